@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.world import World
@@ -63,18 +66,30 @@ def test_each_transfer_is_over_in_the_log_before_the_next_begins(
     play(tmp_path, scenario, script=script)
 
 
-async def send(starter: StarterEnd, job: ClassAd, items: list[Item] | None) -> Outcome | None:
-    """Send a checkpoint of these items, or begin one and break it off."""
+async def connect(starter: StarterEnd, job: ClassAd) -> Stream:
     stream = await starter.place.network.connect(
         job.string("TransferSocket") or "",
         Command.FILETRANS_DOWNLOAD,
         session=starter.place.claim,
     )
+    await stream.send(FileTransferDownload(job.string("TransferKey") or ""))
+    return stream
+
+
+async def begin(starter: StarterEnd, job: ClassAd) -> Stream:
+    """Begin a checkpoint, whose files are still to come."""
+    stream = await connect(starter, job)
+    await stream.send(Words(0, ClassAd()))
+    return stream
+
+
+async def send(starter: StarterEnd, job: ClassAd, items: list[Item] | None) -> Outcome | None:
+    """Send a checkpoint of these items, or begin one and break it off."""
+    if items is None:
+        (await begin(starter, job)).close()
+        return None
+    stream = await connect(starter, job)
     try:
-        await stream.send(FileTransferDownload(job.string("TransferKey") or ""))
-        if items is None:
-            await stream.send(Words(0, ClassAd()))
-            return None
         return await stream.run(upload(items, LocalFiles(), Terms("STARTER", peer="<x>")))
     finally:
         stream.close()
@@ -104,6 +119,40 @@ def test_a_checkpoint_that_cannot_be_sent_holds_the_job_in_the_starter_s_words(
         assert here.updates["HoldReason"].endswith(': Starter failed to upload checkpoint"')
 
     play(tmp_path, scenario, script=script)
+
+
+def test_a_checkpoint_that_begins_while_an_older_one_still_comes_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    """The older one's connection may hang; the two would have one folder in the spool."""
+    box = tmp_path / "box"
+    box.mkdir()
+
+    ended: list[str] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        key = job.string("TransferKey") or ""
+        await starter.begin()
+        older = await begin(starter, job)
+        await asyncio.sleep(1)
+        assert (await transfer(starter, job, key, {"state": b"new"}, box, final=False)).success
+        with contextlib.suppress(ConnectionLost):
+            async with asyncio.timeout(60):
+                while True:
+                    await older.receive()
+        ended.append("broken off")
+        older.close()
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, TransferExecutable=False)
+        assert exit_of(await here.ended()) == (100, True)
+
+    play(tmp_path, scenario, script=script)
+    assert ended == ["broken off"]
+    (state,) = tmp_path.rglob("cluster*.subproc0/state")
+    assert state.read_bytes() == b"new"
 
 
 def test_a_checkpoint_that_broke_off_is_no_reason_of_a_run_that_went_on(tmp_path: Path) -> None:

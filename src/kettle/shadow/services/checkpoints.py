@@ -3,7 +3,8 @@
 A transfer that is not the final one (a checkpoint, or what an evicted job leaves) is received into
 a directory beside it, which takes its place only when everything has arrived and is on disk: a
 transfer that breaks off leaves the older checkpoint as it was. The schedd removes the directory
-with the job. Source: wire notes, SPOOL_JOB_FILES, File transfer, R056.
+with the job: the folders above it are whose the spool is, not root's. Source: wire notes,
+SPOOL_JOB_FILES, File transfer, R056.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from kettle.transfer.items import Item
 from kettle.transfer.plan import spool_directory
 
 if TYPE_CHECKING:
+    from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
 
 
@@ -77,11 +79,10 @@ class IntermediateStore:
         self.is_begun = True
         temporary = self._path + folder_swap.ARRIVING
         owner = self._runtime.privileges.daemon
-        # The spool is the schedd's; the job's directory in it is the owner's.
         with self._runtime.privileges.as_root():
             # What a host that died in the middle left.
             remove_tree(temporary)
-            os.makedirs(os.path.dirname(self._path), mode=0o755, exist_ok=True)
+            _make_folders(os.path.dirname(self._path), self._runtime.privileges)
             os.mkdir(temporary, 0o700)
             if self._runtime.privileges.can_switch:
                 os.chown(temporary, owner.uid, owner.gid)
@@ -124,3 +125,16 @@ class IntermediateStore:
                 for name in names:
                     with contextlib.suppress(FileExistsError):
                         os.link(os.path.join(folder, name), os.path.join(into, name))
+
+
+def _make_folders(path: str, privileges: Privileges) -> None:
+    """Make what is missing of a folder in the spool; it is whose the one above is."""
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    _make_folders(above, privileges)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(path, 0o755)
+        if privileges.can_switch:
+            facts = os.stat(above)
+            os.chown(path, facts.st_uid, facts.st_gid)

@@ -43,6 +43,7 @@ class Run(JobRecord):
 
     __slots__ = (
         "activation",
+        "arriving",
         "claim",
         "claim_accepted",
         "files",
@@ -96,6 +97,8 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         # Those under way; what becomes of the job may end them.
         self.transfers: set[asyncio.Task[None]] = set()
+        # The one that brings files now: there is a single one, the newest.
+        self.arriving: asyncio.Task[None] | None = None
         # What arrived whole and is being put on disk; the run's end waits for it.
         self.keeping: set[asyncio.Task[None]] = set()
         self.request: Request | None = None

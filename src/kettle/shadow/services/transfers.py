@@ -7,8 +7,10 @@ What travels is `kettle.transfer.plan`'s, how is in its two halves; here are the
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import posixpath
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -128,7 +130,8 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         begun=begun,
     )
     try:
-        outcome = await stream.run(dialog)
+        async with _alone(shadow):
+            outcome = await stream.run(dialog)
         if outcome.success and store.is_begun:
             await _keep(shadow, store)
         # Before anything is waited for: the next transfer may begin.
@@ -141,6 +144,26 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     finally:
         store.forget()
         await turn.give_back()
+
+
+@contextlib.asynccontextmanager
+async def _alone(shadow: Run) -> AsyncIterator[None]:
+    """Break off what brings files already, and be broken off by whoever comes next.
+
+    A starter that begins anew has given up what it sent before, whose connection may hang; in the
+    spool the two would have one folder.
+    """
+    before, own = shadow.arriving, asyncio.current_task()
+    shadow.arriving = own
+    try:
+        if before is not None:
+            shadow.log("Another transfer of output begins: the one before is broken off")
+            before.cancel()
+            await asyncio.wait((before,))
+        yield
+    finally:
+        if shadow.arriving is own:
+            shadow.arriving = None
 
 
 async def _keep(shadow: Run, store: IntermediateStore) -> None:

@@ -11,18 +11,22 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.services.spool import SpoolFolder
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
 
 
-def store(spool: Path | None, **job: object) -> IntermediateStore:
+def store(
+    spool: Path | None, privileges: Privileges | None = None, **job: object
+) -> IntermediateStore:
     """The store of job 1.0 as a new run finds it."""
     runtime = SimpleNamespace(
-        privileges=Privileges(account_of(os.getuid()), can_switch=False),
+        privileges=privileges or Privileges(account_of(os.getuid()), can_switch=False),
         files=Files(InlineSynchronizer()),
     )
     run: Any = SimpleNamespace(
@@ -34,9 +38,15 @@ def store(spool: Path | None, **job: object) -> IntermediateStore:
     return IntermediateStore(run)
 
 
-def receive(spool: Path, files: dict[str, str], *, keep: bool = True) -> None:
+def receive(
+    spool: Path,
+    files: dict[str, str],
+    *,
+    keep: bool = True,
+    privileges: Privileges | None = None,
+) -> None:
     """Let a transfer bring files."""
-    each = store(spool)
+    each = store(spool, privileges)
     folder = Path(each.begin())
     for name, text in files.items():
         (folder / name).write_text(text)
@@ -62,6 +72,29 @@ def test_a_transfer_that_broke_off_changes_nothing(tmp_path: Path) -> None:
     receive(tmp_path, {"one": "1"})
     receive(tmp_path, {"one": "half"}, keep=False)
     assert found(tmp_path) == {"one": "1"}
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_the_folders_above_a_checkpoint_are_the_spool_s_and_the_checkpoint_its_owner_s(
+    open_place: Path,
+) -> None:
+    condor, alice = (Account(name, uid, uid, ()) for name, uid in (("c", 54321), ("a", 54322)))
+    os.chown(open_place, condor.uid, condor.gid)
+    privileges = Privileges(alice, can_switch=True)
+    with privileges.as_account(alice):
+        receive(open_place, {"state": "1"}, privileges=privileges)
+    owners = {
+        str(path.relative_to(open_place)): path.stat().st_uid for path in open_place.rglob("*")
+    }
+    # Here the test is the starter, and writes as root.
+    assert owners.pop("1/0/cluster1.proc0.subproc0/state", None) is not None
+    assert owners == {"1": 54321, "1/0": 54321, "1/0/cluster1.proc0.subproc0": 54322}
+    schedd = Privileges(condor, can_switch=True)
+    with schedd.as_account(condor):
+        runtime: Any = SimpleNamespace(privileges=schedd)
+        SpoolFolder(runtime, str(open_place)).remove_job(JobId(1, 0))
+    assert list(open_place.iterdir()) == []
 
 
 def test_what_the_user_spooled_is_no_checkpoint(tmp_path: Path) -> None:
