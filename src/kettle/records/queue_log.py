@@ -12,7 +12,7 @@ Format: wire notes, on-disk formats, `job_queue.log` (R081).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -219,6 +219,11 @@ def replay(data: bytes | Iterable[bytes], table: Table) -> Replay:
     return _Replayer(table).run((data,) if isinstance(data, bytes) else data)
 
 
+def replay_by_steps(pieces: Iterable[bytes], table: Table) -> Generator[None, None, Replay]:
+    """Do what `replay` does, a piece at each step, for those who have other things to do."""
+    return _Replayer(table).steps(pieces)
+
+
 class _Replayer:
     """One pass over a log."""
 
@@ -232,6 +237,16 @@ class _Replayer:
 
     def run(self, pieces: Iterable[bytes]) -> Replay:
         """Apply every line that counts."""
+        steps = self.steps(pieces)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                outcome: Replay = end.value
+                return outcome
+
+    def steps(self, pieces: Iterable[bytes]) -> Generator[None, None, Replay]:
+        """Apply every line that counts, a piece at each step."""
         end = number = bad = 0
         rest = b""
         for piece in pieces:
@@ -250,6 +265,7 @@ class _Replayer:
                     bad = number
                 else:
                     self._take(record, end)
+            yield
         return Replay(
             self.sequence,
             self.created,

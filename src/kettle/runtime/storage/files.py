@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from kettle.errors import NotFoundError, StorageError
 from kettle.runtime.machine_facts import read_machine_facts
@@ -165,7 +166,7 @@ class Files:
     def read(self, path: str, *, limit: int = READ_LIMIT) -> bytes:
         """Return a file's bytes; NotFoundError, or StorageError if unreadable or too large."""
         try:
-            with open(path, "rb") as file:
+            with _open_regular(path) as file:
                 data = file.read(limit + 1)
         except FileNotFoundError as error:
             raise NotFoundError(f"{path} does not exist") from error
@@ -178,7 +179,7 @@ class Files:
     def read_pieces(self, path: str) -> Iterator[bytes]:
         """Yield a file's bytes piece by piece; NotFoundError, or StorageError if unreadable."""
         try:
-            with open(path, "rb") as file:
+            with _open_regular(path) as file:
                 while piece := file.read(PIECE_BYTES):
                     yield piece
         except FileNotFoundError as error:
@@ -218,6 +219,41 @@ class Files:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+    def create(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Write a file where there is none, durably; StorageError if there is something already.
+
+        For a folder that somebody else can write into: nothing there is replaced, or followed.
+        """
+        made = False
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(path, flags, mode)
+            made = True
+            try:
+                _write_whole(fd, data)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            self.sync_folder(os.path.dirname(path))
+        except OSError as error:
+            if made:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+            raise StorageError(f"cannot make {path}: {error.strerror}") from error
+
+    def open_to_read(self, path: str, *, limit: int) -> BinaryIO:
+        """Open a file that somebody else may have put there; errors as `read` has them."""
+        try:
+            file = _open_regular(path)
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{path} does not exist") from error
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+        if os.fstat(file.fileno()).st_size > limit:
+            file.close()
+            raise StorageError(f"{path} is larger than {limit} bytes")
+        return file
 
     def lock(self, path: str, content: str) -> int:
         """Take a lock file for the life of this process and write into it; return its descriptor.
@@ -290,6 +326,18 @@ class Files:
             yield
         finally:
             worker.hold(-1)
+
+
+def _open_regular(path: str) -> BinaryIO:
+    """Open a file for reading; OSError if it cannot be, or is no regular file.
+
+    A pipe, whose opening waits for a writer, must not hold the daemon up.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return open(descriptor, "rb")
 
 
 def _write_whole(fd: int, data: bytes) -> None:

@@ -7,7 +7,7 @@ Text and transactions only: files are `services.exports`'. Source: wire notes, E
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus
@@ -42,6 +42,9 @@ _OURS = frozenset(
         "managedmanager",
     )
 )
+
+# How many attributes are looked at in a step.
+_AT_A_STEP = 500
 
 # Elsewhere a job may be on its way; here it waits, or it has ended.
 _STATUSES = frozenset(
@@ -158,16 +161,17 @@ def _take_back(transaction: Transaction, job: Job) -> None:
 
 
 class ExportedLog:
-    """A queue log of the other manager, read: attributes of each ad by key."""
+    """A queue log of the other manager, read: attributes by key, of the ads that are asked for."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, wants: Callable[[str], bool]) -> None:
         self.ads: dict[str, dict[str, tuple[str, str]]] = {}
-        queue_log.replay(data, self)
+        self._wants = wants
 
     def new_ad(self, key: str, my_type: str, target_type: str) -> None:
         """Take an ad in."""
         del my_type, target_type
-        self.ads[key] = {}
+        if self._wants(key):
+            self.ads[key] = {}
 
     def destroy_ad(self, key: str) -> None:
         """Forget an ad."""
@@ -175,36 +179,65 @@ class ExportedLog:
 
     def set_attribute(self, key: str, name: str, text: str) -> None:
         """Give an attribute its text."""
-        self.ads.setdefault(key, {})[name.lower()] = (name, text)
+        if key in self.ads or self._wants(key):
+            self.ads.setdefault(key, {})[name.lower()] = (name, text)
 
     def delete_attribute(self, key: str, name: str) -> None:
         """Remove an attribute."""
         self.ads.get(key, {}).pop(name.lower(), None)
 
 
-def plan_import(
-    queue: JobQueue, log: ExportedLog, actor: Actor, lists: Protection
-) -> tuple[Transaction, int]:
+# What an other manager says of jobs: the attributes that may come back of each, by its key.
+Brought = dict[str, dict[str, str]]
+
+
+def read_log(
+    queue: JobQueue, pieces: Iterable[bytes], lists: Protection
+) -> Generator[None, None, Brought]:
+    """Return what the log of the other manager says of exported jobs; a piece of it at each step.
+
+    The log is a file that its user can write: what the user may not change of a queued job
+    (`lists`), or what is no expression, is passed over. StorageError if it is no queue log.
+    """
+    log = ExportedLog(lambda key: _exported(queue, key) is not None)
+    yield from queue_log.replay_by_steps(pieces, log)
+    brought: Brought = {}
+    checked = 0
+    for key, attributes in log.ads.items():
+        job = _exported(queue, key)
+        if job is None:
+            continue
+        texts = brought[key] = {}
+        for name, text in attributes.values():
+            # What came back as it was is nothing to look at.
+            if job.ad.text(name) != text and _may_come_back(name, text, lists):
+                texts[name] = text
+            checked += 1
+            if checked % _AT_A_STEP == 0:
+                yield
+    return brought
+
+
+def _exported(queue: JobQueue, key: str) -> Job | None:
+    number = parse_key(key)
+    job = queue.job(*number) if number is not None and number[1] >= 0 else None
+    return job if job is not None and is_external(job.ad) else None
+
+
+def plan_import(queue: JobQueue, brought: Brought, actor: Actor) -> tuple[Transaction, int]:
     """Take over what the other manager changed; returns how many jobs came back.
 
-    A job that it did not touch stays exported. The log is a file that its user can write: what the
-    user may not change of a queued job (`lists`), or what is no expression, is passed over.
-    Raises RefusedError for jobs of somebody else.
+    A job that it did not touch stays exported. Raises RefusedError for jobs of somebody else.
     """
     transaction = queue.transaction()
     count = 0
-    for key, attributes in log.ads.items():
-        number = parse_key(key)
-        job = queue.job(*number) if number is not None and number[1] >= 0 else None
-        if job is None or not is_external(job.ad):
+    for key, texts in brought.items():
+        job = _exported(queue, key)
+        if job is None:
             continue
         if not actor.may_change(job.user):
             raise RefusedError("User not authorized to import given jobs")
-        changed = {
-            name: text
-            for name, text in attributes.values()
-            if job.ad.text(name) != text and _may_come_back(name, text, lists)
-        }
+        changed = {name: text for name, text in texts.items() if job.ad.text(name) != text}
         if changed:
             transaction.update(key, changed)
             _take_back(transaction, job)

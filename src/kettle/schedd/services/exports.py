@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
 
-# Limit: a queue log that comes back is no longer than this.
+# Limit: a queue log that comes back is no longer than this, and one is read at a time.
 _LONGEST_LOG = 256 * 1024 * 1024
+# What is read of it before others have their turn.
+_PIECE_BYTES = 64 * 1024
 
 
 # What the reference calls an export that failed.
@@ -38,6 +43,7 @@ class ExportCommands:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
+        self._reading = asyncio.Lock()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -82,10 +88,9 @@ class ExportCommands:
         actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            log = exports.ExportedLog(self._read(actor, path))
-            transaction, count = exports.plan_import(
-                self._schedd.queue, log, actor, self._schedd.queue_settings
-            )
+            async with self._reading:
+                brought = await self._read(actor, path)
+            transaction, count = exports.plan_import(self._schedd.queue, brought, actor)
             await self._commit(transaction)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
@@ -101,12 +106,33 @@ class ExportCommands:
         return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
 
     def _write(self, actor: Actor, path: str, data: bytes) -> None:
-        with self._opening("export"), self._files(actor).as_owner():
-            self._schedd.runtime.files.write_atomically(path, data, durable=True)
+        """Write the log of its own.
 
-    def _read(self, actor: Actor, path: str) -> bytes:
+        Compat: the reference appends to a log that is there already; ours refuses it. Where the
+        daemon cannot switch, that one may be the queue's
+        (test_an_export_replaces_nothing_and_follows_no_link).
+        """
+        with self._opening("export"), self._files(actor).as_owner():
+            self._schedd.runtime.files.create(path, data)
+
+    async def _read(self, actor: Actor, path: str) -> exports.Brought:
+        """Read what comes back, and let others have their turn meanwhile."""
+        schedd = self._schedd
         with self._opening("import"), self._files(actor).as_owner():
-            return self._schedd.runtime.files.read(path, limit=_LONGEST_LOG)
+            file = schedd.runtime.files.open_to_read(path, limit=_LONGEST_LOG)
+        with file:
+            # One that grows while it is read has an end, too.
+            pieces = islice(
+                iter(partial(file.read, _PIECE_BYTES), b""), _LONGEST_LOG // _PIECE_BYTES
+            )
+            steps = exports.read_log(schedd.queue, pieces, schedd.queue_settings)
+            while True:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    brought: exports.Brought = end.value
+                    return brought
+                await asyncio.sleep(0)
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.records import queue_log
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import exports
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
@@ -20,11 +23,28 @@ def export(schedd: Schedd, ids: str) -> str:
     return text
 
 
+def exhaust(steps: Generator[None, None, exports.Brought]) -> tuple[int, exports.Brought]:
+    """Return how many steps there were, and what came of them."""
+    taken = 0
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return taken, end.value
+        taken += 1
+
+
+def read(schedd: Schedd, text: str) -> exports.Brought:
+    """Return what comes back with a log of this text."""
+    return exhaust(exports.read_log(schedd.queue, [text.encode()], SETTINGS))[1]
+
+
 def test_naming_one_job_exports_its_whole_cluster() -> None:
     schedd = Schedd()
     jobs = schedd.submit(2, Args='"1"')
     schedd.submit(1)
-    log = exports.ExportedLog(export(schedd, str(jobs[0].id)).encode())
+    log = exports.ExportedLog(lambda _: True)
+    queue_log.replay(export(schedd, str(jobs[0].id)).encode(), log)
     cluster = jobs[0].id.cluster
     assert list(log.ads) == ["0.0", f"0{cluster}.-1", f"{cluster}.0", f"{cluster}.1"]
     assert log.ads[f"0{cluster}.-1"]["args"] == ("Args", '"1"')
@@ -75,9 +95,7 @@ def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> Non
     first, second = schedd.submit(2)
     text = export(schedd, str(first.id))
     text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
-    transaction, count = exports.plan_import(
-        schedd.queue, exports.ExportedLog(text.encode()), ALICE, SETTINGS
-    )
+    transaction, count = exports.plan_import(schedd.queue, read(schedd, text), ALICE)
     schedd.queue.commit(transaction)
     assert count == 1
     assert (first.status, first.ad.integer("ExitCode"), first.owner) == (4, 3, "alice")
@@ -89,10 +107,24 @@ def test_nobody_imports_changes_of_another_users_jobs() -> None:
     schedd = Schedd()
     job = schedd.submit(1)[0]
     text = export(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
+    brought = read(schedd, text)
     with pytest.raises(RefusedError):
-        exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), BOB, SETTINGS)
-    log = exports.ExportedLog(text.encode())
-    assert exports.plan_import(schedd.queue, log, ROOT, SETTINGS)[1] == 1
+        exports.plan_import(schedd.queue, brought, BOB)
+    assert exports.plan_import(schedd.queue, brought, ROOT)[1] == 1
+
+
+def test_a_log_that_comes_back_is_read_by_steps_and_only_exported_jobs_are_kept_of_it() -> None:
+    schedd = Schedd()
+    job, other = schedd.submit(1)[0], schedd.submit(1)[0]
+    text = export(schedd, str(job.id))
+    many = [f"103 {job.id} Chosen{number} 1\n".encode() for number in range(5000)]
+    strangers = [f"103 {other.id} Chosen 1\n103 99.0 Chosen 1\n".encode()]
+    steps = exports.read_log(schedd.queue, [text.encode(), *strangers, *many], SETTINGS)
+    taken, brought = exhaust(steps)
+    # A step for each piece, and some for what is to be looked at.
+    assert taken >= len(many) + 10
+    assert list(brought) == [str(job.id)]
+    assert len(brought[str(job.id)]) == 5000
 
 
 def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> None:
@@ -111,8 +143,8 @@ def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> N
         "Two-words 1",
     ):
         text += f"103 {job.id} {line}\n"
-    log = exports.ExportedLog((text + f"103 {job.id} Chosen 3\n").encode())
-    transaction, count = exports.plan_import(schedd.queue, log, ALICE, SETTINGS)
+    brought = read(schedd, text + f"103 {job.id} Chosen 3\n")
+    transaction, count = exports.plan_import(schedd.queue, brought, ALICE)
     schedd.queue.commit(transaction)
     assert count == 1
     assert dict(job.ad.flattened().own_texts()) == before | {"Chosen": "3"}

@@ -1,0 +1,105 @@
+"""The files of jobs that are given away: nothing of anybody's is replaced or waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import StorageError
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.storage.files import Files
+from kettle.schedd.queue.exports import LOG_NAME
+from kettle.schedd.services.exports import ExportCommands
+from kettle.wire.codec import Reader, Writer
+from unit.schedd.queue_fixture import ALICE, SETTINGS, Schedd
+
+
+class Desk:
+    """The commands over a real queue, where the daemon cannot switch."""
+
+    def __init__(self) -> None:
+        self.pure = Schedd()
+        self.answer: ClassAd | None = None
+        self.said: list[str] = []
+        schedd: Any = SimpleNamespace(
+            queue=self.pure.queue,
+            queue_settings=SETTINGS,
+            actor=lambda stream: ALICE,
+            runtime=SimpleNamespace(
+                privileges=Privileges(account_of(os.getuid()), can_switch=False),
+                files=Files(),
+                log=SimpleNamespace(problem=self.said.append),
+            ),
+            journal=SimpleNamespace(flush=self._nothing),
+            now=lambda: 1000,
+        )
+        self.commands = ExportCommands(schedd)
+
+    async def _nothing(self) -> None:
+        return
+
+    def ask(self, handler: str, folder: Path, **more: object) -> ClassAd:
+        """Return the answer to a request."""
+        writer = Writer()
+        writer.ad(ClassAd({"ExportDir": str(folder), **more}))
+
+        async def receive() -> Any:
+            return Reader(writer.getvalue())
+
+        async def send(reply: Any) -> None:
+            self.answer = reply.response
+
+        stream = SimpleNamespace(receive=receive, send=send)
+        asyncio.run(getattr(self.commands, handler)(stream))
+        assert self.answer is not None
+        return self.answer
+
+
+def test_an_export_replaces_nothing_and_follows_no_link(tmp_path: Path) -> None:
+    spool, mine = tmp_path / "spool", tmp_path / "mine"
+    spool.mkdir()
+    mine.mkdir()
+    queue = spool / LOG_NAME
+    queue.write_text("the queue of everybody\n")
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    (mine / LOG_NAME).symlink_to(queue)
+    (mine / f"{LOG_NAME}.{os.getpid()}.new").symlink_to(queue)
+    for folder in (spool, mine):
+        answer = desk.ask("on_export", folder, ActionIds=str(job.id))
+        assert answer.integer("ActionResult") == 0
+        assert "File exists" in desk.said[-1]
+    assert queue.read_text() == "the queue of everybody\n"
+    assert "Managed" not in job.ad
+    (mine / LOG_NAME).unlink()
+    assert desk.ask("on_export", mine, ActionIds=str(job.id)).integer("ActionResult") == 1
+    with (mine / LOG_NAME).open("a") as log:
+        log.write(f"103 {job.id} JobStatus 4\n")
+    answer = desk.ask("on_import", mine)
+    assert (answer.integer("ActionResult"), answer.integer("TotalJobAds")) == (1, 1)
+    assert job.status == 4
+    assert queue.read_text() == "the queue of everybody\n"
+
+
+@pytest.mark.timeout(20)
+def test_an_import_waits_for_no_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / LOG_NAME)
+    desk = Desk()
+    assert desk.ask("on_import", tmp_path).integer("ActionResult") == 0
+    assert "no regular file" in desk.said[-1]
+
+
+@pytest.mark.timeout(20)
+def test_no_file_of_a_daemon_is_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p")
+    path = str(tmp_path / "p")
+    with pytest.raises(StorageError, match="no regular file"):
+        Files().read(path)
+    with pytest.raises(StorageError, match="no regular file"):
+        list(Files().read_pieces(path))
