@@ -97,7 +97,7 @@ def _was_broken_off(run: Run) -> bool:
 
 
 def _unstarted(run: Run) -> Ending:
-    """Judge a run that was refused, or whose starter is lost."""
+    """Judge a run that was refused, or whose starter is lost: that one is evicted, too."""
     reconnecting = run.state.executed or run.state.reconnecting
     code = int(VacateReasonCode.FailedToActivateClaim)
     if reconnecting:
@@ -106,7 +106,10 @@ def _unstarted(run: Run) -> Ending:
         code = run.refusal
     return Ending(
         ShadowExit.RECONNECT_FAILED if reconnecting else ShadowExit.NOT_STARTED,
-        reason=run.reason,
+        (Last.EVICTED,) if reconnecting else (),
+        run.reason,
+        code,
+        has_code=True,
         attributes={"VacateReason": run.reason, "VacateReasonCode": code},
     )
 
