@@ -122,6 +122,17 @@ def decide_change(
     return text
 
 
+def decide_removal_in_new(name: str, settings: QueueSettings) -> str | None:
+    """Return None to pass the removal of an attribute over, in an ad that is being submitted.
+
+    Raises RefusedError for what says whose the job is.
+    """
+    lower = name.lower()
+    if lower in _IDENTITY:
+        raise RefusedError(f"{name} of a job cannot be removed", code=errno.EACCES)
+    return None if lower in settings.secure else name
+
+
 def _check_group(text: str) -> None:
     """Raise RefusedError for a group that nobody can keep accounts of.
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Protocol
-from weakref import WeakSet
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -29,6 +28,7 @@ from kettle.schedd.queue.job_ids import (
     key_of,
     parse_key,
 )
+from kettle.schedd.queue.open_transactions import OpenTransactions
 from kettle.schedd.queue.transaction import Change, Transaction
 
 _JOB_TYPES = ("Job", "Machine")
@@ -173,8 +173,8 @@ class JobQueue:
         self.by_user: dict[str, dict[JobId, Job]] = {}
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
-        # What clients have open that takes much memory; what is committed or given up goes.
-        self.large_transactions: WeakSet[Transaction] = WeakSet()
+        # What clients have open that takes much memory.
+        self.open_transactions = OpenTransactions()
         self.sequence = 0
         self.created = 0
         self._next_cluster = 1

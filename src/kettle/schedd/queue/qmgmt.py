@@ -93,6 +93,7 @@ class Connection:
         # Why the transaction cannot be committed: a NoAck request that failed.
         self._failure: RefusedError | None = None
         self._protected_allowed = False
+        self._is_cut_off = False
         # What was set with the flag that tells others of it.
         self._dirty: list[tuple[int, int, str]] = []
         self._reading = Reading(
@@ -101,6 +102,7 @@ class Connection:
 
     def handle(self, request: Reader) -> Answer:
         """Serve one request; RemoteProtocolError costs the connection."""
+        self._check_not_cut_off()
         op = request.integer()
         if op == _SET_ATTRIBUTE2:
             return self._on_set_attribute2(request)
@@ -124,6 +126,7 @@ class Connection:
     def _go_on(self, call: Call, steps: Steps) -> Steps:
         """Do long work step by step, refused as short work is."""
         while True:
+            self._check_not_cut_off()
             try:
                 next(steps)
             except StopIteration as end:
@@ -147,12 +150,30 @@ class Connection:
             raise RemoteProtocolError(
                 f"a transaction is larger than {MOST_TRANSACTION_BYTES >> 20} MiB"
             )
-        large = self._queue.large_transactions
-        large.add(self._transaction)
-        if sum(transaction.size for transaction in large) > MOST_OPEN_BYTES:
+        self._queue.open_transactions.note(self, MOST_OPEN_BYTES)
+        self._check_not_cut_off()
+
+    def _check_not_cut_off(self) -> None:
+        """Raise RemoteProtocolError if the transaction was given up for others'."""
+        if self._is_cut_off:
             raise RemoteProtocolError(
                 f"all open transactions together are larger than {MOST_OPEN_BYTES >> 20} MiB"
             )
+
+    @property
+    def user(self) -> str:
+        """Whose connection it is."""
+        return self._actor.user
+
+    @property
+    def held_bytes(self) -> int:
+        """What the transaction takes in memory, about."""
+        return self._transaction.size
+
+    def cut_off(self) -> None:
+        """Give the transaction up, and the connection with its next request."""
+        self._is_cut_off = True
+        self._forget_transaction()
 
     def _check_may_write(self) -> None:
         if not self._may_write:
@@ -338,9 +359,11 @@ class Connection:
     def _on_delete_attribute(self, call: calls.DeleteAttribute) -> Answer:
         cluster, proc, name = call.cluster, call.proc, call.name
         attribute_rules.check_shape(name, "0")
-        if cluster not in self._new_clusters:
+        if cluster in self._new_clusters:
+            stored = attribute_rules.decide_removal_in_new(name, self._settings)
+        else:
             self._check_may_change(cluster, proc, f"Deleting attribute {name}")
-            attribute_rules.decide_change(
+            stored = attribute_rules.decide_change(
                 name,
                 "0",
                 self._effective,
@@ -348,6 +371,8 @@ class Connection:
                 protected_allowed=self._protected_allowed,
                 job=f"{cluster}.{proc}",
             )
+        if stored is None:
+            return code(0)
         if self._text(cluster, proc, name) is None:
             return code(-1, errno.EINVAL)
         self._transaction.delete_attribute(key_of(cluster, proc), name)

@@ -9,6 +9,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
+from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps
 from kettle.wire.codec import Reader, Writer
@@ -328,7 +329,57 @@ def test_large_transactions_together_have_a_bound_and_small_ones_go_on(
     # What was committed is no longer open.
     for client in clients[:2]:
         client.call(calls.AbortTransaction())
-    clients[2].set(clusters[2], -1, "More", '"' + "x" * 20_000 + '"')
+    again = schedd.client()
+    again.set(again.call(calls.NewCluster()).value, -1, "More", '"' + "x" * 40_000 + '"')
+
+
+def test_of_all_large_transactions_the_user_who_holds_most_loses_the_largest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_OPEN_BYTES", 50_000)
+
+    def hold(actor: Actor, size: int) -> tuple[Client, int]:
+        client = schedd.client(actor)
+        cluster = client.call(calls.NewCluster()).value
+        client.set(cluster, -1, "Owner", "undefined")
+        client.set(cluster, -1, "Large", '"' + "x" * size + '"')
+        return client, cluster
+
+    hogs = [hold(ALICE, size)[0] for size in (15_000, 20_000, 12_000)]
+    other, cluster = hold(BOB, 10_000)
+    other.call(calls.NewProc(cluster))
+    assert other.call(calls.CommitTransactionNoFlags()).value == 0
+    # Only the largest of hers is gone, at once, and she learns it with her next request.
+    assert [hog.connection.held_bytes > 0 for hog in hogs] == [True, False, True]
+    with pytest.raises(RemoteProtocolError, match="all open transactions together"):
+        hogs[1].call(calls.CommitTransactionNoFlags())
+    assert hogs[0].call(calls.AbortTransaction()).value == 0
+
+
+def test_what_is_the_schedds_to_say_is_not_deleted() -> None:
+    schedd, name = Schedd(), "TotalSubmitProcs"
+    (job,) = schedd.submit()
+    before = job.ad.text(name)
+    client = schedd.client()
+    for proc in (0, -1):
+        assert client.call(calls.DeleteAttribute(1, proc, name)).value == 0
+    client.call(calls.CommitTransactionNoFlags())
+    assert before is not None
+    assert schedd.queue.jobs[job.id].ad.text(name) == before
+    assert schedd.replayed().jobs[job.id].ad.text(name) == before
+
+
+def test_whose_a_new_job_is_cannot_be_taken_away() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    for name in ("Owner", "User"):
+        assert client.call(calls.DeleteAttribute(cluster, -1, name)).errno == errno.EACCES
+    client.set(cluster, -1, "Foo", "1")
+    assert client.call(calls.DeleteAttribute(cluster, -1, "Foo")).value == 0
 
 
 def take_procs(client: Client, cluster: int, count: int) -> None:

@@ -1,0 +1,53 @@
+"""What clients have open takes memory: who is cut off when all of it together is too much.
+
+Pure. Only large transactions are known here. The user who holds most loses the largest of his, as
+among strangers' messages (`runtime/sockets/admission.py`): who says what everybody says is never
+the one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Protocol
+from weakref import WeakSet
+
+
+class Holder(Protocol):
+    """A connection with a transaction."""
+
+    @property
+    def user(self) -> str:
+        """Whose it is."""
+        ...
+
+    @property
+    def held_bytes(self) -> int:
+        """What its transaction takes in memory, about."""
+        ...
+
+    def cut_off(self) -> None:
+        """Give the transaction up; whoever waits for an answer learns of it with the next."""
+        ...
+
+
+class OpenTransactions:
+    """The connections whose transactions are, or were, large."""
+
+    def __init__(self) -> None:
+        self._holders: WeakSet[Holder] = WeakSet()
+
+    def note(self, holder: Holder, most_bytes: int) -> None:
+        """Note a large transaction that grew; cut off whose it takes to be within the bound."""
+        self._holders.add(holder)
+        while True:
+            by_user: Counter[str] = Counter()
+            for each in self._holders:
+                by_user[each.user] += each.held_bytes
+            if by_user.total() <= most_bytes:
+                return
+            # Of several who hold as much it is the one that asks for more.
+            greediest = max(by_user, key=lambda user: (by_user[user], user == holder.user))
+            own = [each for each in self._holders if each.user == greediest]
+            largest = max(own, key=lambda each: (each.held_bytes, each is holder))
+            self._holders.discard(largest)
+            largest.cut_off()
