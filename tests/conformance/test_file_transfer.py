@@ -63,18 +63,20 @@ def test_our_downloader_takes_what_a_real_uploader_sent(
         theirs = [data for side, data, _ in messages[1:] if side == uploader]
         ours = b"".join(data for side, data, _ in messages[1:] if side != uploader)
         disk = MemoryDisk()
+        names: list[str] = []
         outcome, sent = say(
-            download(lambda n: posixpath.join("/box", n), disk, Terms("SHADOW")), theirs
+            download(
+                lambda n: posixpath.join("/box", n), disk, Terms("SHADOW"), arrived=names.append
+            ),
+            theirs,
         )
         assert outcome.success
-        assert outcome.names
+        assert names
         # Everything up to our ack, whose statistics may differ, is byte for byte the same.
         go_ahead = ours[: ours.rindex(b"Result = 0") - 13]
         assert sent.startswith(go_ahead)
         bodies = b"".join(d for _, d, m in messages if "packets" not in m)
-        received = [
-            path for name in outcome.names if (path := posixpath.join("/box", name)) in disk.files
-        ]
+        received = [path for name in names if (path := posixpath.join("/box", name)) in disk.files]
         assert b"".join(disk.files[path] for path in received) == bodies
 
 

@@ -765,6 +765,7 @@ async def transfer(
     box: Path,
     *,
     final: bool = True,
+    arrived: Callable[[str], object] = str,
 ) -> Outcome:
     """Move files as a starter does: input into `box`, or `outputs` from it."""
     network = starter.place.network
@@ -777,7 +778,8 @@ async def transfer(
         await stream.send(word(key))
         terms = Terms("STARTER", peer="<x>", code=13)
         if outputs is None:
-            return await stream.run(download(lambda name: str(box / name), LocalFiles(), terms))
+            place = download(lambda name: str(box / name), LocalFiles(), terms, arrived=arrived)
+            return await stream.run(place)
         for name, data in outputs.items():
             (box / name).write_bytes(data)
         items = [SendFile(str(box / name), name) for name in outputs]
@@ -910,7 +912,9 @@ def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(
     async def script(starter: StarterEnd, _: ClassAd) -> None:
         job = await starter.register()
         key = job.string("TransferKey") or ""
-        received.append(sorted((await transfer(starter, job, key, None, box)).names))
+        names: list[str] = []
+        await transfer(starter, job, key, None, box, arrived=names.append)
+        received.append(sorted(names))
         await starter.begin()
         for files in ({"state": b"one", "first": b"1"}, {"state": b"two"}):
             assert (await transfer(starter, job, key, files, box, final=False)).success

@@ -51,10 +51,19 @@ def ask_to_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, int]]:
         return refused, -1
     alive: Reader = yield Receive(ALIVE_SECONDS)
     alive.integer()
-    yield from _take_turn(terms, ClassAd({"Result": int(GoAheadResult.ALWAYS)}))
+    leave = ClassAd({"Result": int(GoAheadResult.ALWAYS)})
+    if terms.max_bytes >= 0:
+        # What the receiver's plug-ins bring is not ours to count.
+        leave["MaxTransferBytes"] = terms.max_bytes
+    yield from _take_turn(terms, leave)
     yield Do(terms.started)
-    peer_limit = ad.integer("MaxTransferBytes")
-    return None, -1 if peer_limit is None else peer_limit
+    return None, _limit_of(ad)
+
+
+def _limit_of(ad: ClassAd) -> int:
+    """Return the other side's limit, -1 for none."""
+    limit = ad.integer("MaxTransferBytes")
+    return -1 if limit is None else limit
 
 
 def _wait_for_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, ClassAd]]:
@@ -86,17 +95,17 @@ def _take_turn(terms: Terms, leave: ClassAd) -> Dialog[None]:
     yield Send(Words(leave))
 
 
-def give_go_ahead(terms: Terms) -> Dialog[Failure | None]:
-    """Give the sender our leave, then get its own; returns why it does not give it."""
+def give_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, int]]:
+    """Give the sender our leave, then get its own; returns why it does not give it, its limit."""
     alive: Reader = yield Receive()
     alive.integer()
     leave = {"Result": int(GoAheadResult.ALWAYS), "MaxTransferBytes": terms.max_bytes}
     yield from _take_turn(terms, ClassAd(leave))
     yield Send(Words(ALIVE_SECONDS))
-    refused, _ = yield from _wait_for_go_ahead(terms)
+    refused, ad = yield from _wait_for_go_ahead(terms)
     if refused is None:
         yield Do(terms.started)
-    return refused
+    return refused, _limit_of(ad)
 
 
 def refuse_to_go_ahead(failure: Failure) -> Dialog[Failure]:

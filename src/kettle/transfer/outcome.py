@@ -63,8 +63,6 @@ class Outcome:
     # Whether the side that failed was the sending one.
     sender_failed: bool = False
     final: bool = False
-    # Names received, for SpooledOutputFiles and for tests.
-    names: list[str] = field(default_factory=list)
     urls: dict[str, int] = field(default_factory=dict)
     # What the other side said at the end: its TransferStats count what its plug-ins fetched.
     peer_ack: ClassAd | None = None

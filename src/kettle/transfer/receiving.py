@@ -12,7 +12,7 @@ from functools import partial
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError
-from kettle.transfer.go_ahead import Terms, give_go_ahead, refuse_to_go_ahead
+from kettle.transfer.go_ahead import Terms, give_go_ahead, refuse_to_go_ahead, smaller_limit
 from kettle.transfer.items import Storage, TargetFile
 from kettle.transfer.outcome import (
     ACK_SECONDS,
@@ -39,8 +39,12 @@ from kettle.wire.messages.filetransfer import (
 MAX_NAME = 16_384
 
 
-def _no_plugin(wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
-    return [UrlResult(url, path, error="no plug-in fetches URLs here") for url, path in wanted]
+# Limit: names, URLs and paths that wait for the plug-ins of one transfer, together.
+MAX_WANTED = 64 * 1024 * 1024
+
+
+def _nobody(_: str) -> None:
+    return None
 
 
 def download(
@@ -48,16 +52,21 @@ def download(
     storage: Storage,
     terms: Terms,
     *,
-    fetch: Callable[[Sequence[tuple[str, str]]], object] = _no_plugin,
+    fetch: Callable[[Sequence[tuple[str, str]]], object] | None = None,
     begun: Callable[[bool, int], Failure | Awaitable[Failure | None] | None] | None = None,
+    arrived: Callable[[str], object] = _nobody,
 ) -> Dialog[Outcome]:
     """Receive a transfer. `place` gives a name its path, or raises RefusedError.
+
+    `arrived` is told each name. Nothing is kept of what comes but URLs for `fetch`, and of these
+    no more than fits: the sender may be anybody who runs a job.
 
     `begun` is told, before anything is placed, whether this is a job's final output and how many
     bytes the sender thinks it is; the Failure that it may return refuses all of it.
 
     `fetch` runs the plug-ins for (url, path) pairs, after everything else has come, and returns
-    a UrlResult for each.
+    a UrlResult for each; without it URLs are not served here. What they bring counts against the
+    smaller of both sides' limits.
     """
     encrypted = bool((yield IsEncrypted()))
     troubles = Troubles(terms.code)
@@ -68,7 +77,8 @@ def download(
     if begun is not None:
         objection = yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
     wanted: list[tuple[str, str]] = []
-    count = 0
+    count = wanted_size = 0
+    limit = terms.max_bytes
     while True:
         word: Reader = yield Receive()
         command = word.integer()
@@ -83,7 +93,8 @@ def download(
                 outcome.failure = yield from refuse_to_go_ahead(objection)
                 outcome.detail = objection.reason
                 return outcome
-            refused = yield from give_go_ahead(terms)
+            refused, theirs = yield from give_go_ahead(terms)
+            limit = smaller_limit(limit, theirs)
             if refused is not None:
                 outcome.failure, outcome.detail = refused, refused.reason
                 outcome.sender_failed = True
@@ -99,16 +110,21 @@ def download(
             yield from _receive_directory(path, storage, troubles)
         elif command == TransferCommand.URL:
             url = yield from _receive_text()
-            if path is not None:
+            if path is not None and fetch is None:
+                troubles.note("no plug-in fetches URLs here")
+            elif path is not None:
                 wanted.append((url, path))
+                wanted_size += len(url) + len(path)
+                if wanted_size > MAX_WANTED:
+                    raise RemoteProtocolError("the URLs of a transfer are too long together")
         elif command == TransferCommand.OTHER:
             yield from _receive_other(troubles)
         else:
             raise RemoteProtocolError(f"unknown file transfer command {command}")
-        outcome.names.append(name)
-    if wanted:
+        arrived(name)
+    if wanted and fetch is not None:
         results: Sequence[UrlResult] = yield Do(partial(fetch, wanted), blocking=True)
-        _count_urls(results, outcome, troubles)
+        _count_urls(results, limit, outcome, troubles)
     yield from _close_download(terms, outcome, troubles)
     return outcome
 
@@ -187,8 +203,7 @@ def _receive_file(
         announced.integer()
     wanted = path is not None and not mode & MISSING_FILE_MODE
     if wanted and 0 <= limit < outcome.bytes + size:
-        code = 32 if troubles.code == 13 else 33
-        troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)
+        _note_too_much(limit, troubles)
         wanted = False
     target: TargetFile | None = None
     if wanted:
@@ -271,7 +286,14 @@ def _receive_other(troubles: Troubles) -> Dialog[None]:
     yield Send(Words(ClassAd({"Result": 1, "ErrorString": "not supported"})))
 
 
-def _count_urls(results: Sequence[UrlResult], outcome: Outcome, troubles: Troubles) -> None:
+def _count_urls(
+    results: Sequence[UrlResult], limit: int, outcome: Outcome, troubles: Troubles
+) -> None:
+    """Count what the plug-ins brought: too much of it fails the transfer.
+
+    Compat: in the reference what URLs bring is under no limit
+    (test_what_urls_bring_counts_against_the_limits_of_both_sides).
+    """
     for result in results:
         if result.error:
             troubles.note(result.error, result.subcode)
@@ -280,3 +302,10 @@ def _count_urls(results: Sequence[UrlResult], outcome: Outcome, troubles: Troubl
         outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1
         outcome.bytes += result.size
         outcome.files += 1
+    if 0 <= limit < outcome.bytes:
+        _note_too_much(limit, troubles)
+
+
+def _note_too_much(limit: int, troubles: Troubles) -> None:
+    code = 32 if troubles.code == 13 else 33
+    troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)

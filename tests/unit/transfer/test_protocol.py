@@ -180,6 +180,7 @@ def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
 
 def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun() -> None:
     told: list[str] = []
+    arrived: list[str] = []
 
     def put() -> list[ReportUrl]:
         told.append("put")
@@ -188,11 +189,46 @@ def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun
     terms = replace(SHADOW, started=lambda: told.append("begun"))
     sent, received = run_pair(
         upload([PutUrls(("x", "y"), put)], MemoryDisk(), terms),
-        download(place, MemoryDisk(), STARTER),
+        download(place, MemoryDisk(), STARTER, arrived=arrived.append),
     )
     assert told == ["begun", "put"]
     assert sent.success
-    assert received.names == ["x", "y"]
+    assert received.success
+    assert arrived == ["x", "y"]
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["of the receiver", "of the sender"])
+def test_what_urls_bring_counts_against_the_limits_of_both_sides(ours: bool) -> None:
+    def fetch(pairs: Sequence[tuple[str, str]]) -> list[UrlResult]:
+        return [UrlResult(url, path, 600) for url, path in pairs]
+
+    def carried(most: int, count: int) -> Outcome:
+        limited = [replace(terms, max_bytes=most) for terms in (SHADOW, STARTER)]
+        items = [SendUrl(f"https://x/{n}", f"{n}") for n in range(count)]
+        _, received = run_pair(
+            upload(items, MemoryDisk(), SHADOW if ours else limited[0]),
+            download(place, MemoryDisk(), limited[1] if ours else STARTER, fetch=fetch),
+        )
+        return received
+
+    assert carried(1200, 2).success
+    failure = carried(1199, 2).failure
+    assert failure is not None
+    assert (failure.code, "larger than the limit of 1199 bytes" in failure.reason) == (32, True)
+
+
+def test_nothing_is_kept_of_urls_that_nobody_fetches_and_of_others_what_fits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kettle.transfer.receiving.MAX_WANTED", 1_000)
+    items = [SendUrl(f"https://x/{n}/" + "u" * 100, f"{n}") for n in range(20)]
+    sent, _ = carry(items, MemoryDisk(), MemoryDisk())
+    assert sent.failure is not None
+    with pytest.raises(RemoteProtocolError, match="too long together"):
+        run_pair(
+            upload(items, MemoryDisk(), SHADOW),
+            download(place, MemoryDisk(), STARTER, fetch=lambda pairs: []),
+        )
 
 
 def refusing(code: int) -> Dialog[None]:

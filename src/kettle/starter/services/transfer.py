@@ -168,6 +168,8 @@ class SandboxTransfer:
         remaps = tuple(parse_remaps(starter.job.string("TransferInputRemaps")))
         landing = Landing(scratch, {}, remaps, code)
         plugins = JobPlugins(starter)
+        streams = set(stream_file_names(starter.job).values())
+        brought: set[str] = set()
         try:
             stream = await self._connect(Command.FILETRANS_UPLOAD)
             try:
@@ -178,6 +180,7 @@ class SandboxTransfer:
                         files,
                         self._terms(stream, code, limit),
                         fetch=plugins.fetch,
+                        arrived=lambda name: brought.update(streams & {name}),
                     )
                 )
             finally:
@@ -187,9 +190,8 @@ class SandboxTransfer:
         await plugins.report(TransferClass.INPUT)
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
-        streams = set(stream_file_names(starter.job).values())
         is_first = starter.job.integer("NumShadowStarts") == 1
-        self.brought_streams = not is_first and not streams.isdisjoint(outcome.names)
+        self.brought_streams = not is_first and bool(brought)
         self.check_restored()
         if starter.job.string("TransferOutput") is None:
             with starter.world.privileges.as_account(starter.keeper.account):
