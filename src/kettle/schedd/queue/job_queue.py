@@ -168,9 +168,10 @@ class JobQueue:
         self.clusters: dict[int, Cluster] = {}
         self.jobs: dict[JobId, Job] = {}
         self.by_status: dict[int, dict[JobId, Job]] = {status: {} for status in range(11)}
-        # (submitter, universe) → tally, (user) → all of the user's jobs.
+        # (submitter, universe) → tally, user → all of the user's jobs, and their tally.
         self.tallies: dict[tuple[str, int], Tally] = {}
         self.by_user: dict[str, dict[JobId, Job]] = {}
+        self.user_tallies: dict[str, Tally] = {}
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
         # What clients have open that takes much memory.
@@ -460,6 +461,9 @@ class JobQueue:
         status = job.status = _small(said)
         self.by_status[before].pop(job.id, None)
         self.by_status[status][job.id] = job
+        own = self.user_tallies[job.user].by_status
+        own[before] -= 1
+        own[status] += 1
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is None:
             tally = self.tallies[job.submitter, job.universe] = Tally()
@@ -500,7 +504,12 @@ class JobQueue:
 
     def _index(self, job: Job) -> None:
         self.by_status[job.status][job.id] = job
-        self.by_user.setdefault(job.user, {})[job.id] = job
+        jobs = self.by_user.get(job.user)
+        if jobs is None:
+            jobs = self.by_user[job.user] = {}
+            self.user_tallies[job.user] = Tally()
+        jobs[job.id] = job
+        self.user_tallies[job.user].by_status[job.status] += 1
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is None:
             tally = self.tallies[job.submitter, job.universe] = Tally()
@@ -509,10 +518,10 @@ class JobQueue:
     def _unindex(self, job: Job) -> None:
         self.by_status[job.status].pop(job.id, None)
         jobs = self.by_user.get(job.user)
-        if jobs is not None:
-            jobs.pop(job.id, None)
+        if jobs is not None and jobs.pop(job.id, None) is not None:
+            self.user_tallies[job.user].by_status[job.status] -= 1
             if not jobs:
-                del self.by_user[job.user]
+                del self.by_user[job.user], self.user_tallies[job.user]
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is not None:
             # A submitter without jobs stays in the table, so that its ad is taken back.

@@ -13,7 +13,7 @@ from kettle.classad import ClassAd
 from kettle.classad.text import one_line, quote_line
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.attribute_rules import check_shape
-from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.job_queue import JobQueue, Tally
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
 
@@ -88,10 +88,10 @@ def show(queue: JobQueue, ad: ClassAd) -> ClassAd:
     user = ad.string("User") or ""
     shown = ad.copy()
     shown["MyType"] = RECORD_TYPE
-    jobs = queue.by_user.get(user, {}).values()
-    shown["NumJobs"] = len(jobs)
+    tally = queue.user_tallies.get(user) or Tally()
+    shown["NumJobs"] = tally.total
     for name, status in _COUNTS:
-        shown[name] = sum(1 for job in jobs if job.status == status)
+        shown[name] = tally[status]
     return shown
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue import user_records
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Job
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, Schedd
@@ -39,6 +42,33 @@ def test_a_record_counts_its_users_jobs() -> None:
     query.insert_text("Requirements", 'User == "alice@vm"')
     (shown,) = user_records.select(schedd.queue, query)
     assert (shown.integer("NumJobs"), shown.integer("NumIdle")) == (3, 3)
+
+
+def test_a_record_is_shown_without_a_look_at_the_jobs_and_counts_as_they_change() -> None:
+    schedd = Schedd()
+    queue = schedd.queue
+    jobs = schedd.submit(3, ALICE, AccountingGroup='"group_x.a"')
+
+    def counts() -> tuple[int | None, ...]:
+        (shown,) = user_records.select(queue, ClassAd())
+        names = ("NumJobs", "NumIdle", "NumHeld", "NumRunning")
+        return tuple(shown.integer(name) for name in names)
+
+    class Unlooked(dict[JobId, Job]):
+        def values(self) -> NoReturn:
+            raise AssertionError("the jobs were looked at")
+
+    queue.by_user["alice@vm"] = Unlooked(queue.by_user["alice@vm"])
+    assert counts() == (3, 3, 0, 0)
+    queue.update(jobs[0].id, {"JobStatus": "5"})
+    queue.update(jobs[1].id, {"JobStatus": "2", "JobPrio": "7"})
+    assert counts() == (3, 1, 1, 1)
+    for job in jobs:
+        transaction = queue.transaction()
+        transaction.destroy_ad(str(job.id))
+        queue.commit(transaction)
+    assert counts() == (0, 0, 0, 0)
+    assert not queue.user_tallies
 
 
 def test_a_disabled_user_cannot_submit_until_enabled() -> None:
