@@ -47,6 +47,50 @@ def _nobody(_: str) -> None:
     return None
 
 
+class _Urls:
+    """What the plug-ins are to fetch when everything else has come, and how much they may bring."""
+
+    def __init__(
+        self, fetch: Callable[[Sequence[tuple[str, str]]], object] | None, limit: int
+    ) -> None:
+        self._fetch = fetch
+        self.limit = limit
+        self._wanted: list[tuple[str, str]] = []
+        self._size = 0
+
+    def want(self, url: str, path: str | None, troubles: Troubles) -> None:
+        """Keep a URL and its path for the plug-ins, if there are any."""
+        if path is None:
+            return
+        if self._fetch is None:
+            troubles.note("no plug-in fetches URLs here")
+            return
+        self._wanted.append((url, path))
+        self._size += len(url) + len(path)
+        if self._size > MAX_WANTED:
+            raise RemoteProtocolError("the URLs of a transfer are too long together")
+
+    def bring(self, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
+        """Run the plug-ins, and count what they brought: too much of it fails the transfer.
+
+        Compat: in the reference what URLs bring is under no limit
+        (test_what_urls_bring_counts_against_the_limits_of_both_sides).
+        """
+        if not self._wanted or self._fetch is None:
+            return
+        results: Sequence[UrlResult] = yield Do(partial(self._fetch, self._wanted), blocking=True)
+        for result in results:
+            if result.error:
+                troubles.note(result.error, result.subcode)
+                continue
+            scheme = result.url.partition("://")[0].lower()
+            outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1
+            outcome.bytes += result.size
+            outcome.files += 1
+        if 0 <= self.limit < outcome.bytes:
+            _note_too_much(self.limit, troubles)
+
+
 def download(
     place: Callable[[str], str],
     storage: Storage,
@@ -76,9 +120,8 @@ def download(
     objection: Failure | None = None
     if begun is not None:
         objection = yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
-    wanted: list[tuple[str, str]] = []
-    count = wanted_size = 0
-    limit = terms.max_bytes
+    urls = _Urls(fetch, terms.max_bytes)
+    count = 0
     while True:
         word: Reader = yield Receive()
         command = word.integer()
@@ -94,7 +137,7 @@ def download(
                 outcome.detail = objection.reason
                 return outcome
             refused, theirs = yield from give_go_ahead(terms)
-            limit = smaller_limit(limit, theirs)
+            urls.limit = smaller_limit(urls.limit, theirs)
             if refused is not None:
                 outcome.failure, outcome.detail = refused, refused.reason
                 outcome.sender_failed = True
@@ -110,21 +153,13 @@ def download(
             yield from _receive_directory(path, storage, troubles)
         elif command == TransferCommand.URL:
             url = yield from _receive_text()
-            if path is not None and fetch is None:
-                troubles.note("no plug-in fetches URLs here")
-            elif path is not None:
-                wanted.append((url, path))
-                wanted_size += len(url) + len(path)
-                if wanted_size > MAX_WANTED:
-                    raise RemoteProtocolError("the URLs of a transfer are too long together")
+            urls.want(url, path, troubles)
         elif command == TransferCommand.OTHER:
             yield from _receive_other(troubles)
         else:
             raise RemoteProtocolError(f"unknown file transfer command {command}")
         arrived(name)
-    if wanted and fetch is not None:
-        results: Sequence[UrlResult] = yield Do(partial(fetch, wanted), blocking=True)
-        _count_urls(results, limit, outcome, troubles)
+    yield from urls.bring(outcome, troubles)
     yield from _close_download(terms, outcome, troubles)
     return outcome
 
@@ -284,26 +319,6 @@ def _receive_other(troubles: Troubles) -> Dialog[None]:
         return
     # An unknown extension wants an answer we do not have.
     yield Send(Words(ClassAd({"Result": 1, "ErrorString": "not supported"})))
-
-
-def _count_urls(
-    results: Sequence[UrlResult], limit: int, outcome: Outcome, troubles: Troubles
-) -> None:
-    """Count what the plug-ins brought: too much of it fails the transfer.
-
-    Compat: in the reference what URLs bring is under no limit
-    (test_what_urls_bring_counts_against_the_limits_of_both_sides).
-    """
-    for result in results:
-        if result.error:
-            troubles.note(result.error, result.subcode)
-            continue
-        scheme = result.url.partition("://")[0].lower()
-        outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1
-        outcome.bytes += result.size
-        outcome.files += 1
-    if 0 <= limit < outcome.bytes:
-        _note_too_much(limit, troubles)
 
 
 def _note_too_much(limit: int, troubles: Troubles) -> None:
