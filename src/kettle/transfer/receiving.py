@@ -43,6 +43,9 @@ MAX_NAME = 16_384
 MAX_WANTED = 64 * 1024 * 1024
 
 
+_FILES = (TransferCommand.FILE, TransferCommand.ENCRYPTED_FILE, TransferCommand.CLEAR_FILE)
+
+
 def _nobody(_: str) -> None:
     return None
 
@@ -143,17 +146,12 @@ def download(
                 outcome.sender_failed = True
                 return outcome
         path = _place(place, name, troubles)
-        if command in (
-            TransferCommand.FILE,
-            TransferCommand.ENCRYPTED_FILE,
-            TransferCommand.CLEAR_FILE,
-        ):
+        if command in _FILES:
             yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
         elif command == TransferCommand.DIRECTORY:
             yield from _receive_directory(path, storage, troubles)
         elif command == TransferCommand.URL:
-            url = yield from _receive_text()
-            urls.want(url, path, troubles)
+            urls.want((yield from _receive_text()), path, troubles)
         elif command == TransferCommand.OTHER:
             yield from _receive_other(troubles)
         else:
