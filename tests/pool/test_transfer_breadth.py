@@ -114,6 +114,15 @@ def test_all_output_but_the_streams_goes_to_the_output_destination(
     assert not (work / "one").exists()
 
 
+def test_an_empty_list_of_output_brings_nothing_back(pool: PersonalPool, work: Path) -> None:
+    (work / "keep").write_text("mine\n")
+    script = "echo said; echo theirs > keep; echo new > new"
+    shell(pool, work, script, 'transfer_output_files = ""\n').wait_for(5, 20)
+    assert (work / "out").read_text() == "said\n"
+    assert (work / "keep").read_text() == "mine\n"
+    assert not (work / "new").exists()
+
+
 def test_too_much_input_holds_the_job_before_it_runs(pool: PersonalPool, work: Path) -> None:
     (work / "big").write_bytes(bytes(3 << 20))
     jobs = shell(pool, work, "true", "transfer_input_files = big\nmax_transfer_input_mb = 1\n")

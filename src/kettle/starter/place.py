@@ -211,6 +211,22 @@ class Place:
         wanted = self._settings.private_shared_memory
         return wanted and not is_needed(SHARED_MEMORY, (self.sandbox.root, needed))
 
+    def allows_scripts(self, slot: ClassAd, job: ClassAd) -> bool:
+        """Whether a job's PreCmd and PostCmd are run here.
+
+        Compat: where STARTER_ALLOW_JOB_PRE_AND_POST_CMD is not set they are; the reference then
+        ignores them (test_scripts_run_where_the_machine_does_not_say_otherwise).
+        """
+        text = self._settings.allows_scripts
+        if text.lower() == "true":
+            return True
+        probe = ClassAd(parent=slot)
+        try:
+            probe.insert_text("KettleScripts", text)
+        except ClassAdSyntaxError:
+            return False
+        return probe.boolean("KettleScripts", job) is True
+
     def renice(self, job: ClassAd) -> int:
         """Return by how much a job is nicer than we are."""
         if self._constant_renice is not None:

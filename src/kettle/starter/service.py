@@ -345,7 +345,7 @@ class Starter:
             self.keeper.make_executable(self.plan.program)
         self.jobs.continues = self.transfer.brought_streams
         self.transfer.manifest.begin(self.plan.environment)
-        if not self.job.string("PreCmd"):
+        if not self.programs.has_script(Role.PRE):
             await self._open_files(self.plan)
         await self._begin_execution()
         if hooks := self.settings.hooks.meant_for(self.job):

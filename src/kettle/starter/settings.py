@@ -50,6 +50,7 @@ class StarterSettings:
     chirp_prefix: str = "Chirp*"
     chirp_max_attributes: int = 100
     sets_home: bool = True
+    allows_scripts: str = "true"
     checks_reactivation: bool = True
     inherits_environment: str = ""
     job_environment: str = ""
@@ -115,6 +116,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         chirp_prefix=value(StarterKnobs.CHIRP_DELAYED_UPDATE_PREFIX),
         chirp_max_attributes=value(StarterKnobs.CHIRP_DELAYED_UPDATE_MAX_ATTRS),
         sets_home=value(StarterKnobs.STARTER_SETS_HOME_ENV),
+        allows_scripts=config.get("STARTER_ALLOW_JOB_PRE_AND_POST_CMD") or "true",
         checks_reactivation=value(StarterKnobs.CHECK_REACTIVATE_AFTER_CHECKPOINT),
         inherits_environment=value(StarterKnobs.JOB_INHERITS_STARTER_ENVIRONMENT),
         job_environment=config.get("STARTER_JOB_ENVIRONMENT") or "",

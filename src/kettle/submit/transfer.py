@@ -36,16 +36,17 @@ def set_transfer(job: JobBuilder) -> None:
     should, when = choose_transfer(job)
     names = _list_inputs(job)
     named = bool(names) or job.input_files_named
-    _refuse_disabled(should, "transfer_input_files", names)
+    _refuse_disabled(should, "transfer_input_files", listed=bool(names))
     _set_common(job)
     if should != "NO":
         names += _tool_files(job, names)
     job.input_files += [name for name in names if not URL.match(name)]
     if named:
         job.set_string("TransferInput", ",".join(names))
-    outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
-    _refuse_disabled(should, "transfer_output_files", outputs)
-    if outputs:
+    # An empty list is a list too: nothing comes back then, where without one everything new does.
+    if job.param("transfer_output_files") is not None:
+        _refuse_disabled(should, "transfer_output_files", listed=True)
+        outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
         job.set_string("TransferOutput", ",".join(outputs))
     job.set_string("ShouldTransferFiles", should)
     if should != "NO":
@@ -72,8 +73,8 @@ def _list_inputs(job: JobBuilder) -> list[str]:
 
 def _set_common(job: JobBuilder) -> None:
     """Decide the files that are sent once for all jobs, and refuse credentials that are not."""
-    common = split_list(strip_quotes_of(job, "transfer_common_input"))
-    if common:
+    if job.param("transfer_common_input") is not None:
+        common = split_list(strip_quotes_of(job, "transfer_common_input"))
         job.set_string("CommonInputFiles", ",".join(common))
     if job.param("output_destination") and job.param("output_directory"):
         raise SubmitError(
@@ -98,9 +99,9 @@ def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
     return [name for name in wanted if name is not None and name not in names]
 
 
-def _refuse_disabled(should: str, command: str, names: list[str]) -> None:
+def _refuse_disabled(should: str, command: str, *, listed: bool) -> None:
     """Raise SubmitError if `command` lists files although transfer is disabled."""
-    if should == "NO" and names:
+    if should == "NO" and listed:
         raise SubmitError(
             f'\nERROR: you specified files you want Condor to transfer via \n"{command}", '
             "but you disabled should_transfer_files. "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kettle.classad import ClassAd, parse_old_ad
+from kettle.config import Config
 from kettle.starter.place import Place, Process, add_shown
-from kettle.starter.settings import StarterSettings
+from kettle.starter.settings import StarterSettings, read_settings
 
 MACHINE = ClassAd({"OpSys": "LINUX", "TotalCpus": 8.0})
 PROCESS = Process(17, "<127.0.0.1:9618>", {"_CONDOR_ANCESTOR_1": "17:1:2"})
@@ -53,6 +54,22 @@ def test_folders_that_depend_on_the_job_are_asked_for_every_job() -> None:
     constant = place(private_folders='"/tmp,/var/tmp"')
     assert constant.private_folders(slot, jobs[0], "") == ("/tmp", "/var/tmp")
     assert constant.private_folders(slot, jobs[0], "/tmp/work") == ("/var/tmp",)
+
+
+def test_scripts_run_where_the_machine_does_not_say_otherwise() -> None:
+    jobs = [ClassAd({"Owner": owner}) for owner in ("ann", "bob")]
+    for expression, allowed in (
+        ("true", [True, True]),
+        ("False", [False, False]),
+        ('TARGET.Owner == "ann" && MY.Cpus == 2', [True, False]),
+        ("Nothing", [False, False]),
+        ("no (", [False, False]),
+    ):
+        where = place(allows_scripts=expression)
+        assert [where.allows_scripts(first_slot(), job) for job in jobs] == allowed, expression
+    for text, expression in (("", "true"), ("STARTER_ALLOW_JOB_PRE_AND_POST_CMD = 1 > 2", "1 > 2")):
+        settings = read_settings(Config.from_text(text), version="", platform="")
+        assert settings.allows_scripts == expression
 
 
 def test_shared_memory_is_the_job_s_own_unless_something_of_its_lies_there() -> None:

@@ -247,3 +247,12 @@ def test_output_that_travels_never_is_said_where_no_file_does() -> None:
     for should in ("", "should_transfer_files = YES\n"):
         with pytest.raises(SubmitError, match="WhenToTransferOutput specified as NONE"):
             jobs_of(f"{should}{text}queue\n")
+
+
+def test_an_empty_list_of_output_is_a_list() -> None:
+    empty = [(text, '""') for text in ('""', '" "', ",")]
+    for text, listed in [("", None), *empty, ('"a , b"', '"a,b"')]:
+        line = f"should_transfer_files = yes\ntransfer_output_files = {text}\nqueue\n"
+        assert values(line, "TransferOutput") == [listed], text
+    with pytest.raises(SubmitError, match="transfer_output_files"):
+        jobs_of('should_transfer_files = no\ntransfer_output_files = ""\nqueue\n')

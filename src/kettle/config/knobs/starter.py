@@ -181,6 +181,12 @@ class StarterKnobs:
     )
     SSH_KEYGEN_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
+    STARTER_ALLOW_JOB_PRE_AND_POST_CMD = expression(
+        None,
+        unset="true",
+        doc="For which jobs their PreCmd and PostCmd are run, in the slot's ad with the job as "
+        "TARGET. HTCondor runs none unless this is set.",
+    )
     STARTER_ALLOW_RUNAS_OWNER = boolean(
         None, unset="true", doc="Whether a job runs as its owner where the domains agree."
     )

@@ -10,6 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
@@ -64,7 +65,22 @@ class Programs:
 
     async def begin(self) -> None:
         """Start the first one; CannotLaunch if that cannot be."""
-        await self._spawn(Role.PRE if self._starter.job.string("PreCmd") else Role.JOB)
+        await self._spawn(Role.PRE if self.has_script(Role.PRE) else Role.JOB)
+
+    def has_script(self, role: Role) -> bool:
+        """Whether the job has this script, and may have it run here."""
+        return bool(self._starter.job.string(role.value)) and self._allows_scripts
+
+    @cached_property
+    def _allows_scripts(self) -> bool:
+        starter = self._starter
+        if starter.place.allows_scripts(starter.slot, starter.job):
+            return True
+        starter.log(
+            "STARTER_ALLOW_JOB_PRE_AND_POST_CMD evaluated to false, PreCmd and PostCmd will be "
+            "ignored"
+        )
+        return False
 
     async def _spawn(self, role: Role) -> None:
         starter = self._starter
@@ -142,7 +158,7 @@ class Programs:
         starter = self._starter
         if starter.vacate is not None or self._stops:
             return None
-        return self.processes.next_role(has_post=starter.job.string("PostCmd") is not None)
+        return self.processes.next_role(has_post=self.has_script(Role.POST))
 
     def _is_checkpoint(self, child: Child) -> bool:
         starter = self._starter
