@@ -40,6 +40,16 @@ def test_one_job_is_edited_directly_and_the_rest_by_constraint() -> None:
     )
 
 
+def test_clusters_are_edited_where_nothing_narrower_is_said() -> None:
+    for words, whole in (
+        (["99", "Foo", "5"], True),
+        (["bob", "Foo", "5"], True),
+        (["1", "2.0", "Foo", "5"], False),
+        (["-owner", "bob", "-c", "A", "B=5"], False),
+    ):
+        assert read_wish(words).flags() == (0x90 if whole else 0x10), words
+
+
 def test_immutable_attributes_and_broken_expressions_are_refused() -> None:
     assert find_wrong_edit({"ClusterId": "5"}) == (
         'Update of immutable attribute "ClusterId" is not allowed.'

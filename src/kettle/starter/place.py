@@ -217,15 +217,11 @@ class Place:
         Compat: where STARTER_ALLOW_JOB_PRE_AND_POST_CMD is not set they are; the reference then
         ignores them (test_scripts_run_where_the_machine_does_not_say_otherwise).
         """
-        text = self._settings.allows_scripts
-        if text.lower() == "true":
-            return True
-        probe = ClassAd(parent=slot)
-        try:
-            probe.insert_text("KettleScripts", text)
-        except ClassAdSyntaxError:
+        rule = self._settings.allows_scripts
+        if rule is None:
             return False
-        return probe.boolean("KettleScripts", job) is True
+        value = slot.evaluate_expression(rule, job)
+        return value is True or (isinstance(value, int | float) and value != 0)
 
     def renice(self, job: ClassAd) -> int:
         """Return by how much a job is nicer than we are."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.config.java import JavaMachine, read_java
@@ -18,7 +18,7 @@ from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
-from kettle.errors import ConfigError
+from kettle.errors import ClassAdSyntaxError, ConfigError
 from kettle.starter.account import AccountRules
 from kettle.starter.affinity import AffinityRules
 from kettle.starter.limits import LimitRules
@@ -50,7 +50,8 @@ class StarterSettings:
     chirp_prefix: str = "Chirp*"
     chirp_max_attributes: int = 100
     sets_home: bool = True
-    allows_scripts: str = "true"
+    # For which jobs their own scripts are run; None for none.
+    allows_scripts: Expr | None = field(default_factory=lambda: parse_expression("true"))
     checks_reactivation: bool = True
     inherits_environment: str = ""
     job_environment: str = ""
@@ -116,7 +117,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         chirp_prefix=value(StarterKnobs.CHIRP_DELAYED_UPDATE_PREFIX),
         chirp_max_attributes=value(StarterKnobs.CHIRP_DELAYED_UPDATE_MAX_ATTRS),
         sets_home=value(StarterKnobs.STARTER_SETS_HOME_ENV),
-        allows_scripts=config.get("STARTER_ALLOW_JOB_PRE_AND_POST_CMD") or "true",
+        allows_scripts=_read_scripts_rule(config),
         checks_reactivation=value(StarterKnobs.CHECK_REACTIVATE_AFTER_CHECKPOINT),
         inherits_environment=value(StarterKnobs.JOB_INHERITS_STARTER_ENVIRONMENT),
         job_environment=config.get("STARTER_JOB_ENVIRONMENT") or "",
@@ -147,6 +148,17 @@ def _read_java(config: Config) -> JavaMachine:
         return read_java(config)
     except ConfigError:
         return JavaMachine()
+
+
+def _read_scripts_rule(config: Config) -> Expr | None:
+    """Return for which jobs scripts run; what does not parse allows none."""
+    text = config.get("STARTER_ALLOW_JOB_PRE_AND_POST_CMD")
+    if not text:
+        return config.value(StarterKnobs.STARTER_ALLOW_JOB_PRE_AND_POST_CMD)
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError:
+        return None
 
 
 def _read_affinity(config: Config) -> AffinityRules:

@@ -64,12 +64,12 @@ def test_scripts_run_where_the_machine_does_not_say_otherwise() -> None:
         ('TARGET.Owner == "ann" && MY.Cpus == 2', [True, False]),
         ("Nothing", [False, False]),
         ("no (", [False, False]),
+        (None, [True, True]),
     ):
-        where = place(allows_scripts=expression)
-        assert [where.allows_scripts(first_slot(), job) for job in jobs] == allowed, expression
-    for text, expression in (("", "true"), ("STARTER_ALLOW_JOB_PRE_AND_POST_CMD = 1 > 2", "1 > 2")):
+        text = "" if expression is None else f"STARTER_ALLOW_JOB_PRE_AND_POST_CMD = {expression}"
         settings = read_settings(Config.from_text(text), version="", platform="")
-        assert settings.allows_scripts == expression
+        where = Place(settings, first_slot(), "slot1_1@ep", PROCESS)
+        assert [where.allows_scripts(first_slot(), job) for job in jobs] == allowed, expression
 
 
 def test_shared_memory_is_the_job_s_own_unless_something_of_its_lies_there() -> None:

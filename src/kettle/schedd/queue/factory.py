@@ -21,6 +21,7 @@ from kettle.schedd.queue.job_queue import Cluster
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.submit.build import JobPlan
+from kettle.submit.job import split_list
 from kettle.submit.sources import FileFact
 
 
@@ -36,6 +37,23 @@ class Paused(IntEnum):
 
 # Limit: jobs made in one go, so that others have their turn in between.
 MOST_AT_ONCE = 500
+
+
+# What of a cluster's ad says how many jobs it makes now, in lower case.
+DECIDES_HOW_MANY = frozenset(
+    ("jobmaterializelimit", "jobmaterializemaxidle", "jobmaterializepaused")
+)
+
+# Which attributes of a cluster were edited after its submission: these hold for jobs that are made
+# later, too, whatever the digest says.
+EDITED = "EditedClusterAttrs"
+
+
+def note_edited(known: str, name: str) -> str:
+    """Return the list of edited attributes with one more name, ordered as the reference does."""
+    names = {word.lower(): word for word in split_list(known)}
+    names.setdefault(name.lower(), name)
+    return ",".join(names[key] for key in sorted(names))
 
 
 def is_factory(cluster: Cluster) -> bool:
@@ -70,6 +88,8 @@ def plan_jobs(
     """
     made = 0
     total = cluster.ad.integer("TotalSubmitProcs")
+    edited = {word.lower() for word in split_list(cluster.ad.string(EDITED) or "")}
+    not_the_jobs = _NOT_THE_JOBS | edited
     for plan in plans:
         job = JobId(cluster.id, plan.proc)
         key = key_of(*job)
@@ -80,7 +100,7 @@ def plan_jobs(
             transaction.set_attribute(key, "QDate", str(now))
             transaction.set_attribute(key, "EnteredCurrentStatus", str(now))
         for name, text in plan.differences:
-            if name.lower() not in _NOT_THE_JOBS:
+            if name.lower() not in not_the_jobs:
                 check_shape(name, text)
                 transaction.set_attribute(key, name, text)
         transaction.update(

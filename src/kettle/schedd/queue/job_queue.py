@@ -136,6 +136,8 @@ class Changes:
     status_before: dict[JobId, int] = field(default_factory=dict)
     new_clusters: list[Cluster] = field(default_factory=list)
     gone_clusters: list[Cluster] = field(default_factory=list)
+    # Cluster → the attributes of its own ad that changed, in lower case.
+    changed_clusters: dict[int, set[str]] = field(default_factory=dict)
 
 
 class Tally:
@@ -370,6 +372,7 @@ class JobQueue:
             changes.changed.setdefault(JobId(cluster, proc), set()).update(names)
         elif proc == CLUSTER_PROC and cluster in self.clusters:
             self.clusters[cluster].shared = None
+            changes.changed_clusters[cluster] = names
             for job in self.clusters[cluster].procs.values():
                 changes.changed.setdefault(job.id, set()).update(names)
 

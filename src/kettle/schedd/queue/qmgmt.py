@@ -17,13 +17,13 @@ from typing import Any, Protocol
 from kettle.classad import ClassAd, Expr, is_expression
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
-from kettle.schedd.queue import attribute_rules, submission, user_records
+from kettle.schedd.queue import attribute_rules, factory, submission, user_records
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, Steps, code
 from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
-from kettle.schedd.queue.selection import candidates, parse_constraint
+from kettle.schedd.queue.selection import candidate_clusters, candidates, parse_constraint
 from kettle.schedd.queue.transaction import Change, Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader
@@ -283,6 +283,17 @@ class Connection:
             self._transaction.set_attribute(key_of(cluster, proc), name, stored)
             if flags & SetAttributeFlags.MARK_DIRTY:
                 self._dirty.append((cluster, proc, name))
+            if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE and proc == CLUSTER_PROC:
+                self._note_edited(cluster, name)
+
+    def _note_edited(self, cluster: int, name: str) -> None:
+        """Let an edit of a cluster hold for the jobs that it makes later."""
+        if "JobMaterializeDigestFile" not in self._queue.clusters[cluster].ad:
+            return
+        known = read_old_string(self._text(cluster, CLUSTER_PROC, factory.EDITED) or "") or ""
+        if name.lower() != factory.EDITED.lower():
+            edited = quote_line(factory.note_edited(known, name))
+            self._transaction.set_attribute(key_of(cluster, CLUSTER_PROC), factory.EDITED, edited)
 
     def _set_new(self, cluster: int, proc: int, name: str, text: str) -> None:
         stored = attribute_rules.decide_new(
@@ -331,25 +342,36 @@ class Connection:
         return Answer(steps=self._set_each(parse_constraint(constraint), name, text, flags))
 
     def _set_each(self, constraint: Expr | None, name: str, text: str, flags: int) -> Steps:
-        count = 0
+        jobs = clusters = 0
         refusal: RefusedError | None = None
-        queue = self._queue
-        meant = queue.jobs.values() if constraint is None else candidates(queue, constraint)
-        for number, job in enumerate(list(meant), 1):
+        for number, (cluster, proc, ad) in enumerate(self._meant(constraint, flags), 1):
             if number % _LOOKED_AT == 0:
                 yield
-            if constraint is not None and not job.ad.satisfies(constraint):
+            if constraint is not None and not ad.satisfies(constraint):
                 continue
-            if flags & SetAttributeFlags.ONLY_MY_JOBS and job.user != self._effective.user:
+            if flags & SetAttributeFlags.ONLY_MY_JOBS and ad.string("User") != self._effective.user:
                 continue
             try:
-                self._set(job.id.cluster, job.id.proc, name, text, flags)
-                count += 1
+                self._set(cluster, proc, name, text, flags)
+                jobs += proc != CLUSTER_PROC
+                clusters += proc == CLUSTER_PROC
             except RefusedError as refused:
                 refusal = refused
+        # Clusters count only where there are no jobs.
+        count = jobs or clusters
         if count == 0 and refusal is not None:
             raise refusal
         return code(count) if count else code(-1, errno.ENOENT)
+
+    def _meant(self, constraint: Expr | None, flags: int) -> list[tuple[int, int, ClassAd]]:
+        """Return whose ads a constraint may mean: jobs', and clusters' where those are edited."""
+        queue = self._queue
+        found = queue.jobs.values() if constraint is None else candidates(queue, constraint)
+        meant = [(job.id.cluster, job.id.proc, job.ad) for job in found]
+        if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE:
+            clusters = candidate_clusters(queue, constraint)
+            meant += [(cluster.id, CLUSTER_PROC, cluster.ad) for cluster in clusters]
+        return meant
 
     def _on_set_timer(self, call: calls.SetTimerAttribute) -> Answer:
         text = str(self._now() + call.seconds)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from kettle.classad import Expr, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.job_clauses import read_alternatives
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 
 # What jobs are looked up by: their ids, and the job that runs their graph.
 _LOOKED_UP = frozenset(("clusterid", "procid", "dagmanjobid"))
@@ -60,6 +60,21 @@ def candidates(queue: JobQueue, constraint: Expr) -> Collection[Job]:
         else:
             return queue.jobs.values()
     return found
+
+
+def candidate_clusters(queue: JobQueue, constraint: Expr | None) -> Collection[Cluster]:
+    """Return the clusters whose own ads can satisfy a constraint: never too few, often too many."""
+    alternatives = None if constraint is None else read_alternatives(constraint, _LOOKED_UP)
+    meant: set[int] = set()
+    for alternative in alternatives or ():
+        equal = {clause.name: clause.value for clause in alternative if clause.operator == "=="}
+        if "clusterid" not in equal:
+            return queue.clusters.values()
+        cluster = _integer(equal["clusterid"])
+        meant.update(() if cluster is None else (cluster,))
+    if alternatives is None:
+        return queue.clusters.values()
+    return [queue.clusters[number] for number in sorted(meant) if number in queue.clusters]
 
 
 def _named(queue: JobQueue, equal: Mapping[str, object]) -> Collection[Job]:

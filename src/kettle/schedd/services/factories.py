@@ -58,6 +58,11 @@ class Factories:
         touched = {job.id.cluster for job in changes.gone}
         touched.update(job.cluster for job in changes.status_before)
         touched.update(cluster.id for cluster in changes.new_clusters)
+        touched.update(
+            cluster
+            for cluster, names in changes.changed_clusters.items()
+            if not names.isdisjoint(factory.DECIDES_HOW_MANY)
+        )
         for number in touched:
             if number in clusters:
                 self._want(clusters[number])

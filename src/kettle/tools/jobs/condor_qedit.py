@@ -65,6 +65,7 @@ RESTRICTION
   -jobids LIST         jobs in the list
   -owner OWNER         jobs of an owner
   -constraint EXPR     jobs for which the expression is true
+A cluster that makes its jobs later is edited, too, unless -constraint or CLUSTER.PROC is said.
 
 EDIT
   ATTRIBUTE EXPR       two words
@@ -110,6 +111,13 @@ class Wish:
             return []
         pairs = (word.split(".") for word in self.ids)
         return sorted({(int(cluster), int(proc)) for cluster, proc in pairs})
+
+    def flags(self) -> int:
+        """Return how jobs are edited by constraint: the own ones; whole clusters with later jobs."""
+        flags = int(SetAttributeFlags.ONLY_MY_JOBS)
+        if not self.constraints and not any("." in word for word in self.ids):
+            flags |= SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE
+        return flags
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -342,8 +350,7 @@ def edit(wish: Wish, reach: Reach, streams: Streams) -> int:
                     where = f"for job {job[0]}.{job[1]}."
                     queue.set_attribute(*job, name, text)
                 if not jobs:
-                    flags = int(SetAttributeFlags.ONLY_MY_JOBS)
-                    count = queue.set_where(constraint, name, text, flags=flags)
+                    count = queue.set_where(constraint, name, text, flags=wish.flags())
             except RefusedError:
                 streams.stderr.write(
                     f'Failed to set attribute "{name}" {where}\n'

@@ -183,3 +183,39 @@ def test_a_cluster_says_how_many_jobs_it_will_have_made() -> None:
     assert cluster.ad.integer("TotalSubmitProcs") is None
     make(schedd, cluster)
     assert cluster.ad.integer("TotalSubmitProcs") == 4
+
+
+def test_an_edit_of_a_cluster_holds_for_the_jobs_it_makes_later() -> None:
+    """As a real 25.14.1: `condor_qedit CLUSTER` edits the cluster's ad, too."""
+    schedd = Schedd()
+    cluster = submit(schedd)
+    assert make(schedd, cluster) == 2
+    by_cluster = calls.SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE
+    client = schedd.client(ALICE)
+    for name, text in (("Args", '"7"'), ("Go", "1"), ("JobMaterializeLimit", "3")):
+        edit = calls.SetAttributeByConstraint2("( (ClusterId == 1 ) )", text, name, int(by_cluster))
+        assert client.call(edit).value == 2
+    assert client.call(calls.SetAttributeByConstraint2("ClusterId == 1", "1", "Not", 0)).value == 2
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert cluster.ad.string(factory.EDITED) == "Args,Go,JobMaterializeLimit"
+    assert make(schedd, cluster) == 1
+    for job in schedd.queue.jobs.values():
+        assert (job.ad.string("Args"), job.ad.integer("Go")) == ("7", 1)
+    assert [job.ad.integer("Not") for job in schedd.queue.jobs.values()] == [1, 1, None]
+
+
+def test_an_edit_of_clusters_counts_them_only_where_there_are_no_jobs() -> None:
+    schedd = Schedd()
+    submit(schedd)
+    client = schedd.client(ALICE)
+    by_cluster = int(calls.SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE)
+    for constraint, count in (
+        ("ClusterId == 1", 1),
+        ('Owner == "alice"', 1),
+        ("ClusterId == 1 && ProcId == 0", -1),
+        ("ClusterId == 2", -1),
+    ):
+        edit = calls.SetAttributeByConstraint2(constraint, "1", "Go", by_cluster)
+        assert client.call(edit).value == count, constraint
+    edit = calls.SetAttributeByConstraint2("ClusterId == 1", "1", "Go", by_cluster)
+    assert schedd.client(BOB).call(edit).value == -1

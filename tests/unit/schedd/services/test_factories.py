@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from types import SimpleNamespace
 
 import pytest
@@ -37,3 +38,22 @@ def test_a_cluster_leaves_whatever_it_says_of_its_making(
         cluster.ad["JobMaterializePaused"] = paused
     Factories(schedd).on_changes(Changes(gone_clusters=[cluster]))  # type: ignore[arg-type]
     assert told == [completion, 7]
+
+
+def test_an_edit_that_allows_more_jobs_has_them_made_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster(7, ClassAd({"JobMaterializeDigestFile": "digest"}))
+    schedd = SimpleNamespace(queue=SimpleNamespace(clusters={7: cluster}))
+    served: list[str] = []
+
+    def spawn(work: Coroutine[None, None, None], name: str) -> None:
+        work.close()
+        served.append(name)
+
+    monkeypatch.setattr("kettle.schedd.services.factories.tasks.spawn", spawn)
+    factories = Factories(schedd)  # type: ignore[arg-type]
+    factories.on_changes(Changes(changed_clusters={7: {"jobmaterializenextrow"}}))
+    assert not served
+    factories.on_changes(Changes(changed_clusters={7: {"go", "jobmaterializemaxidle"}}))
+    assert served
