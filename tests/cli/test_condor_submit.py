@@ -45,7 +45,7 @@ def test_a_line_without_an_equals_sign_may_be_appended() -> None:
 def test_a_line_without_an_equals_sign_in_the_description_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "job.sub").write_text(f"foo bar\n{DESCRIPTION}")
     code, out, err = submit("-dry-run", "-", "job.sub")
-    assert (code, out) == (1, "Dry-Run job(s)\n")
+    assert (code, out) == (1, "Dry-Run job(s)")
     assert "on Line 1 of job.sub" in err
 
 
@@ -53,7 +53,7 @@ def test_the_queue_statement_ends_at_the_next_option() -> None:
     request = parse_arguments(["-queue", "3", "in", "a", "-dry-run", "-", "job.sub"])
     assert (request.queue, request.dry_file, request.file) == ("3 in a", "-", "job.sub")
     code, out, err = submit("-queue", "3", "-dry-run", "-", "job.sub")
-    assert (code, out) == (1, "Dry-Run job(s)\n")
+    assert (code, out) == (1, "Dry-Run job(s)")
     assert "-queue argument conflicts with queue statement in submit file" in err
 
 
@@ -85,3 +85,15 @@ def test_a_dry_run_can_show_whole_ads_of_another_cluster(tmp_path: Path) -> None
         "",
         "unknown option nonsense for -dry-run:<opts>\n",
     )
+
+
+def test_an_error_of_the_queue_option_is_at_the_end_of_what_was_read() -> None:
+    """Recorded from condor_submit 25.14.1."""
+    said = "\nERROR: on Line {} of {}: {}\n\nERROR: Failed to parse command file (line {}).\n"
+    missing = "can't open file /nonexistent: No such file or directory"
+    _, _, err = submit("-dry-run", "-", "-", "-queue", "from", "/nonexistent")
+    assert err == said.format(0, "<stdin>", missing, 0)
+    _, _, err = submit("-dry-run", "-", "job.sub", "-queue", "x", "from", "|false")
+    assert "-queue argument conflicts" in err
+    _, _, err = submit("-queue")
+    assert err == "condor_submit: -queue requires at least one argument\n"

@@ -138,3 +138,32 @@ def test_echo_writes_ads_in_the_form_that_is_asked_for(tmp_path: Path) -> None:
 def test_echo_of_a_form_that_nobody_knows_is_text(tmp_path: Path) -> None:
     _, out, _ = wait(tmp_path, "-echo:JSON:UTC", "LOG", "12.1")
     assert "009 (012.001.000) 11/21 12:00:03 Job was aborted.\n" in out
+
+
+RUNNING = "".join(ENDED.partition("...\n")[:2])
+
+
+@pytest.mark.parametrize(
+    ("words", "log", "said"),
+    [
+        (["-wait", "abc", "LOG"], "", (0, "All jobs done.\n", "")),
+        (["-wait", "0", "LOG"], RUNNING, (0, "", "")),
+        (["-wait", "", "LOG", "12"], RUNNING, (0, "", "")),
+        (["-wait", "-5", "LOG"], "", (1, "Time expired.\n", "")),
+        (["-wait", "1x", "LOG"], "", (0, "All jobs done.\n", "")),
+        (["-num", "1x", "-wait", "0", "LOG"], RUNNING, (0, "", "")),
+        (["-num", "1", "-wait", "1", "LOG"], "", (1, "", "This log does not mention any jobs!\n")),
+    ],
+)
+def test_a_time_is_the_number_it_begins_with(
+    words: list[str],
+    log: str,
+    said: tuple[int, str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Recorded from condor_wait 25.14.1."""
+    clock = iter(range(1000))
+    monkeypatch.setattr("kettle.tools.jobs.condor_wait.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("kettle.tools.jobs.condor_wait.time.sleep", lambda _: None)
+    assert wait(tmp_path, *words, log=log) == said

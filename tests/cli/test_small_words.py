@@ -202,8 +202,7 @@ def test_a_collector_that_does_not_answer_is_named() -> None:
         ("condor_wait -wait", 1, "-wait requires an argument\n\n@"),
         ("condor_wait -num 0 log", 1, "-num must be greater than zero\n\n@"),
         ("condor_wait log 1 2", 1, "Extra argument: 2\n\n\n@"),
-        # Ours: the reference says nothing.
-        ("condor_wait -wait 0 log", 1, "-wait must be greater than zero\n\n@"),
+        ("condor_wait -num -3x log", 1, "-num must be greater than zero\n\n@"),
         ("condor_wait -nosuch", 1, "unknown option -nosuch\n\n@"),
     ],
 )

@@ -370,7 +370,8 @@ def read_submission(
     macros = SubmitMacros(sources, facts, defaults)
     for number, (name, value) in enumerate(options.assignments, 1):
         macros.assign(name, value, Origin(COMMAND_LINE_SOURCE, number))
-    reader = SubmitReader(macros, sources, text, facts.file_name)
+    place = "<stdin>" if facts.file_name == "-" else facts.file_name
+    reader = SubmitReader(macros, sources, text, place)
     reader.appended = options.appended
     return Submission(macros, reader, sources, config, facts, options)
 

@@ -213,6 +213,9 @@ def _read_items(rest: str, reader: SubmitReader, sources: SubmitSources) -> list
             if text is None:
                 # The description came from there too: what follows are the items.
                 text = "\n".join(reader.lines.rest())
+        elif rest.startswith("|"):
+            # The empty line is the reference's.
+            raise reader.parse_error("not a valid command, | must be at the end\n")
         elif rest.endswith("|"):
             text = sources.run_command(shlex.split(rest[:-1]))[1]
         else:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from typing import cast
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.client.pool import Located
 from kettle.client.queue import Queue
 from kettle.errors import RefusedError, UsageError
+from kettle.tools.jobs import condor_prio
 from kettle.tools.jobs.condor_prio import change, main, read_wish
 from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.wire.sinful import Sinful
 
 
 class Jobs:
@@ -51,12 +56,9 @@ def test_a_priority_or_a_change_is_for_the_jobs_named() -> None:
     [
         (["-p"], "-p requires another argument"),
         (["-p", "high", "1"], "whole number"),
-        (["-x", "1"], "-x"),
-        (["1"], "must specify a new priority"),
         (["-p", "99999999999", "1"], "whole number"),
         (["-pool", "cm", "-p", "1", "2"], "-pool also requires -n"),
-        (["-help"], "must specify a new priority"),
-        (["-p", "1"], "did not specify any jobs"),
+        ([], "^$"),
     ],
 )
 def test_what_makes_no_sense_is_said(words: list[str], said: str) -> None:
@@ -75,7 +77,32 @@ def test_a_job_that_may_not_be_changed_is_named_and_the_others_are_changed() -> 
 def test_what_begins_as_an_id_and_is_none_is_left_out_with_a_warning() -> None:
     wish = read_wish(["-p", "1", "7x", "8.", "9.1.2"])
     assert (wish.words, wish.skipped) == (["8"], ["7x", "9.1.2"])
-    # With nothing else there is nobody to ask, and nothing failed.
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("-p 1 7x", 0, 'Warning: unrecognized "7x" skipped\n'),
+        ("-name x +5x 7.", 0, 'Warning: unrecognized "-name" skipped\n'),
+        ("-5", 0, ""),
+        ("+5", 0, ""),
+        ("-p 5", 0, ""),
+        ("5 7", 1, "You must specify a new priority or priority adjustment.\n"),
+        ("+x 7", 1, "You must specify a new priority or priority adjustment.\n"),
+        ("+ 7", 1, "You must specify a new priority or priority adjustment.\n"),
+        ("-a", 1, "You must specify a new priority or priority adjustment.\n"),
+        ("-help", 1, "You must specify a new priority or priority adjustment.\n"),
+    ],
+)
+def test_a_schedd_that_is_there_and_words_that_mean_little(
+    words: str, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recorded from condor_prio 25.14.1."""
+    found = Located(Sinful.parse("<127.0.0.1:2>"), "ap")
+    monkeypatch.setattr(Reach, "schedd_or_none_such", lambda _: found)
+    monkeypatch.setattr(condor_prio, "Queue", lambda *_: contextlib.nullcontext(Jobs()))
     told = streams()
-    assert main(["condor_prio", "-p", "1", "7x"], {}, told) == 0
-    assert told.stderr.getvalue() == 'Warning: unrecognized "7x" skipped\n'  # type: ignore[attr-defined]
+    environment = {"CONDOR_CONFIG": "ONLY_ENV"}
+    assert main(["condor_prio", *words.split()], environment, told) == code
+    complaint = told.stderr.getvalue().partition("Usage")[0]  # type: ignore[attr-defined]
+    assert complaint.replace("Couldn't set new priority for 7.1.\n", "") == said

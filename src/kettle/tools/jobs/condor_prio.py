@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from kettle.classad.text import equals
 from kettle.client.queue import Queue
-from kettle.errors import RefusedError, UsageError
+from kettle.errors import NotConnected, NotFoundError, RefusedError, UsageError
 from kettle.tools.jobs.condor_qedit import render_id
-from kettle.tools.options import Asked, BriefError, UnknownOptionError, run_tool
+from kettle.tools.options import Asked, BriefError, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
@@ -35,7 +35,7 @@ class Wish:
     change: int | None = None
     everything: bool = False
     words: list[str] = field(default_factory=list)
-    # Words that begin as a job's id and are none.
+    # Words that begin as a job's id, or as an option, and are none.
     skipped: list[str] = field(default_factory=list)
     reach: dict[str, str] = field(default_factory=dict)
 
@@ -56,14 +56,26 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_prio`."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        reach = Reach(environment, **wish.reach)
+        try:
+            schedd = reach.schedd_or_none_such()
+        except NotFoundError as error:
+            said = str(error) if reach.name else f"ERROR: {error}"
+            raise NotFoundError(said) from None
+        # As in the reference the schedd comes before what makes no sense.
+        if wish.priority is None and not wish.change:
+            raise UsageError(_NO_PRIORITY)
         streams.stderr.writelines(
             f'Warning: unrecognized "{word}" skipped\n' for word in wish.skipped
         )
         if not wish.words and not wish.everything:
             return 0
-        reach = Reach(environment, **wish.reach)
-        with Queue(reach.connector, reach.schedd_or_none_such().address) as queue:
-            changed = change(queue, wish, streams)
+        try:
+            with Queue(reach.connector, schedd.address) as queue:
+                changed = change(queue, wish, streams)
+        except NotConnected as error:
+            streams.stderr.write(f"Failed to connect to queue manager {error.address}\n")
+            return 1
         for word in wish.words:
             if "." in word and word not in changed:
                 streams.stderr.write(f"Couldn't retrieve current priority for {word}.\n")
@@ -76,6 +88,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=act,
+        complain=lambda error: f"{error}\n{USAGE}" if str(error) else USAGE,
         prefix="condor_prio: ",
     )
 
@@ -90,24 +103,21 @@ def read_wish(words: Sequence[str]) -> Wish:
             raise Asked("version")
         if word in {"-h", "-help", "--help"}:
             raise UsageError(_NO_PRIORITY)
-        if re.fullmatch(r"[+-]\d+", word):
-            wish.change = int(word)
-        elif word in {"-p", "-n", "-name", "-pool"}:
+        number = re.match(r"[+-]\d+", word, re.ASCII)
+        if number is not None:
+            wish.change = int(number[0])
+        elif word in {"-p", "-n", "-pool"}:
             _take_value(wish, word, next(rest, None))
         elif word in {"-a", "-all"}:
             wish.everything = True
         elif word.startswith("-"):
-            raise UnknownOptionError(word)
-        else:
+            wish.skipped.append(word)
+        elif not word.startswith("+"):
             _take_job(wish, word)
-    if wish.priority is None and wish.change is None:
-        raise UsageError(_NO_PRIORITY)
+    if not words:
+        raise UsageError("")
     if "pool" in wish.reach and "name" not in wish.reach:
         raise BriefError("condor_prio: -pool also requires -n to be specified")
-    if not (wish.words or wish.skipped or wish.everything):
-        # Compat: the reference does nothing, and says so of nothing
-        # (test_what_makes_no_sense_is_said).
-        raise UsageError("You did not specify any jobs")
     return wish
 
 

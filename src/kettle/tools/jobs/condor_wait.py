@@ -220,9 +220,9 @@ def read_wish(given: Sequence[Given]) -> Wish:
             case "echo":
                 wish = replace(wish, echo=read_echo(item.qualifiers))
             case "num":
-                wish = replace(wish, count=read_number(item))
+                wish = replace(wish, count=read_count(item))
             case "wait":
-                wish = replace(wish, seconds=read_number(item))
+                wish = replace(wish, seconds=read_number(item.value))
             case "allevents":
                 wish = replace(wish, all_events=True)
     if wish.all_events and wish.count is not None:
@@ -233,17 +233,28 @@ def read_wish(given: Sequence[Given]) -> Wish:
     return replace(wish, path=words[0], job=job)
 
 
-def read_number(item: Given) -> int:
+def read_number(text: str) -> int:
+    """Return the number that a text begins with, 0 if with none, as the reference reads it."""
+    found = re.match(r"\s*([+-]?\d+)", text, re.ASCII)
+    return int(found[1]) if found else 0
+
+
+def read_count(item: Given) -> int:
     """Return the positive number that an option was given; UsageError if it is not one."""
-    if not item.value.isdecimal() or int(item.value) < 1:
-        # Compat: the reference says so of -num alone, and takes no number for none
-        # (test_small_words).
+    count = read_number(item.value)
+    if count < 1:
         raise UsageError(f"-{item.name} must be greater than zero")
-    return int(item.value)
+    return count
 
 
 def wait(log: BinaryIO, wish: Wish, streams: Streams) -> int:
-    """Follow the log until the wish is met (0) or its time is over (1)."""
+    """Follow the log until the wish is met (0) or its time is over (1).
+
+    Of a time of 0 the end of the log is the end, whatever it says; one below 0 was over before.
+    """
+    if wish.seconds is not None and wish.seconds < 0:
+        streams.stdout.write("Time expired.\n")
+        return 1
     watch = Watch(wish)
     reader = EventReader(year=time.localtime().tm_year)
     for piece in follow(log, wish.seconds):
@@ -259,8 +270,12 @@ def wait(log: BinaryIO, wish: Wish, streams: Streams) -> int:
         if verdict:
             streams.stdout.write(f"{verdict}\n")
             return 0
-    streams.stdout.write("Time expired.\n")
-    return 1
+    if wish.count is not None and not watch.submitted:
+        whom = "any jobs" if wish.job == Job() else "that job"
+        streams.stderr.write(f"This log does not mention {whom}!\n")
+    elif wish.seconds:
+        streams.stdout.write("Time expired.\n")
+    return 1 if wish.seconds else 0
 
 
 def follow(log: BinaryIO, seconds: float | None) -> Iterator[bytes]:

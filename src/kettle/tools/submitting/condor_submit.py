@@ -16,7 +16,7 @@ from kettle.errors import KettleError, SubmitError, UsageError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
-from kettle.tools.options import Option, match_option, with_debugging
+from kettle.tools.options import BriefError, Option, match_option, with_debugging
 from kettle.tools.programs import Streams
 from kettle.tools.submitting.sending import Manner, Progress, show_capabilities, submit_jobs
 
@@ -190,6 +190,8 @@ def parse_arguments(words: list[str]) -> Request:
             raise UsageError("")
         if option.name == "queue":
             taken = list(takewhile(lambda word: word == "-" or word[:1] != "-", words[position:]))
+            if not taken:
+                raise BriefError("condor_submit: -queue requires at least one argument")
             request.queue = " ".join(taken)
             position += len(taken)
             continue
@@ -317,9 +319,7 @@ def write_dry(
             show.dots = show.dots and not is_factory
             show.one()
     except SubmitError as error:
-        if request.dry_file == "-" and not show.count:
-            # The line that grows ends before the first job's attributes, also when none follow.
-            write("\n")
+        write(_end_of_line(request, show, error))
         show.fail(submission, error)
         return 1
     show.end(submission, request.cluster)
@@ -327,6 +327,15 @@ def write_dry(
     if "dump" in request.values and show.count and not show.terse:
         show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
+
+
+def _end_of_line(request: Request, show: Progress, error: SubmitError) -> str:
+    """Return what is written where a dry run fails.
+
+    The line that grows ends before the first job's attributes, also when none follow; but a line
+    of the description that means nothing is told of at once.
+    """
+    return "\n" if request.dry_file == "-" and not (show.count or error.line) else ""
 
 
 def _place(one: tuple[str, str]) -> tuple[bool, int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import UsageError
 from kettle.tools.printing.print_format import parse_print_format
 
 
@@ -24,3 +25,11 @@ def test_a_number_keeps_to_the_right_of_a_wider_column(column: str, row: str) ->
     found = parse_print_format(f"SELECT\n{column}\nProcId AS P\n", {}, {})
     ad = ClassAd({"Size": 1, "Owner": "ann", "ProcId": 7})
     assert found.mask.render(ad) == row
+
+
+@pytest.mark.parametrize("text", ["", "\n# nothing\n"])
+def test_a_print_format_of_nothing_shows_the_title(text: str) -> None:
+    found = parse_print_format(text, {}, {})
+    assert (found.title, found.summary, found.mask.columns) == (True, False, [])
+    with pytest.raises(UsageError, match="no SELECT"):
+        parse_print_format("garbage", {}, {})
