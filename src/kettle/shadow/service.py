@@ -1,10 +1,11 @@
 """The shadow host: one process per user, a coroutine per running job.
 
 The schedd forks it from its zygote and talks to it over an inherited socket pair (the words are in
-`wire.messages.shadow_host`). Started as root it becomes the jobs' owner for good, so that every
-file is touched with the owner's rights. Its own command port serves file transfers. When the
-schedd goes away the host leaves too: the starters keep their jobs running for their leases, and
-the next host finds them again.
+`wire.messages.shadow_host`). Started as root it works as the jobs' owner, so that every file is
+touched with the owner's rights, and keeps the way back for what is not his: checkpoints in the
+spool, its log, the pool's event log. It runs no program. Its own command port serves file
+transfers. When the schedd goes away the host leaves too: the starters keep their jobs running for
+their leases, and the next host finds them again.
 """
 
 from __future__ import annotations

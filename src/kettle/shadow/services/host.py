@@ -2,7 +2,8 @@
 
 Imported by the schedd's zygote, so that everything below is loaded before the first job starts.
 Started as root the process works as the jobs' owner, so that every file is touched with the
-owner's rights; only checkpoints in the spool take root back for a moment.
+owner's rights; checkpoints in the spool, its own log and the pool's event log take root back for a
+moment (docs/accounts.md).
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
 
 
 def settle(config: Config, log: Log, owner: str) -> Privileges:
-    """Become the owner, where we can; an owner without an account here has nobody's rights.
+    """Work as the owner, where we can, with the way back to root.
 
-    Never the daemon's own: a user whom only a token vouches for would read and write as root.
+    An owner without an account here has nobody's rights, never the daemon's own: a user whom only a
+    token vouches for would read and write as root.
     """
     privileges = Privileges.find(config.get("CONDOR_IDS"))
     if privileges.can_switch and owner:
