@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -142,11 +142,17 @@ class _Builder:
         # A file that is not there is sent nevertheless: the sender then reports it, by name.
         self.add(SendFile(path, name, self.encryption.wish(entry)), look.size if look else 0)
 
-    def add_tree(self, path: str, name: str, entry: str, depth: int = 0) -> None:
+    def add_tree(self, path: str, name: str, entry: str) -> None:
         """Add what is in the directory `path` under the prefix `name` ("" for none)."""
+        for _ in self.add_by_steps(path, name, entry):
+            pass
+
+    def add_by_steps(self, path: str, name: str, entry: str, depth: int = 0) -> Iterator[None]:
+        """Do what `add_tree` does an entry at a time."""
         if depth > MAX_DEPTH:
             raise RefusedError(f"the directory {path} is nested too deeply", code=13)
         for child in self.view.names(path):
+            yield
             child_path = posixpath.join(path, child)
             child_name = f"{name}/{child}" if name else child
             look = self.view.look(child_path)
@@ -158,7 +164,7 @@ class _Builder:
                 if look.is_link:
                     continue
                 self.add(SendDirectory(child_name, look.mode))
-                self.add_tree(child_path, child_name, entry, depth + 1)
+                yield from self.add_by_steps(child_path, child_name, entry, depth + 1)
             elif look.is_regular:
                 self.add_file(child_path, child_name, entry, look)
 
@@ -256,11 +262,12 @@ def plan_input(
     return Plan(tuple(build.items.values()), build.bytes())
 
 
-def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Plan:
+def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[None, None, Plan]:
     """Return what sends files and whole directories, (path, name) each, the last of a name.
 
-    What is not there is left out. RefusedError with hold code 13 for trees that are too deep, and
-    for more than MAX_ITEMS in all.
+    It is found a file at a time, for those who have other things to do. What is not there is left
+    out. RefusedError with hold code 13 for trees that are too deep, and for more than MAX_ITEMS in
+    all.
     """
     build = _Builder(view, _Encryption((), ()))
     for path, name in named:
@@ -269,9 +276,10 @@ def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Plan:
             continue
         if look.is_directory:
             build.add(SendDirectory(name, look.mode))
-            build.add_tree(path, name, name)
+            yield from build.add_by_steps(path, name, name)
         else:
             build.add_file(path, name, name, look)
+        yield
     return Plan(tuple(build.items.values()), build.bytes())
 
 

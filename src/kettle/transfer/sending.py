@@ -66,11 +66,17 @@ def upload(
     *,
     final: bool = False,
     sandbox_bytes: int = 0,
+    objection: str = "",
 ) -> Dialog[Outcome]:
-    """Send `items` in order. `final` marks a job's output (not input, spool or checkpoint)."""
+    """Send `items` in order. `final` marks a job's output (not input, spool or checkpoint).
+
+    `objection` says why not all is among them, and the transfer fails.
+    """
     encrypted = bool((yield IsEncrypted()))
     outcome = Outcome(final=final)
     troubles = Troubles(terms.code)
+    if objection:
+        troubles.note(objection)
     yield Send(Words(int(final), ClassAd({"SandboxSize": sandbox_bytes})))
     limit = _Limit(terms.max_bytes, "upload")
     first = True

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
-from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.removal import remove_by_steps, remove_tree
 from kettle.runtime.storage.trees import walk_tree
 
 if TYPE_CHECKING:
@@ -52,8 +52,16 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
         await _sync_names(files, privileges, folder)
     except OSError as error:
         raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
-    with privileges.as_root():
-        remove_tree(old)
+    await _remove(privileges, old)
+
+
+async def _remove(privileges: Privileges, folder: str) -> None:
+    """Remove a folder, with the others' turns in between."""
+    steps, more = remove_by_steps(folder), True
+    while more:
+        with privileges.as_root():
+            more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
+        await asyncio.sleep(0)
 
 
 def settle(privileges: Privileges, folder: str) -> None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.runtime.storage.trees import walk_tree
 from kettle.transfer.items import Look
+
+# Files that are touched at once.
+_AT_ONCE = 100
 
 
 def account_of_owner(privileges: Privileges, owner: str) -> Account:
@@ -65,21 +69,36 @@ class OwnedFiles(LocalFiles):
         with self.as_owner():
             super().make_directory(path, mode)
 
-    def date_back(self, folder: str, second: int) -> None:
+    def date_back(self, folder: str, second: int) -> Iterator[None]:
         """Let everything in a folder be older than a second of the epoch; the owner's rights.
 
-        What is older already keeps its time.
+        What is older already keeps its time. It is done some files at a time, the next whenever
+        they are asked for.
         """
         latest = second * 1_000_000_000 - 1
-        with self.as_owner():
-            for parent, entry in walk_tree(folder):
-                facts = entry.stat(follow_symlinks=False)
-                if facts.st_mtime_ns > latest:
-                    times = (facts.st_atime_ns, latest)
-                    os.utime(entry.name, ns=times, dir_fd=parent, follow_symlinks=False)
+        with contextlib.closing(walk_tree(folder)) as walk:
+            more = True
+            while more:
+                with self.as_owner():
+                    more = _date_some(walk, latest)
+                yield
 
     def give(self, path: str) -> None:
         """Make the owner the owner of a folder."""
         if self._privileges.can_switch:
             with self._privileges.as_root():
                 os.chown(path, self._account.uid, self._account.gid)
+
+
+def _date_some(walk: Iterator[tuple[int, os.DirEntry[str]]], latest: int) -> bool:
+    """Date the next files of a walk back; tell whether there are more."""
+    for _ in range(_AT_ONCE):
+        found = next(walk, None)
+        if found is None:
+            return False
+        parent, entry = found
+        facts = entry.stat(follow_symlinks=False)
+        if facts.st_mtime_ns > latest:
+            times = (facts.st_atime_ns, latest)
+            os.utime(entry.name, ns=times, dir_fd=parent, follow_symlinks=False)
+    return True

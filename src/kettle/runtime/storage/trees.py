@@ -11,7 +11,7 @@ import contextlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_ROUNDS = 8
 
 
-def walk_tree(folder: str) -> Iterator[tuple[int, os.DirEntry[str]]]:
+def walk_tree(folder: str) -> Generator[tuple[int, os.DirEntry[str]], None, None]:
     """Yield all that is below `folder`, each as its parent's descriptor and its entry.
 
     Both are good until the next one is asked for; the path of an entry is its bare name. A folder

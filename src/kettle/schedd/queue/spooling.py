@@ -8,6 +8,7 @@ as `SUBMIT_…`; a client that fetches the output puts them back. Moving the fil
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Generator
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
@@ -77,31 +78,34 @@ def finished(ad: ClassAd, folder: str, started: int, now: int) -> Attributes:
     return changes
 
 
-def plan_output(ad: ClassAd, folder: str, view: FileView) -> Plan:
-    """Return what is sent back of a spooled job.
+def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, None, Plan]:
+    """Return what is sent back of a spooled job, found a file at a time.
 
     What TransferOutput names, or else every file and folder that is newer than the end of the
     spooling; and the standard streams and the event log under the names the user gave them. A link
     to a folder is followed only where it is named: others may lead round. RefusedError for more
     than one transfer may carry.
     """
-    named = _outputs(ad, folder, view)
+    named = yield from _outputs(ad, folder, view)
     for source, name in _streams(ad).items():
         for candidate in (source, name):
             look = view.look(posixpath.join(folder, candidate))
             if look is not None and look.is_regular:
                 named.append((posixpath.join(folder, candidate), name))
                 break
-    return plan_named(view, named)
+    return (yield from plan_named(view, named))
 
 
-def _outputs(ad: ClassAd, folder: str, view: FileView) -> list[tuple[str, str]]:
+def _outputs(
+    ad: ClassAd, folder: str, view: FileView
+) -> Generator[None, None, list[tuple[str, str]]]:
     """Return (path, name) of a job's output but its streams, what is there of it."""
     named = []
     listed = ad.string("TransferOutput")
     since = ad.integer("StageInFinish") or 0
     names = split_list(listed) if listed is not None else list(view.names(folder))
     for name in names:
+        yield
         if is_url(name) or name in {STDOUT_NAME, STDERR_NAME}:
             continue
         path = posixpath.join(folder, _inside(name))

@@ -9,18 +9,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
-from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.removal import remove_by_steps, remove_tree
 from kettle.schedd.queue.job_ids import JobId
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
 _FAN = 10_000
+# Files that are removed at once.
+_AT_ONCE = 100
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
 _JOB_FOLDER = re.compile(r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?")
 
@@ -71,6 +74,15 @@ class SpoolFolder:
         """Remove a folder that is a job's owner's, with what is in it."""
         with self._runtime.privileges.as_root():
             remove_tree(folder)
+
+    def remove_by_steps(self, folder: str) -> Iterator[None]:
+        """Do what `remove_folder` does some files at a time."""
+        steps = remove_by_steps(folder)
+        more = True
+        while more:
+            with self._runtime.privileges.as_root():
+                more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
+            yield
 
     def remove_orphans(self, knows: Callable[[int, int | None], bool]) -> list[str]:
         """Remove what belongs to jobs and clusters that `knows` does not; return what it was.

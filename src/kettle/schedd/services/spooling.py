@@ -7,21 +7,23 @@ its place when all are there and on disk.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue import spooling
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.selection import parse_constraint, select_jobs
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.plan import plan_landing
+from kettle.transfer.plan import Plan, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
 
 TRANSFER_SECONDS = 600.0
+# Files that are looked at before others have their turn.
+_LOOKS_AT_A_TIME = 100
 # What the other side is told where files could not be moved.
 _INPUT = int(HoldReasonCode.TransferInputError)
 _OUTPUT = int(HoldReasonCode.TransferOutputError)
@@ -119,8 +123,10 @@ class SpoolCommands:
         try:
             await self._receive(stream, job, folder)
         finally:
-            self._arriving.discard(job.id)
-            self._schedd.spool.remove_folder(folder + folder_swap.ARRIVING)
+            try:
+                await _in_turns(self._schedd.spool.remove_by_steps(folder + folder_swap.ARRIVING))
+            finally:
+                self._arriving.discard(job.id)
 
     async def _receive(self, stream: Stream, job: Job, folder: str) -> None:
         """Receive a job's files into its folder, have them on disk, and say so in its ad."""
@@ -130,7 +136,7 @@ class SpoolCommands:
         files = OwnedFiles.of(runtime.privileges, job.owner)
         arriving = folder + folder_swap.ARRIVING
         runtime.files.make_folder(os.path.dirname(folder))
-        schedd.spool.remove_folder(arriving)
+        await _in_turns(schedd.spool.remove_by_steps(arriving))
         os.mkdir(arriving, 0o700)
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)
@@ -146,7 +152,7 @@ class SpoolCommands:
         finished = schedd.now()
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
-        files.date_back(arriving, finished)
+        await _in_turns(files.date_back(arriving, finished))
         await folder_swap.put_in_place(runtime.files, runtime.privileges, folder)
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
@@ -207,13 +213,22 @@ class SpoolCommands:
         """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
         schedd.queue.update(job.id, {"StageOutStart": str(schedd.now())})
-        files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
-        folder = schedd.spool.job_folder(job.id)
         await stream.send(TransferDataJob(job.ad))
-        plan = spooling.plan_output(job.ad, folder, files)
+        plan, files, objection = Plan((), 0), LocalFiles(), ""
+        try:
+            files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
+            folder = schedd.spool.job_folder(job.id)
+            steps = spooling.plan_output(job.ad, folder, files)
+            plan = await _in_turns(steps, _LOOKS_AT_A_TIME)
+        except (RefusedError, NotFoundError, OSError) as error:
+            # One job whose files cannot be sent keeps nobody from the next one's.
+            objection = str(error)
         terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
         size = plan.sandbox_bytes
-        sent = await stream.run(upload(plan.items, files, terms, final=True, sandbox_bytes=size))
+        dialog = upload(
+            plan.items, files, terms, final=True, sandbox_bytes=size, objection=objection
+        )
+        sent = await stream.run(dialog)
         if sent.failure is not None:
             schedd.runtime.log(f"The output of {job.id} was not fetched: {sent.failure.reason}")
         return sent.success
@@ -226,3 +241,14 @@ class SpoolCommands:
         present = [schedd.queue.jobs[job] for job in jobs if job in schedd.queue.jobs]
         # A job that only waited for its output to be fetched leaves now.
         schedd.scheduler.see_out(present)
+
+
+async def _in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
+    """Do long work, with the others' turns in between; return what it returns."""
+    while True:
+        for _ in range(at_a_time):
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+        await asyncio.sleep(0)

@@ -7,13 +7,25 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.runtime.storage.transfer_files import LocalFiles
-from kettle.schedd.queue.spooling import plan_output
-from kettle.transfer.items import SendFile
+from kettle.schedd.queue import spooling
+from kettle.transfer.items import FileView, SendFile
+from kettle.transfer.plan import Plan
+
+
+def planned(ad: ClassAd, folder: str, view: FileView) -> Plan:
+    """Plan it in one go."""
+    steps = spooling.plan_output(ad, folder, view)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            plan: Plan = end.value
+            return plan
 
 
 def names(folder: Path, **job: object) -> list[str]:
     """What a user who fetches the folder's content gets."""
-    return [item.name for item in plan_output(ClassAd(job), str(folder), LocalFiles()).items]
+    return [item.name for item in planned(ClassAd(job), str(folder), LocalFiles()).items]
 
 
 def test_links_to_folders_lead_nowhere(tmp_path: Path) -> None:
@@ -34,7 +46,7 @@ def test_streams_travel_once_under_the_names_that_the_client_knows(tmp_path: Pat
     (tmp_path / "_condor_stderr").write_text("sorry")
     (tmp_path / "log").write_text("log")
     ad = ClassAd({"Out": "/home/o", "Err": "e", "UserLog": "log"})
-    plan = plan_output(ad, str(tmp_path), LocalFiles())
+    plan = planned(ad, str(tmp_path), LocalFiles())
     sent = {item.name: item.path for item in plan.items if isinstance(item, SendFile)}
     assert {name: os.path.basename(path) for name, path in sent.items()} == {
         "o": "o",

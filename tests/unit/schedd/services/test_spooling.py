@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+import pwd
+import shutil
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,10 +19,16 @@ from kettle.errors import ConnectionLost, KettleError
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services.spool import SpoolFolder
-from kettle.schedd.services.spooling import SpoolCommands
+from kettle.schedd.services.spooling import SpoolCommands, _in_turns
+from kettle.testing.dialog_pairs import run_pair
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
+from kettle.transfer.receiving import download
+from kettle.wire.dialog import Dialog
 
 JOB = JobId(7, 0)
 
@@ -128,3 +136,77 @@ def test_files_of_one_job_arrive_once_at_a_time(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert arrival.left() == [arrival.folder.name]
+
+
+class Fetching:
+    """A client that fetches a job's output, as far as the schedd sends it."""
+
+    def __init__(self, arrival: Arrival, box: Path) -> None:
+        self._commands = arrival._commands
+        self._job = arrival.job
+        self._box = box
+        self.sent: list[object] = []
+        self._commands._schedd.runtime.log = lambda text: None
+        arrival.job.owner = pwd.getpwuid(os.getuid()).pw_name
+
+    async def fetch(self) -> bool:
+        """Let the schedd send it; tell whether all of it came."""
+
+        async def run(dialog: Dialog[Outcome]) -> Outcome:
+            terms = Terms("TOOL", peer="<1.2.3.4:5>", code=12)
+            receiving = download(lambda name: str(self._box / name), LocalFiles(), terms)
+            return run_pair(dialog, receiving)[0]
+
+        async def send(message: object) -> None:
+            self.sent.append(message)
+
+        return await self._commands._give(
+            cast("Any", SimpleNamespace(run=run, send=send, remote_name="here:1")), self._job
+        )
+
+
+def test_a_job_whose_output_cannot_be_sent_keeps_nobody_from_the_next_ones(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path / "spool")
+    deep = arrival.folder.joinpath(*["d"] * 105)
+    deep.mkdir(parents=True)
+    fetching = Fetching(arrival, tmp_path)
+    assert asyncio.run(fetching.fetch()) is False
+    assert len(fetching.sent) == 1
+    shutil.rmtree(arrival.folder)
+    arrival.folder.mkdir()
+    (arrival.folder / "out").write_text("x")
+    assert asyncio.run(fetching.fetch()) is True
+    assert (tmp_path / "out").read_text() == "x"
+    arrival.job.owner = "no such account"
+    arrival._commands._schedd.runtime.privileges = Privileges(
+        account_of(os.getuid()), can_switch=True
+    )
+    assert asyncio.run(fetching.fetch()) is False
+
+
+def test_others_have_their_turn_while_many_files_are_looked_at_or_removed(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path / "spool")
+    arrival.folder.mkdir(parents=True)
+    for number in range(1000):
+        (arrival.folder / str(number)).touch()
+    turns: list[int] = []
+
+    async def count() -> None:
+        while True:
+            turns.append(len(turns))
+            await asyncio.sleep(0)
+
+    async def during(work: Coroutine[Any, Any, Any]) -> int:
+        turns.clear()
+        counting = asyncio.ensure_future(count())
+        await work
+        counting.cancel()
+        return len(turns)
+
+    fetching = Fetching(arrival, tmp_path)
+    assert asyncio.run(during(fetching.fetch())) > 9
+    files = OwnedFiles.of(arrival.spool._runtime.privileges, arrival.job.owner)
+    assert asyncio.run(during(_in_turns(files.date_back(str(arrival.folder), 100)))) > 9
+    removal = arrival.spool.remove_by_steps(str(arrival.folder))
+    assert asyncio.run(during(_in_turns(removal))) > 9
+    assert not arrival.folder.exists()
