@@ -22,6 +22,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from kettle.runtime.storage.small_files import open_as_meant
+
 _UNITS = {
     "": 1,
     "b": 1,
@@ -324,7 +326,7 @@ class Log:
             flags |= os.O_TRUNC
         # Compat: the reference lets everybody read its logs; ours hold jobs' command lines
         # (tests/pool/test_file_modes.py).
-        self._fd = os.open(self.path, flags, 0o640)
+        self._fd = open_as_meant(self.path, flags, 0o640)
         if os.geteuid() == 0:
             # Where root opens it for an account's daemon, it belongs to the account.
             owner = os.stat(os.path.dirname(self.path) or ".")

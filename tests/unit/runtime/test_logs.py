@@ -213,6 +213,26 @@ def test_a_new_file_says_so_and_belongs_to_the_owner_of_the_folder(tmp_path: Pat
     assert (tmp_path / "L").stat().st_uid == tmp_path.stat().st_uid
 
 
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root follows no link")
+def test_as_root_a_link_that_the_daemons_account_made_is_not_followed(open_place: Path) -> None:
+    folder, secret = open_place / "log", open_place / "secret"
+    folder.mkdir()
+    os.chown(folder, 54321, 54321)
+    secret.write_text("root's\n")
+    path = folder / "ShadowLog"
+    path.symlink_to("../secret")
+    os.lchown(path, 54321, 54321)
+    with pytest.raises(PermissionError):
+        log_at(path)("a line")
+    assert (secret.read_text(), secret.stat().st_uid) == ("root's\n", 0)
+    os.lchown(path, 0, 0)
+    log = log_at(path)
+    log("a line")
+    log.close()
+    assert secret.read_text().endswith(" a line\n")
+
+
 def test_a_log_that_was_deleted_begins_anew(tmp_path: Path) -> None:
     moment = [1_700_000_000.0]
     path = tmp_path / "L"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.event_log import EventLogKnobs
 from kettle.records.event_log import GLOBAL_HEADER_WIDTH, GlobalHeader, Style, read_events
-from kettle.runtime.storage.small_files import append_whole, write_fully
+from kettle.runtime.storage.small_files import append_whole, open_as_meant, write_fully
 from kettle.runtime.storage.waiting_events import PASSING
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class GlobalLog:
     def _reopen(self) -> None:
         if self._open is not None:
             return
-        descriptor = os.open(self.path, _FLAGS | os.O_CREAT, _MODE)
+        descriptor = open_as_meant(self.path, _FLAGS | os.O_CREAT, _MODE)
         facts = os.fstat(descriptor)
         self._open = (descriptor, (facts.st_dev, facts.st_ino))
 
@@ -215,7 +215,7 @@ class GlobalLog:
 
     def _finish_header(self, size: int) -> GlobalHeader | None:
         """Write the final size into the log's header, whose length does not change by that."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = open_as_meant(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             events = read_events(os.pread(descriptor, _HEADER_BYTES, 0))
             header = GlobalHeader.parse(events[0]) if events else None

@@ -47,6 +47,20 @@ def told(path: Path) -> list[str]:
     return [each.info for each in found[1:] if isinstance(each, GenericEvent)]
 
 
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root follows no link")
+def test_as_root_a_link_that_the_daemons_account_made_is_not_followed(open_place: Path) -> None:
+    secret, said = open_place / "secret", []
+    secret.write_text("root's\n")
+    (open_place / "all").symlink_to("secret")
+    os.lchown(open_place / "all", 54321, 54321)
+    log = make(open_place, said=said)
+    log.write(event())
+    log.close()
+    assert secret.read_text() == "root's\n"
+    assert "a link that is not root's" in said[0]
+
+
 def test_whoever_reads_the_log_cannot_stop_its_writers_with_a_lock(tmp_path: Path) -> None:
     writer = make(tmp_path, "EVENT_LOG_MAX_SIZE = 900\nEVENT_LOG_MAX_ROTATIONS = 3\n")
     writer.write(event("one"))
