@@ -18,18 +18,18 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import StorageError, WireError
 from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
-from kettle.policy.kill_signals import wished_seconds
 from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
 from kettle.shadow.endings import PROMISED, Request, Wish, has_ended
 from kettle.shadow.job_updates import texts
-from kettle.shadow.leaving import REMOVALS, Leave, choose_leave, wants_grace
+from kettle.shadow.leaving import REMOVALS, wants_grace
 from kettle.shadow.services.calls import answer
 from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
 from kettle.shadow.services.dataflow import skip_if_dataflow
 from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events
+from kettle.shadow.services.leaving import LEAVING_FAST_SECONDS, Leaving
 from kettle.shadow.services.reconnect import (
     look_for_starter,
     note_disconnection,
@@ -46,8 +46,6 @@ from kettle.wire.messages import short_way
 from kettle.wire.messages.claims import (
     ClaimMessage,
     ContinueClaim,
-    DeactivateClaim,
-    DeactivateClaimFinalTransfer,
     DeactivateClaimForcibly,
     DeactivateClaimJobDone,
     SuspendClaim,
@@ -62,17 +60,6 @@ if TYPE_CHECKING:
     from kettle.shadow.services.parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
 
-# How long a starter may take to end a job that was asked to leave, beyond the job's own time.
-LEAVING_SECONDS = 600.0
-# A starter that was told to kill the job at once has no reason to take longer than this.
-LEAVING_FAST_SECONDS = 60.0
-# How soon a startd that could not be told is told again.
-LEAVE_RETRY_SECONDS = 5.0
-_WORDS: dict[Leave, type[ClaimMessage]] = {
-    Leave.GENTLY: DeactivateClaim,
-    Leave.WITH_OUTPUT: DeactivateClaimFinalTransfer,
-    Leave.AT_ONCE: DeactivateClaimForcibly,
-}
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
@@ -82,14 +69,12 @@ _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAV
 class RunningShadow(Run):
     """The shadow of one job; `run` is its life."""
 
-    __slots__ = ("_first_call", "_leave_timer", "_ordered", "_policy_timer")
+    __slots__ = ("_first_call", "_leaving", "_policy_timer")
 
     def __init__(self, host: Host, start: StartShadow, common: CommonAd | None = None) -> None:
         super().__init__(host, start, common)
-        self._leave_timer: asyncio.TimerHandle | None = None
+        self._leaving = Leaving()
         self._policy_timer: asyncio.TimerHandle | None = None
-        # What the startd was told, and has not failed to hear.
-        self._ordered: Leave | None = None
         # What a starter said first on a line that it had from the job before.
         self._first_call: Call | None = None
 
@@ -220,12 +205,11 @@ class RunningShadow(Run):
                 case Effect.LOG_CONTINUED:
                     self._note_continuation()
                 case Effect.ASK_TO_LEAVE:
-                    self._ask_to_leave()
+                    self._leaving.ask(self)
                 case Effect.LOG_DISCONNECTED:
                     note_disconnection(self)
                 case Effect.LOG_RECONNECTED:
-                    # What was said while the starter was away may not have reached it.
-                    self._ordered = None
+                    self._leaving.forget()
                     note_reconnection(self)
                 case Effect.LOG_RECONNECT_FAILED:
                     note_failure(self)
@@ -311,67 +295,10 @@ class RunningShadow(Run):
         self.reason = reason
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
-    def _ask_to_leave(self) -> None:
-        """Tell the startd, once, or once more if there is something stronger to be told.
-
-        Nobody gets more time by asking again.
-        """
-        leave = self._choose_leave()
-        if self._ordered is not None and leave <= self._ordered:
-            return
-        self._order(leave)
-        if self._leave_timer is not None:
-            self._leave_timer.cancel()
-        wait = LEAVING_SECONDS + (wished_seconds(self.job) or 0.0)
-        if leave is Leave.AT_ONCE:
-            wait = LEAVING_FAST_SECONDS
-        loop = asyncio.get_running_loop()
-        self._leave_timer = loop.call_later(wait, self.on_overdue)
-
-    def _wants_grace(self) -> bool:
-        return wants_grace(self.job, self.host.removes_gently)
-
-    def _choose_leave(self) -> Leave:
-        return choose_leave(
-            self.request, grace=self._wants_grace(), program_ended=self.program_ended
-        )
-
-    def _order(self, leave: Leave) -> None:
-        self._ordered = leave
-        tasks.spawn(self._send_leave(leave), f"deactivate {self.name}")
-
-    async def _send_leave(self, leave: Leave) -> None:
-        try:
-            reply = await self.link.command(_WORDS[leave](self.claim.text))
-        except (WireError, OSError) as error:
-            self.log(f"The claim could not be deactivated: {error}")
-            if self._ordered is leave:
-                self._ordered = None
-                asyncio.get_running_loop().call_later(LEAVE_RETRY_SECONDS, self._order_again)
-            return
-        self.reusable = reply.boolean("Start") is True
-
-    def _order_again(self) -> None:
-        """The startd did not hear it; a starter that is connected has to leave all the same.
-
-        As it has to now: somebody may have asked for more meanwhile.
-        """
-        if self._ordered is None and self.state.phase is Phase.LEAVING:
-            self._order(self._choose_leave())
-
-    def on_overdue(self) -> None:
-        """Give up on a starter that does not end the job."""
-        tasks.spawn(self._overdue(), f"overdue {self.name}")
-
-    async def _overdue(self) -> None:
-        await self.happen(Event.OVERDUE)
-        if self.stream is not None and self.state.phase is Phase.CLOSING:
-            self.stream.close()
-
     async def _tell_claim(self) -> None:
         """Tell the startd that the activation is over, unless it was asked to end it itself."""
         wished = self.request is not None and self.request.wish is not Wish.ERROR
-        if self.state.exit_known and wished and self._ordered is not None:
+        if self.state.exit_known and wished and self._leaving.is_told:
             # It was deactivated; the reply says whether the claim lives on.
             return
         if self.goes_on is not None:
@@ -546,13 +473,13 @@ class RunningShadow(Run):
             await self.ask(Request(Wish.POLICY_REMOVE, decision.reason))
         elif decision.verdict is Verdict.VACATE:
             code = int(VacateReasonCode.JobPolicyVacate)
-            fast = not self._wants_grace()
+            fast = not wants_grace(self.job, self.host.removes_gently)
             await self.ask(Request(Wish.VACATE, decision.reason, code, fast=fast))
         else:
             self.watch_policy()
 
     def _stop_timers(self) -> None:
-        for timer in (self._leave_timer, self._policy_timer):
-            if timer is not None:
-                timer.cancel()
-        self._leave_timer = self._policy_timer = None
+        self._leaving.stop()
+        if self._policy_timer is not None:
+            self._policy_timer.cancel()
+            self._policy_timer = None

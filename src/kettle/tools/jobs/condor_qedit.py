@@ -113,7 +113,7 @@ class Wish:
         return sorted({(int(cluster), int(proc)) for cluster, proc in pairs})
 
     def flags(self) -> int:
-        """Return how jobs are edited by constraint: the own ones; whole clusters with later jobs."""
+        """Return how jobs are edited: one's own only; whole clusters with their later jobs."""
         flags = int(SetAttributeFlags.ONLY_MY_JOBS)
         if not self.constraints and not any("." in word for word in self.ids):
             flags |= SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE
