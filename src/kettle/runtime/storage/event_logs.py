@@ -160,8 +160,9 @@ class EventLogs:
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
-        # The descriptor of each and which file it is; who used his last comes last.
-        self._open: OrderedDict[Log, tuple[int, tuple[int, int]]] = OrderedDict()
+        # The descriptor of each, with whose rights it was opened and which file it is; the one used
+        # last comes last.
+        self._open: OrderedDict[Log, tuple[int, tuple[int, int, int]]] = OrderedDict()
         self._gathered: dict[Log, list[Piece]] | None = None
         self.reconfigure(config)
 
@@ -363,15 +364,15 @@ class EventLogs:
                 facts = os.stat(log.path)
             except OSError:
                 facts = None
-            if facts is not None and (facts.st_dev, facts.st_ino) == identity:
+            if facts is not None and _identity(facts) == identity:
                 self._open.move_to_end(log)
                 return descriptor
-            # Somebody moved or deleted the log: events go on in a new one.
+            # Somebody moved or deleted the log: events go on in a new one. Or whoever is called the
+            # owner has other rights now, whatever the ads say: those count.
             os.close(descriptor)
             del self._open[log]
         descriptor = _open_log(log.path)
-        facts = os.fstat(descriptor)
-        self._open[log] = (descriptor, (facts.st_dev, facts.st_ino))
+        self._open[log] = (descriptor, _identity(os.fstat(descriptor)))
         if len(self._open) > MAX_OPEN:
             self._close_one()
         return descriptor
@@ -381,6 +382,10 @@ class EventLogs:
         owner = Counter(log.owner for log in self._open).most_common(1)[0][0]
         oldest = next(log for log in self._open if log.owner == owner)
         os.close(self._open.pop(oldest)[0])
+
+
+def _identity(facts: os.stat_result) -> tuple[int, int, int]:
+    return os.geteuid(), facts.st_dev, facts.st_ino
 
 
 def _open_log(path: str) -> int:

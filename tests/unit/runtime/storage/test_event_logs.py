@@ -112,13 +112,18 @@ def test_who_has_many_logs_gives_up_his_own_and_nobody_else_s(tmp_path: Path) ->
 
 @pytest.mark.root
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
-def test_a_log_that_one_owner_has_open_is_not_open_to_another(open_place: Path) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_a_log_that_one_owner_has_open_is_not_open_to_another(
+    open_place: Path, named: bool
+) -> None:
+    """The rights count, whatever the jobs' ads say of their owners."""
     alice, mallory = (Account(name, uid, uid, ()) for name, uid in (("a", 54321), ("m", 54322)))
     os.chown(open_place, alice.uid, alice.gid)
     privileges = Privileges(account_of(0), can_switch=True)
     writer = logs()
+    job = {"Iwd": str(open_place), "UserLog": "j"}
     jobs = {
-        account: ClassAd({"Iwd": str(open_place), "UserLog": "j", "Owner": account.name})
+        account: ClassAd({**job, "Owner": account.name if named else ""})
         for account in (alice, mallory)
     }
     with privileges.as_account(alice):
