@@ -15,7 +15,7 @@ from kettle.startd.slot_machine import Phase
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.messages.shadow_host import ShadowExited
-from scenario import slots_stage, stage, test_collector, test_master, test_shadow
+from scenario import shadow_stage, slots_stage, stage, test_collector, test_master
 from scenario.execution_point import ExecutionPoint, ScheddEnd
 from scenario.slots_stage import job
 
@@ -58,10 +58,10 @@ def test_a_lost_execution_point_is_waited_for_through_its_lease(tmp_path: Path, 
         await asyncio.sleep(100)
         set_clock(world, hours)
         ended: ShadowExited = await here.ended()
-        assert test_shadow.exit_of(ended) == (116, False)
+        assert shadow_stage.exit_of(ended) == (116, False)
         return world.clock.monotonic() - began
 
-    waited: float = test_shadow.play(tmp_path, scenario, script=test_shadow.break_off)
+    waited: float = shadow_stage.play(tmp_path, scenario, script=shadow_stage.break_off)
     assert 600 <= waited <= 640
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kettle.testing.world import World
 from scenario.execution_point import ExecutionPoint, ScheddEnd
-from scenario.test_shadow import play
+from scenario.shadow_stage import play
 
 
 @pytest.mark.parametrize(("is_file", "why", "number"), [(False, "No such", 2), (True, "Not a", 20)])

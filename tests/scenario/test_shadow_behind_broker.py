@@ -17,7 +17,7 @@ from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.sinful import Sinful
 from scenario.execution_point import ExecutionPoint, ScheddEnd
-from scenario.test_shadow import break_off, come_back, exit_of, slot_of
+from scenario.shadow_stage import break_off, come_back, exit_of, slot_of
 
 BEHIND = "CCB_ADDRESS = $(COLLECTOR_HOST)\n"
 Collector = WorldDaemon[CollectorService]

@@ -23,7 +23,7 @@ from kettle.wire.dialog import Words
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
-from scenario.test_shadow import exit_of, play, transfer
+from scenario.shadow_stage import exit_of, play, transfer
 
 
 def told(here: ScheddEnd) -> list[str]:

@@ -24,7 +24,7 @@ from kettle.wire.messages.rpc import Call
 from kettle.wire.messages.shadow_host import ShadowExited
 from kettle.wire.sinful import Sinful
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
-from scenario.test_shadow import play
+from scenario.shadow_stage import play
 
 
 def _calls(place: ExecutionPoint) -> list[Call]:

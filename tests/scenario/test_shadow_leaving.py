@@ -8,44 +8,17 @@ is in `tests/unit/starter/test_leave_machine.py`, and with real programs in
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.testing.world import World, run_in_world
+from kettle.testing.world import World
 from kettle.wire.messages import syscalls as calls
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
+from scenario.shadow_stage import hang, obey, play
 
-Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[None]]
 GENTLY, AT_ONCE = "DEACTIVATE_CLAIM", "DEACTIVATE_CLAIM_FORCIBLY"
-
-
-def play(folder: Path, scenario: Scenario, text: str = "", **place: Any) -> None:
-    """Run a scenario with an execution point and a shadow host."""
-
-    async def main(world: World) -> None:
-        there = ExecutionPoint(world, **place)
-        await there.start()
-        here = ScheddEnd(world, folder)
-        await here.start(text)
-        try:
-            await scenario(world, there, here)
-        finally:
-            await here.close()
-            await there.network.close()
-
-    run_in_world(folder, main)
-
-
-async def obey(starter: StarterEnd, _: ClassAd) -> None:
-    """A starter whose job ends as soon as the claim is deactivated."""
-    await starter.register()
-    await starter.begin()
-    await starter.place.deactivated.wait()
-    await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
 
 
 async def take_time(starter: StarterEnd, _: ClassAd) -> None:
@@ -55,13 +28,6 @@ async def take_time(starter: StarterEnd, _: ClassAd) -> None:
     await starter.place.deactivated.wait()
     await asyncio.sleep(40)
     await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
-
-
-async def hang(starter: StarterEnd, _: ClassAd) -> None:
-    """A starter that runs its job and never says anything again."""
-    await starter.register()
-    await starter.begin()
-    await asyncio.sleep(1_000_000)
 
 
 async def send_output(starter: StarterEnd, _: ClassAd) -> None:

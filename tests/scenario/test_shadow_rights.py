@@ -6,33 +6,13 @@ The calls of a scripted starter, on virtual time. Which names a job may set is i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 from kettle.classad import ClassAd
-from kettle.testing.world import World, run_in_world
+from kettle.testing.world import World
 from kettle.wire.messages import syscalls as calls
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
-
-Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[None]]
-
-
-def play(folder: Path, scenario: Scenario, text: str = "", **place: Any) -> None:
-    """Run a scenario with an execution point and a shadow host."""
-
-    async def main(world: World) -> None:
-        there = ExecutionPoint(world, **place)
-        await there.start()
-        here = ScheddEnd(world, folder)
-        await here.start(text)
-        try:
-            await scenario(world, there, here)
-        finally:
-            await here.close()
-            await there.network.close()
-
-    run_in_world(folder, main)
+from scenario.shadow_stage import play
 
 
 def test_a_job_may_read_and_set_attributes_of_its_own_ad_but_not_all(tmp_path: Path) -> None:

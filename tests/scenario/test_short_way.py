@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.shadow.services.calls import SHORT_RUN_SECONDS
 from kettle.shadow.services.lines import KEPT_SECONDS
-from kettle.testing.world import World, run_in_world
+from kettle.testing.world import World
 from kettle.wire.codec import Reader
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.shadow_host import HostMessage, StopHost, UpdateJob
@@ -28,27 +26,10 @@ from kettle.wire.messages.short_way import (
     NextJob,
 )
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
+from scenario.shadow_stage import play
 
-Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[Any]]
 # A job whose program is on the execution point already, so that no file travels.
 NO_FILES = {"ShouldTransferFiles": "YES", "TransferExecutable": False}
-
-
-def play(folder: Path, scenario: Scenario, **place: Any) -> Any:
-    """Run a scenario with an execution point and a shadow host."""
-
-    async def main(world: World) -> Any:
-        there = ExecutionPoint(world, **place)
-        await there.start()
-        here = ScheddEnd(world, folder)
-        await here.start()
-        try:
-            return await scenario(world, there, here)
-        finally:
-            await here.close()
-            await there.network.close()
-
-    return run_in_world(folder, main)
 
 
 def began(starter: StarterEnd) -> ClassAd:
