@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import mmap
 import os
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 _LONGEST_LOG = 256 * 1024 * 1024
 # What is read of it before others have their turn.
 _PIECE_BYTES = 64 * 1024
+# How long a folder may hang, and keep others from exporting.
+_ASIDE_SECONDS = 60.0
+# Where what was read ends, for the process that did not read it.
+_END = struct.Struct("<Q")
 
 
 # What the reference calls an export that failed.
@@ -43,7 +49,7 @@ class ExportCommands:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        self._reading = asyncio.Lock()
+        self._moving = asyncio.Lock()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -53,7 +59,7 @@ class ExportCommands:
         network.register(Command.IMPORT_EXPORTED_JOB_RESULTS, self.on_import)
 
     async def on_export(self, stream: Stream) -> None:
-        """Write the jobs into a log of their own, then mark them."""
+        """Mark the jobs, so that none begins meanwhile, and write them into a log of their own."""
         request = ExportJobs.read(await stream.receive()).request
         queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
@@ -61,8 +67,13 @@ class ExportCommands:
             exports.check_exportable(chosen)
             path = os.path.join(_folder(request), exports.LOG_NAME)
             text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
-            self._write(actor, path, text.encode("utf-8", "surrogateescape"))
             await self._commit(exports.plan_export(queue, chosen))
+            try:
+                async with self._moving:
+                    await self._write(actor, path, text.encode("utf-8", "surrogateescape"))
+            except (KettleError, OSError):
+                await self._commit(exports.plan_unexport(queue, chosen))
+                raise
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error, EXPORT_FAILED)))
             return
@@ -88,7 +99,7 @@ class ExportCommands:
         actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            async with self._reading:
+            async with self._moving:
                 brought = await self._read(actor, path)
             transaction, count = exports.plan_import(self._schedd.queue, brought, actor)
             await self._commit(transaction)
@@ -105,34 +116,60 @@ class ExportCommands:
     def _files(self, actor: Actor) -> OwnedFiles:
         return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
 
-    def _write(self, actor: Actor, path: str, data: bytes) -> None:
+    async def _write(self, actor: Actor, path: str, data: bytes) -> None:
         """Write the log of its own.
 
         Compat: the reference appends to a log that is there already; ours refuses it. Where the
         daemon cannot switch, that one may be the queue's
         (test_an_export_replaces_nothing_and_follows_no_link).
         """
-        with self._opening("export"), self._files(actor).as_owner():
-            self._schedd.runtime.files.create(path, data)
+        files = self._schedd.runtime.files
+
+        def write() -> None:
+            with self._files(actor).as_owner():
+                files.create(path, data)
+
+        await self._do_aside(write, "export")
 
     async def _read(self, actor: Actor, path: str) -> exports.Brought:
         """Read what comes back, and let others have their turn meanwhile."""
         schedd = self._schedd
-        with self._opening("import"), self._files(actor).as_owner():
-            file = schedd.runtime.files.open_to_read(path, limit=_LONGEST_LOG)
-        with file:
-            # One that grows while it is read has an end, too.
-            pieces = islice(
-                iter(partial(file.read, _PIECE_BYTES), b""), _LONGEST_LOG // _PIECE_BYTES
+        # Of both processes; a page of it costs memory when it is written.
+        with mmap.mmap(-1, _LONGEST_LOG + _PIECE_BYTES) as shared:
+
+            def read() -> None:
+                with self._files(actor).as_owner():
+                    file = schedd.runtime.files.open_to_read(path, limit=_LONGEST_LOG)
+                with file:
+                    shared.seek(_PIECE_BYTES)
+                    # One that grows while it is read has an end, too.
+                    pieces = iter(partial(file.read, _PIECE_BYTES), b"")
+                    for piece in islice(pieces, _LONGEST_LOG // _PIECE_BYTES):
+                        shared.write(piece)
+                end = shared.tell()
+                shared.seek(0)
+                shared.write(_END.pack(end))
+
+            await self._do_aside(read, "import")
+            (end,) = _END.unpack_from(shared)
+            pieces = (
+                shared[at : min(end, at + _PIECE_BYTES)]
+                for at in range(_PIECE_BYTES, end, _PIECE_BYTES)
             )
             steps = exports.read_log(schedd.queue, pieces, schedd.queue_settings)
             while True:
                 try:
                     next(steps)
-                except StopIteration as end:
-                    brought: exports.Brought = end.value
+                except StopIteration as over:
+                    brought: exports.Brought = over.value
                     return brought
                 await asyncio.sleep(0)
+
+    async def _do_aside(self, work: Callable[[], None], what: str) -> None:
+        """Work in a user's folder in a child of ours: it may lie where every look at it hangs."""
+        with self._opening(what):
+            async with asyncio.timeout(_ASIDE_SECONDS):
+                await self._schedd.runtime.snapshots.run(lambda: work, f"an {what}")
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +14,24 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.exports import LOG_NAME
 from kettle.schedd.services.exports import ExportCommands
+from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer
 from unit.schedd.queue_fixture import ALICE, SETTINGS, Schedd
+
+
+class Aside(InlineSnapshots):
+    """Does what is to be done aside at once, unless its folder hangs."""
+
+    hangs = False
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        if self.hangs:
+            await asyncio.sleep(3600)
+        await super().run(make, name)
 
 
 class Desk:
@@ -27,6 +41,7 @@ class Desk:
         self.pure = Schedd()
         self.answer: ClassAd | None = None
         self.said: list[str] = []
+        self.aside = Aside()
         schedd: Any = SimpleNamespace(
             queue=self.pure.queue,
             queue_settings=SETTINGS,
@@ -34,6 +49,7 @@ class Desk:
             runtime=SimpleNamespace(
                 privileges=Privileges(account_of(os.getuid()), can_switch=False),
                 files=Files(),
+                snapshots=self.aside,
                 log=SimpleNamespace(problem=self.said.append),
             ),
             journal=SimpleNamespace(flush=self._nothing),
@@ -56,7 +72,7 @@ class Desk:
             self.answer = reply.response
 
         stream = SimpleNamespace(receive=receive, send=send)
-        asyncio.run(getattr(self.commands, handler)(stream))
+        run_virtually(getattr(self.commands, handler)(stream))
         assert self.answer is not None
         return self.answer
 
@@ -93,6 +109,18 @@ def test_an_import_waits_for_no_pipe(tmp_path: Path) -> None:
     desk = Desk()
     assert desk.ask("on_import", tmp_path).integer("ActionResult") == 0
     assert "no regular file" in desk.said[-1]
+
+
+def test_a_folder_that_hangs_is_given_up_and_its_jobs_are_nobody_else_s(tmp_path: Path) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    desk.aside.hangs = True
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
+    assert "Managed" not in job.ad
+    assert desk.ask("on_import", tmp_path).integer("ActionResult") == 0
+    desk.aside.hangs = False
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    assert job.ad.string("Managed") == "External"
 
 
 @pytest.mark.timeout(20)
