@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,40 @@ def test_a_cut_anywhere_in_the_input_is_made_good_by_another_try(tmp_path: Path,
         assert (arrived / "in1").read_text() == "one"
         assert (arrived / "in2").read_text() == "two"
         assert here.numbers()[-1] == "005"
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_job_that_leaves_while_its_input_travels_has_its_end_told_but_no_exit(
+    tmp_path: Path,
+) -> None:
+    """As a real 25.14.1: event 040 tells that the transfer is over, then the job leaves."""
+    (tmp_path / "in1").write_text("one")
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        stream = await starter.place.network.connect(
+            Sinful.parse(job.string("TransferSocket") or ""), Command.FILETRANS_UPLOAD
+        )
+        await stream.send(FileTransferUpload(job.string("TransferKey") or ""))
+        with contextlib.suppress(ConnectionLost):
+            dialog = download(lambda name: str(tmp_path / "arrived"), LocalFiles(), STARTER)
+            await stream.run(cut_after(dialog, 12))
+        await starter.place.deactivated.wait()
+        stream.close()
+        await starter.exit(0, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(
+            there, TransferInput="in1", TransferExecutable=False, ShouldTransferFiles="YES"
+        )
+        await asyncio.sleep(5)
+        await here.signal("Hold", "no more", 1)
+        await here.ended()
+        assert here.numbers() == ["040", "040", "004", "012"]
+        assert "Finished transferring input files" in here.log.read_text()
+        assert not {"ExitCode", "ExitBySignal", "ExitSignal"} & here.updates.keys()
+        assert here.updates["TransferringInput"] == "false"
 
     play(tmp_path, scenario, script=script)
 

@@ -76,6 +76,8 @@ class Plan:
     done: list[Done] = field(default_factory=list)
     # Clusters that stop or go on making jobs: cluster, JobMaterializePaused.
     factories: list[tuple[Cluster, int]] = field(default_factory=list)
+    # Why, and by whom.
+    reason: str = ""
 
 
 class Survey:
@@ -194,10 +196,10 @@ def plan(
 
     Time has passed since the survey: who has left, or may not be acted on any more, is passed over.
     """
-    planned = Plan(request, queue.transaction())
     said = f"by user {actor.owner}"
     if request.reason:
         said = f"{request.reason} ({said})"
+    planned = Plan(request, queue.transaction(), reason=said)
     for cluster in clusters:
         if queue.clusters.get(cluster.id) is cluster:
             _plan_cluster(planned, cluster, actor)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError
 from kettle.records.event_cluster import Completion, FactoryPausedEvent, FactoryResumedEvent
 from kettle.runtime import tasks
@@ -81,15 +82,14 @@ class Factories:
             for cluster in self._late.values()
         )
 
-    def on_paused(self, cluster: Cluster, paused: int) -> None:
-        """Follow a hold, release or removal of a whole cluster."""
+    def on_paused(self, cluster: Cluster, paused: int, reason: str) -> None:
+        """Follow what was done to a whole cluster; the reason names its user."""
         if paused == Paused.RUNNING:
-            event = FactoryResumedEvent(reason="via condor_release")
-            self._schedd.events.write_cluster(cluster, event)
+            self._schedd.events.write_cluster(cluster, FactoryResumedEvent(reason=reason))
         elif paused == Paused.HELD:
-            self._schedd.events.write_cluster(
-                cluster, FactoryPausedEvent(reason="via condor_hold", pause_code=paused)
-            )
+            code = int(HoldReasonCode.UserRequest)
+            event = FactoryPausedEvent(reason=reason, pause_code=paused, hold_code=code)
+            self._schedd.events.write_cluster(cluster, event)
         self._want(cluster)
 
     def _want(self, cluster: Cluster) -> None:

@@ -238,9 +238,9 @@ class QueueCommands:
         """Carry out what was committed, and take it off the list."""
         while plans:
             plan = plans.pop(0)
-            self._schedd.scheduler.on_action(plan)
             for cluster, paused in plan.factories:
-                self._factories.on_paused(cluster, paused)
+                self._factories.on_paused(cluster, paused, plan.reason)
+            self._schedd.scheduler.on_action(plan)
             await asyncio.sleep(0)
 
     async def _act(

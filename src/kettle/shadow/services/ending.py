@@ -25,9 +25,11 @@ from kettle.shadow.endings import (
     core_attributes,
     decide_ending,
     exit_attributes,
+    has_ended,
 )
 from kettle.shadow.job_updates import texts
 from kettle.shadow.services.run import Run
+from kettle.shadow.services.transfers import note_broken_off
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
 
@@ -74,7 +76,10 @@ def finish(run: Run) -> None:
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
-        ended = exit_attributes(run.report) | core_attributes(run.job, run.report) | counts
+        ended = core_attributes(run.job, run.report) | counts
+        if run.state.executed or has_ended(run.report):
+            # Of a program that was never started nobody can say how it ended.
+            ended |= exit_attributes(run.report)
         ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))
     if run.transfer_failure is not None and run.request is None and not _was_broken_off(run):
@@ -85,6 +90,8 @@ def finish(run: Run) -> None:
         ending = _unstarted(run)
     if run.told is not None:
         ending = run.told
+    if ending.events:
+        note_broken_off(run)
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
 

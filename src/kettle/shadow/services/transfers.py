@@ -326,6 +326,13 @@ def _note_start(shadow: Run, direction: str, queue_seconds: int | None = None) -
     )
 
 
+def note_broken_off(shadow: Run) -> None:
+    """Note that a transfer of input came to nothing, as the job left while it was under way."""
+    if shadow.job.boolean("TransferringInput"):
+        shadow.write_event(FileTransferEvent(kind=_KINDS["Input"][1]))
+        shadow.update({"TransferringInput": "false"})
+
+
 def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
     now = int(shadow.host.now())
     shadow.hear()

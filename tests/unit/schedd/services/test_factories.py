@@ -57,3 +57,25 @@ def test_an_edit_that_allows_more_jobs_has_them_made_at_once(
     assert not served
     factories.on_changes(Changes(changed_clusters={7: {"go", "jobmaterializemaxidle"}}))
     assert served
+
+
+def test_the_events_of_a_pause_name_who_wanted_it() -> None:
+    cluster = Cluster(7, ClassAd({"JobMaterializeDigestFile": "digest"}))
+    told: list[list[str]] = []
+    schedd = SimpleNamespace(
+        queue=SimpleNamespace(clusters={}),
+        events=SimpleNamespace(write_cluster=lambda _, event: told.append(event.body())),
+    )
+    factories = Factories(schedd)  # type: ignore[arg-type]
+    factories._running = True
+    factories.on_paused(cluster, 1, "via condor_hold (by user bob)")
+    factories.on_paused(cluster, 0, "via condor_release (by user bob)")
+    assert told == [
+        [
+            "Job Materialization Paused",
+            "\tvia condor_hold (by user bob)",
+            "\tPauseCode 1",
+            "\tHoldCode 1",
+        ],
+        ["Job Materialization Resumed", "\tvia condor_release (by user bob)"],
+    ]
