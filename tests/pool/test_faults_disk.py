@@ -49,6 +49,7 @@ def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(
         waits = f"arguments = \"-c 'until [ -e {go} ]; do sleep 0.2; done'\"\n"
         running = submit(pool, work / "running", f"{script}{waits}queue 2\n")
         running.wait_for(1, 30)
+        waiting = submit(pool, work / "waiting", f"{TRUE}requirements = false\nqueue\n")
         filler = fill(spool)
         (work / "true.sub").write_text(f"{TRUE}queue 50\n")
         code, _, complaint = run_tool(pool, "condor_submit", str(work / "true.sub"))
@@ -59,8 +60,14 @@ def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(
         running.wait_for(5, 30)
         assert len(ask_queue(pool, str(running.cluster), "JobStatus")) == 2
         wait_until(lambda: f"job_queue.log: {FULL}" in log_text(pool, "SchedLog"), 30)
+        # What is wanted of jobs meanwhile is refused in one sentence, and has not happened.
+        code, _, complaint = run_tool(pool, "condor_hold", str(waiting.cluster))
+        assert code == 1
+        assert "could not commit" in complaint
         filler.unlink()
         running.wait_until_gone()
+        assert ask_queue(pool, str(waiting.cluster), "JobStatus") == [["1"]]
+        assert run_tool(pool, "condor_rm", str(waiting.cluster))[0] == 0
         records = (spool / "history").read_text()
         for proc in (0, 1):
             assert records.count(f" ClusterId = {running.cluster} ProcId = {proc} ") == 1

@@ -117,9 +117,11 @@ def test_all_output_but_the_streams_goes_to_the_output_destination(
 def test_an_empty_list_of_output_brings_nothing_back(pool: PersonalPool, work: Path) -> None:
     (work / "keep").write_text("mine\n")
     script = "echo said; echo theirs > keep; echo new > new"
-    shell(pool, work, script, 'transfer_output_files = ""\n').wait_for(5, 20)
+    jobs = shell(pool, work, script, 'transfer_output_files = ""\n')
+    jobs.wait_for(5, 20)
     assert (work / "out").read_text() == "said\n"
     assert (work / "keep").read_text() == "mine\n"
+    assert jobs.record().string("SpooledOutputFiles") == ""
     assert not (work / "new").exists()
 
 
@@ -143,6 +145,7 @@ def test_too_much_output_holds_the_job_and_says_which_file(pool: PersonalPool, w
     reason, code, subcode = held(jobs)
     assert (code, subcode) == (33, 0)
     assert "large: max total download bytes exceeded (max=1 MB, this file=3 MB)" in reason
+    assert re.match(r"Error from \S+: STARTER at \S+ failed to send file\(s\) to <", reason)
 
 
 PLUGIN = """\

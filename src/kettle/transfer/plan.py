@@ -393,6 +393,13 @@ def plan_output(
     return Plan(tuple(build.items.values()), build.bytes())
 
 
+def list_spooled(job: ClassAd, plan: Plan) -> list[str]:
+    """Return what SpooledOutputFiles says of an output: no streams, and of a folder its name."""
+    streams = set(stream_file_names(job).values())
+    names = (item.name for item in plan.items)
+    return [name for name in names if "/" not in name and name not in streams]
+
+
 def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, str, str]]]:
     """Take out of an output plan what a plug-in puts to a URL: (name, url, path) each.
 

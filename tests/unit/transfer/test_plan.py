@@ -15,6 +15,7 @@ from kettle.errors import RefusedError
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
     changed_files,
+    list_spooled,
     make_catalogue,
     only_folder,
     parse_remaps,
@@ -163,6 +164,14 @@ def test_streams_keep_their_own_names_where_streaming_was_never_mentioned() -> N
     disk = box(out=b"1")
     plan = plan_output(job(Out="results/out"), disk, "/box", {})
     assert [item.name for item in plan.items] == ["out"]
+
+
+def test_what_is_spooled_is_named_without_what_is_in_folders_and_without_streams() -> None:
+    disk = MemoryDisk({"/sb/b/f": b"x", "/sb/c": b"c", "/sb/out": b"o", "/sb/err": b"e"})
+    plain = job(TransferOutput="c,b", Out="/home/u/out", Err="/dev/null")
+    assert list_spooled(plain, plan_output(plain, disk, "/sb", {})) == ["c", "b"]
+    special = job(TransferOutput="", Out="out", StreamOut=False)
+    assert list_spooled(special, plan_output(special, disk, "/sb", {})) == []
 
 
 def test_output_outside_of_the_sandbox_is_refused() -> None:

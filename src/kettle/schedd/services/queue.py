@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -17,7 +18,7 @@ from kettle.records import history_query
 from kettle.runtime.storage.record_files import send_history
 from kettle.schedd.queue import actions, qmgmt_answers, queries
 from kettle.schedd.queue.actors import Actor
-from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.query_answers import Answer
 from kettle.wire.commands import Command
@@ -28,6 +29,7 @@ from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.transaction import Change
     from kettle.schedd.services.ads import ScheddAds
     from kettle.schedd.services.departing import Departures
     from kettle.schedd.services.factories import Factories
@@ -92,7 +94,7 @@ class QueueCommands:
             writable=stream.command == Command.QMGMT_WRITE_CMD,
             now=schedd.now,
             spool=schedd.spool,
-            edited=self._shadows.tell_edits,
+            edited=self._on_edited,
             slot_of=self._slot_of,
         )
         for number in itertools.count(1):
@@ -116,6 +118,14 @@ class QueueCommands:
                 stream.hold(answer.reply)
             if answer.close:
                 return
+
+    def _on_edited(self, changes: Sequence[Change]) -> None:
+        """Follow an edit: running jobs hear of it, and one that was said to be over leaves."""
+        self._shadows.tell_edits(changes)
+        queue = self._schedd.queue
+        where = [parse_key(key) for _, key, name, _ in changes if name.lower() == "jobstatus"]
+        jobs = [queue.job(*job) for job in where if job is not None]
+        self._schedd.scheduler.see_out([job for job in jobs if job is not None])
 
     @staticmethod
     async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:
@@ -230,6 +240,10 @@ class QueueCommands:
                 await schedd.on_disk.settle()
                 await self._departures.settle()
             await stream.send(Words(1))
+        except StorageError as error:
+            # As with an edit: it has not happened, and who wanted it is told.
+            schedd.runtime.log.problem(f"An action of {actor.user} cannot be committed: {error}")
+            await stream.send(Words(0))
         finally:
             # What is committed is done, whether or not there was room for the rest.
             await self._follow(plans)

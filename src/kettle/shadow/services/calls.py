@@ -187,13 +187,22 @@ async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
     return call.answer()
 
 
+# Troubles with files of which the starter's own words are kept, as in the reference.
+_STARTERS_OWN = frozenset(
+    (
+        HoldReasonCode.FailedToCheckpoint,
+        HoldReasonCode.MaxTransferInputSizeExceeded,
+        HoldReasonCode.MaxTransferOutputSizeExceeded,
+    )
+)
+
+
 def _error_request(shadow: Run, event: RemoteErrorEvent) -> Request:
     """Return why the run ends; a transfer that failed here knows better than the starter.
 
-    But for a checkpoint's, which is told under a code of its own.
+    But for what is told under a code of its own: a checkpoint, and files that are too large.
     """
-    checkpoint = event.code == HoldReasonCode.FailedToCheckpoint
-    if shadow.transfer_failure is not None and not checkpoint:
+    if shadow.transfer_failure is not None and event.code not in _STARTERS_OWN:
         return shadow.transfer_failure
     reason = f"Error from {event.host or shadow.slot_name}: {event.message}"
     return Request(Wish.ERROR, reason, event.code or 0, event.subcode or 0)

@@ -160,8 +160,11 @@ class JobEnd:
             # The startd counts them too.
             self.final["BytesSent"] = starter.transfer.bytes_sent
             self.final["BytesRecvd"] = starter.transfer.bytes_received
-        if starter.transfer.spooled:
-            final["SpooledOutputFiles"] = ",".join(starter.transfer.spooled)
+        spooled = starter.transfer.spooled
+        if spooled is None and starter.way.one_call_ends and starter.transfers:
+            spooled = []
+        if spooled is not None:
+            final["SpooledOutputFiles"] = ",".join(spooled)
         if starter.delayed or not starter.way.one_call_ends:
             delayed = ClassAd()
             for name, text in starter.delayed.items():

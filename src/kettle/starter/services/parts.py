@@ -50,7 +50,7 @@ class Transfer(Protocol):
 
     bytes_sent: int
     bytes_received: int
-    spooled: list[str]
+    spooled: list[str] | None
 
     def has_output(self) -> bool:
         """Whether the job that has ended left anything to be sent."""

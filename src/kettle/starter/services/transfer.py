@@ -36,6 +36,7 @@ from kettle.transfer.plan import (
     Catalogue,
     Landing,
     Plan,
+    list_spooled,
     make_catalogue,
     parse_remaps,
     plan_output,
@@ -81,7 +82,8 @@ class SandboxTransfer:
         self._before: Catalogue = {}
         self.bytes_sent = 0
         self.bytes_received = 0
-        self.spooled: list[str] = []
+        # What SpooledOutputFiles is to say; None as long as no output went.
+        self.spooled: list[str] | None = None
         # Whether what an earlier run had written to its standard files came back.
         self.brought_streams = False
         self.manifest = Manifest(starter)
@@ -340,7 +342,7 @@ class SandboxTransfer:
         except WireError as error:
             raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
         self.bytes_sent += outcome.bytes
-        self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]
+        self.spooled = list_spooled(starter.job, plan)
         self._check(outcome, code)
 
     def _check(self, outcome: Outcome, code: int) -> None:
