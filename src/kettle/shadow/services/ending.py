@@ -76,10 +76,7 @@ def finish(run: Run) -> None:
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
-        ended = core_attributes(run.job, run.report) | counts
-        if run.state.executed or has_ended(run.report):
-            # Of a program that was never started nobody can say how it ended.
-            ended |= exit_attributes(run.report)
+        ended = _exit_of(run, run.report) | core_attributes(run.job, run.report) | counts
         ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))
     if run.transfer_failure is not None and run.request is None and not _was_broken_off(run):
@@ -90,10 +87,14 @@ def finish(run: Run) -> None:
         ending = _unstarted(run)
     if run.told is not None:
         ending = run.told
-    if ending.events:
-        note_broken_off(run)
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
+
+
+def _exit_of(run: Run, report: ExitReport) -> dict[str, object]:
+    """Return how the program ended; of one that was never started nobody can say that."""
+    ran = run.state.executed or has_ended(report)
+    return exit_attributes(report) if ran else {}
 
 
 def _was_broken_off(run: Run) -> bool:
@@ -123,6 +124,8 @@ def _unstarted(run: Run) -> Ending:
 
 def _write_last_events(run: Run, ending: Ending, now: float) -> None:
     sent, received = run.received_bytes, run.sent_bytes
+    if ending.events:
+        note_broken_off(run)
     for last in ending.events:
         match last:
             case Last.TERMINATED:
