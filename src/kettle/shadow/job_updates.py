@@ -115,7 +115,7 @@ def transfer_stats(
     totals = {f"{name}Total": count for name, count in last.items()}
     earlier = before if before is not None else ClassAd()
     for name in earlier.own_names():
-        if name.endswith("Total"):
+        if name.endswith("Total") and is_attribute_name(name):
             totals[name] = totals.get(name, 0) + (earlier.integer(name) or 0)
     runs = {f"{name}LastRun": count for name, count in last.items()}
     return f"[ {'; '.join(f'{name} = {count}' for name, count in (totals | runs).items())} ]"
@@ -127,10 +127,14 @@ def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:
     if not isinstance(stats, ClassAd):
         return {}
     counts = {name: stats.integer(name) or 0 for name in stats.own_names()[:MAX_PROTOCOLS]}
+    # A quoted name may be any text, and these become part of an expression.
     return {
         name: count
         for name, count in counts.items()
-        if name.endswith("FilesCount") and name != "CedarFilesCount" and count > 0
+        if name.endswith("FilesCount")
+        and is_attribute_name(name)
+        and name != "CedarFilesCount"
+        and count > 0
     }
 
 

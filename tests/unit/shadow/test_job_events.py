@@ -217,5 +217,23 @@ def test_transfer_statistics_add_up_over_the_runs() -> None:
     assert transfer_stats(None, 0, 0) == "[  ]"
 
 
+def test_what_a_machine_calls_a_protocol_is_a_name_or_nothing() -> None:
+    ack = _only("[ 'a = 1;\\n b\\nFilesCount' = 1; HttpFilesCount = 2 ]")
+    text = transfer_stats(None, 1, 1, ack)
+    assert text == transfer_stats(None, 1, 1, _only("[ HttpFilesCount = 2 ]"))
+    # What such a text has left in the job's ad before goes no further either.
+    before = ClassAd()
+    before.insert_text("x", "[ 'a = 1; bTotal' = 1; CedarFilesCountTotal = 3 ]")
+    inner = before.evaluate("x")
+    assert isinstance(inner, ClassAd)
+    assert "bTotal" not in transfer_stats(inner, 1, 1)
+
+
+def _only(stats: str) -> ClassAd:
+    ack = ClassAd()
+    ack.insert_text("TransferStats", stats)
+    return ack
+
+
 def test_values_become_the_texts_that_the_queue_stores() -> None:
     assert texts({"A": 1, "B": "x", "C": True}) == {"A": "1", "B": '"x"', "C": "true"}

@@ -49,6 +49,7 @@ class ClaimCommands:
         self._schedd = schedd
         self._desk = desk
         self._contacts: asyncio.Semaphore | None = None
+        self._most_contacts = 0
         # Claims whose session our network has.
         self._known: set[str] = set()
         self._unreachable = Unreachable()
@@ -123,12 +124,20 @@ class ClaimCommands:
         seconds = self._unreachable.on_failed(address, schedd.runtime.clock.steady())
         asyncio.get_running_loop().call_later(seconds, schedd.want_matches)
 
+    def _contact_turns(self) -> asyncio.Semaphore:
+        """Return what lets so many startds be spoken to at once as the configuration says now.
+
+        Those who wait already go on under the limit they met.
+        """
+        said = self._schedd.settings.most_startd_contacts
+        most = said if said > 0 else _MOST_CONTACTS
+        if self._contacts is None or most != self._most_contacts:
+            self._contacts, self._most_contacts = asyncio.Semaphore(most), most
+        return self._contacts
+
     async def _ask(self, claim: Claim, job: Job) -> RequestClaimReply:
         schedd = self._schedd
-        if self._contacts is None:
-            most = schedd.settings.most_startd_contacts
-            self._contacts = asyncio.Semaphore(most if most > 0 else _MOST_CONTACTS)
-        async with self._contacts:
+        async with self._contact_turns():
             stream = await schedd.runtime.network.connect(
                 claim.startd_address, Command.REQUEST_CLAIM, session=ClaimId.with_session(claim.id)
             )
