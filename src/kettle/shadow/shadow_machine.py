@@ -187,19 +187,41 @@ FOUND_OUT_IN: Mapping[Event, Phase] = {
     Event.CLAIM_TOLD: Phase.CLOSING,
 }
 
+_BEFORE_PROGRAM = frozenset((Phase.ACTIVATING, Phase.STARTING))
+_OVER = frozenset((Phase.CLOSING, Phase.DONE))
+_WITH_PROGRAM = frozenset((Phase.RUNNING, Phase.SUSPENDED))
+_OFF = frozenset((Phase.LEAVING, Phase.LOST)) | _OVER
+# News that changes nothing where it comes too late, early or twice. What is in no table is a row
+# that somebody forgot.
+CHANGES_NOTHING: Mapping[Event, frozenset[Phase]] = {
+    # A starter says what it likes, when it likes.
+    Event.EXECUTING: _WITH_PROGRAM | _OVER | {Phase.ACTIVATING, Phase.LOST},
+    Event.SUSPENDED: _BEFORE_PROGRAM | _OFF | {Phase.SUSPENDED},
+    Event.CONTINUED: _BEFORE_PROGRAM | _OFF | {Phase.RUNNING},
+    Event.PROGRAM_ENDED: _BEFORE_PROGRAM | _WITH_PROGRAM | _OVER | {Phase.LOST},
+    Event.EXITED: frozenset((Phase.ACTIVATING, Phase.LOST, Phase.DONE)),
+    # A transfer ends, or somebody asks, when the end is under way.
+    Event.FAILED: _OVER | {Phase.LEAVING},
+    Event.ASKED: _OVER,
+    Event.CONNECTION_LOST: _OVER | {Phase.LOST},
+    # A timer that was not taken back in time.
+    Event.OVERDUE: _BEFORE_PROGRAM | _WITH_PROGRAM | _OVER | {Phase.LOST},
+}
+
 
 def step(shadow: Shadow, event: Event) -> tuple[Shadow, tuple[Effect, ...]]:
     """Apply one event; the first row whose guard holds wins, and late news changes nothing.
 
     Guards see what was known before the event. Raises ImpossibleTransition for what the shadow
-    cannot have found out.
+    cannot have found out, and for what no table speaks of.
     """
-    for row in _BY_SOURCE.get((shadow.phase, event), ()):
+    rows = _BY_SOURCE.get((shadow.phase, event), ())
+    for row in rows:
         if row.when(shadow):
             learn = _LEARNED.get(event)
             after = learn(shadow) if learn is not None else shadow
             return after._replace(phase=row.target), row.effects
-    if event in FOUND_OUT_IN:
+    if event in FOUND_OUT_IN or not (rows or shadow.phase in CHANGES_NOTHING.get(event, ())):
         raise ImpossibleTransition(f"a shadow that is {shadow.phase.value}: {event.value}")
     return shadow, ()
 

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.errors import ImpossibleTransition
+from kettle.shadow import shadow_machine
 from kettle.shadow.shadow_machine import (
+    CHANGES_NOTHING,
     FOUND_OUT_IN,
     TRANSITIONS,
     Effect,
@@ -120,6 +122,22 @@ def test_what_others_say_too_late_changes_nothing() -> None:
     closing, _ = live(Event.ACCEPTED, Event.EXECUTING, Event.ASKED, Event.OVERDUE)
     for late in (Event.ASKED, Event.OVERDUE, Event.SUSPENDED, Event.CONNECTION_LOST):
         assert step(closing, late) == (closing, ())
+
+
+def test_each_event_in_each_phase_is_a_row_or_news_that_changes_nothing_or_impossible() -> None:
+    rows = {(row.source, row.event) for row in TRANSITIONS}
+    passed = {(phase, event) for event, phases in CHANGES_NOTHING.items() for phase in phases}
+    ours = {(phase, event) for event in FOUND_OUT_IN for phase in Phase}
+    assert not rows & passed
+    assert rows | passed | ours == {(phase, event) for phase in Phase for event in Event}
+
+
+def test_a_row_that_somebody_forgot_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = dict(shadow_machine._BY_SOURCE)
+    del rows[Phase.RUNNING, Event.EXITED]
+    monkeypatch.setattr(shadow_machine, "_BY_SOURCE", rows)
+    with pytest.raises(ImpossibleTransition):
+        step(Shadow(Phase.RUNNING), Event.EXITED)
 
 
 @pytest.mark.parametrize("event", FOUND_OUT_IN)

@@ -12,6 +12,7 @@ from os.path import basename
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.tools.printing.amounts import readable
 from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
 
@@ -262,26 +263,6 @@ def show_text(attribute: str) -> Shown:
     return show
 
 
-def _readable(units: float) -> Callable[[str], Shown]:
-    """Return ways to show an amount of `units` bytes in the unit that fits it."""
-
-    def choose(attribute: str) -> Shown:
-        def show(ad: ClassAd) -> str | None:
-            amount = ad.real(attribute)
-            if amount is None:
-                return None
-            amount *= units
-            for unit in ("B ", "KB", "MB", "GB"):
-                if amount < 1024:
-                    return f"{amount:.1f} {unit}"
-                amount /= 1024
-            return f"{amount:.1f} TB"
-
-        return show
-
-    return choose
-
-
 # PRINTAS names that need no attribute of their own.
 RENDERERS: dict[str, Shown] = {
     "BATCH_NAME": show_batch_name,
@@ -306,8 +287,8 @@ RENDERERS: dict[str, Shown] = {
 ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "DATE": show_date,
     "ELAPSED_TIME": show_span,
-    "READABLE_BYTES": _readable(1),
-    "READABLE_KB": _readable(1024),
+    "READABLE_BYTES": readable(1),
+    "READABLE_KB": readable(1024),
     "READABLE_MB": _readable(1024 * 1024),
     "RUNTIME": show_span,
     "TIME": show_span,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from kettle.classad import ClassAd, Expr
 from kettle.patterns import late_pattern
+from kettle.tools.printing.amounts import readable
 from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
 from kettle.tools.status.tables import fixed, member_count, moment, platform, span, state_code
@@ -78,24 +79,6 @@ def show_unique(attribute: str) -> Shown:
     return show
 
 
-def _readable(units: float) -> Callable[[str], Shown]:
-    def choose(attribute: str) -> Shown:
-        def show(ad: ClassAd) -> str | None:
-            amount = ad.real(attribute)
-            if amount is None:
-                return None
-            amount *= units
-            for unit in ("B ", "KB", "MB", "GB"):
-                if amount < 1024 or (unit == "MB" and amount == 1024):
-                    return f"{amount:.1f} {unit}"
-                amount /= 1024
-            return f"{amount:.1f} TB"
-
-        return show
-
-    return choose
-
-
 # PRINTAS names that need no attribute of their own.
 RENDERERS: dict[str, Shown] = {
     "CONDOR_PLATFORM": show_condor_platform,
@@ -112,8 +95,8 @@ ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "ELAPSED_TIME": show_elapsed,
     "LOAD_AVG": lambda attribute: fixed(attribute, 3),
     "MEMBER_COUNT": member_count,
-    "READABLE_BYTES": _readable(1),
-    "READABLE_KB": _readable(1024),
-    "READABLE_MB": _readable(1024 * 1024),
+    "READABLE_BYTES": readable(1, keeps_whole_mb=True),
+    "READABLE_KB": readable(1024, keeps_whole_mb=True),
+    "READABLE_MB": readable(1024 * 1024, keeps_whole_mb=True),
     "UNIQUE": show_unique,
 }
