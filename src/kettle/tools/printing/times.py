@@ -1,8 +1,14 @@
-"""Moments and spans as the classic tools' tables show them."""
+"""Moments, spans and amounts as the classic tools' tables show them."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.tools.printing.masks import Shown
 
 _DAY, _HOUR, _MINUTE = 86400, 3600, 60
 
@@ -33,3 +39,27 @@ def format_moment_with_year(moment: float) -> str:
         f"{local.tm_mon:02d}/{local.tm_mday:02d}/{local.tm_year} "
         f"{local.tm_hour:02d}:{local.tm_min:02d}"
     )
+
+
+# The units of an amount of bytes.
+_UNITS = ("B ", "KB", "MB", "GB")
+
+
+def readable(units: float, *, keeps_whole_mb: bool = False) -> Callable[[str], Shown]:
+    """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole_mb`."""
+
+    def choose(attribute: str) -> Shown:
+        def show(ad: ClassAd) -> str | None:
+            amount = ad.real(attribute)
+            if amount is None:
+                return None
+            amount *= units
+            for unit in _UNITS:
+                if amount < 1024 or (keeps_whole_mb and unit == "MB" and amount == 1024):
+                    return f"{amount:.1f} {unit}"
+                amount /= 1024
+            return f"{amount:.1f} TB"
+
+        return show
+
+    return choose

@@ -12,9 +12,8 @@ from os.path import basename
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.tools.printing.amounts import readable
 from kettle.tools.printing.masks import Shown
-from kettle.tools.printing.times import format_moment, format_span
+from kettle.tools.printing.times import format_moment, format_span, readable
 
 RUNNING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
 _LETTERS = {1: "I ", 2: "R ", 3: "X ", 4: "C ", 5: "H ", 6: " >", 7: "S "}
@@ -289,7 +288,7 @@ ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "ELAPSED_TIME": show_span,
     "READABLE_BYTES": readable(1),
     "READABLE_KB": readable(1024),
-    "READABLE_MB": _readable(1024 * 1024),
+    "READABLE_MB": readable(1024 * 1024),
     "RUNTIME": show_span,
     "TIME": show_span,
 }

@@ -10,9 +10,8 @@ from collections.abc import Callable
 
 from kettle.classad import ClassAd, Expr
 from kettle.patterns import late_pattern
-from kettle.tools.printing.amounts import readable
 from kettle.tools.printing.masks import Shown
-from kettle.tools.printing.times import format_moment, format_span
+from kettle.tools.printing.times import format_moment, format_span, readable
 from kettle.tools.status.tables import fixed, member_count, moment, platform, span, state_code
 from kettle.tools.status.tables import version as condor_version
 
