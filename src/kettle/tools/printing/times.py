@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
-    from kettle.tools.printing.masks import Shown
 
 _DAY, _HOUR, _MINUTE = 86400, 3600, 60
 
@@ -45,7 +44,9 @@ def format_moment_with_year(moment: float) -> str:
 _UNITS = ("B ", "KB", "MB", "GB")
 
 
-def readable(units: float, *, keeps_whole_mb: bool = False) -> Callable[[str], Shown]:
+def readable(
+    units: float, *, keeps_whole_mb: bool = False
+) -> Callable[[str], Callable[[ClassAd], str | None]]:
     """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole_mb`."""
 
     def choose(attribute: str) -> Shown:
