@@ -49,7 +49,7 @@ def readable(
 ) -> Callable[[str], Callable[[ClassAd], str | None]]:
     """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole_mb`."""
 
-    def choose(attribute: str) -> Shown:
+    def choose(attribute: str) -> Callable[[ClassAd], str | None]:
         def show(ad: ClassAd) -> str | None:
             amount = ad.real(attribute)
             if amount is None:
