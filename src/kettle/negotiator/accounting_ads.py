@@ -90,12 +90,23 @@ def accounting_ads(
     """Return one ad for each customer: the answer to QUERY_ACCOUNTING_ADS."""
     return [
         ClassAd(
-            customer_attributes(
-                accountant, customer, facts.get(customer.name, CycleFacts()), groups
+            _without_unset(
+                customer_attributes(
+                    accountant, customer, facts.get(customer.name, CycleFacts()), groups
+                )
             )
         )
         for customer in _ordered(accountant)
     ]
+
+
+def _without_unset(attributes: dict[str, object]) -> dict[str, object]:
+    """Leave out what nothing was ever written of: a submitter's usage before the first use."""
+    unset = {name for name in ("BeginUsageTime", "LastUsageTime") if not attributes[name]}
+    if "BeginUsageTime" in unset:
+        usages = ("AccumulatedUsage", "WeightedAccumulatedUsage")
+        unset |= {name for name in usages if not attributes[name]}
+    return {name: value for name, value in attributes.items() if name not in unset}
 
 
 # What the numbered reply leaves out of submitters and of groups.

@@ -7,18 +7,28 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
-from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
+from kettle.errors import (
+    ClassAdSyntaxError,
+    KettleError,
+    NotConnected,
+    NotFoundError,
+    UsageError,
+)
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.status.userprio_table import Shown, render_resources, render_table
+from kettle.tools.status.userprio_table import ROOT, Shown, render_resources, render_table
+
+if TYPE_CHECKING:
+    from kettle.wire.sinful import Sinful
 
 USAGE = """\
 usage: condor_userprio [options] [edit-option | display-options [usernames]]
@@ -34,7 +44,7 @@ usage: condor_userprio [options] [edit-option | display-options [usernames]]
     -getreslist USER            the slots that a user holds
     -allusers                   also users who have not used anything of late
     -activefrom MONTH DAY YEAR  users since that day
-    -priority, -usage, -quotas, -most, -all
+    -priority, -usage, -quotas, -most, -all, -groupid, -order, -sortkey, -surplus
                                 which columns
     -flat, -hierarchical, -grouporder, -grouprollup
                                 how groups are shown
@@ -44,20 +54,22 @@ usage: condor_userprio [options] [edit-option | display-options [usernames]]
   -help, -version
 """
 
+# In the reference's order: the first that admits a short beginning has it.
 # fmt: off
 OPTIONS = (
-    Option("af", 2, MANY, qualified=True), Option("activefrom", 3, 3), Option("allusers", 4),
-    Option("all", 3), Option("autoformat", 5, MANY, qualified=True), Option("collector", 4),
-    Option("constraint", 3, 1), Option("debug", 2, qualified=True), Option("delete", 3, 1),
-    Option("flat", 2), Option("getreslist", 6, 1), Option("grouporder", 6),
-    Option("grouprollup", 6), Option("groupid", 7), Option("help", 1), Option("hierarchical", 2),
-    Option("inputfile", 2, 1), Option("legacy", 2), Option("long", 1), Option("modular", 3),
-    Option("most", 2),
-    Option("name", 1, 1), Option("negotiator", 2), Option("pool", 1, 1), Option("priority", 4),
-    Option("quotas", 1), Option("resetall", 6), Option("resetusage", 6, 1),
-    Option("setaccum", 4, 2), Option("setbegin", 4, 2), Option("setceiling", 4, 2),
-    Option("setfactor", 5, 2), Option("setfloor", 5, 2), Option("setlast", 4, 2),
-    Option("setprio", 4, 2), Option("usage", 1), Option("version", 1),
+    Option("setprio", 1, 2), Option("setfactor", 1, 2), Option("setfloor", 1, 2),
+    Option("setceiling", 1, 2), Option("setbegin", 1, 2), Option("setaccum", 1, 2),
+    Option("setlast", 1, 2), Option("resetusage", 1, 1), Option("delete", 3, 1),
+    Option("resetall", 1), Option("long", 1), Option("constraint", 1, 1), Option("legacy", 3),
+    Option("modular", 3), Option("af", 2, MANY, qualified=True),
+    Option("autoformat", 5, MANY, qualified=True), Option("debug", 1, qualified=True),
+    Option("hierarchical", 2), Option("flat", 2), Option("grouprollup", 1),
+    Option("grouporder", 1), Option("quotas", 1), Option("surplus", 1), Option("sortkey", 2),
+    Option("all", 1), Option("most", 2), Option("groupid", 1), Option("order", 1),
+    Option("activefrom", 1, 3), Option("allusers", 1), Option("usage", 2), Option("priority", 4),
+    Option("getreslist", 6, 1), Option("inputfile", 2, 1), Option("pool", 1, 1),
+    Option("name", 1, 1), Option("collector", 3), Option("negotiator", 3), Option("help", 1),
+    Option("version", 1),
 )
 # fmt: on
 
@@ -79,7 +91,23 @@ RECENT_SECONDS = 86400
 
 
 class UnreadableError(KettleError):
-    """The file of `-inputfile` cannot be read."""
+    """The file of `-inputfile` or the constraint cannot be read."""
+
+
+def _read_real(text: str) -> float:
+    """Return the number at a text's beginning, 0 if there is none."""
+    found = re.match(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text)
+    return float(found[0]) if found else 0.0
+
+
+def _read_long(text: str) -> float:
+    found = re.match(r"\s*[-+]?\d+", text)
+    return max(-(1 << 63), min((1 << 63) - 1, int(found[0]))) if found else 0
+
+
+def _read_int(text: str) -> float:
+    """Return what is left of a number in 32 bits."""
+    return (int(_read_long(text)) + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +117,43 @@ class Setter:
     command: str
     # What the answer says was set, and how the value is shown.
     done: str
-    value_format: str = "%d"
+    read: Callable[[str], float] = _read_real
+    value_format: str = "%f"
     least: float | None = None
     too_small: str = ""
+    # What of a user is set, as the refusal of a name without a domain says.
+    what: str = "priority"
+    names_word: bool = False
 
 
+_TOO_EARLY = "Time must be greater than 0 seconds\n"
+# In the order in which the reference looks for them: one command line makes one change.
 SETTERS = {
-    "setprio": Setter(
-        "SET_PRIORITY", "The priority of {user} was set to {value}", "%f", 0.0,
-        "User priority must be non-negative\n",
-    ),
+    "setprio": Setter("SET_PRIORITY", "The priority of {user} was set to {value}"),
     "setfactor": Setter(
-        "SET_PRIORITYFACTOR", "The priority factor of {user} was set to {value}", "%f", 1.0,
-        "Priority factors must be greater than or equal to 1.\n",
+        "SET_PRIORITYFACTOR", "The priority factor of {user} was set to {value}", least=1,
+        too_small="Priority factors must be greater than or equal to 1.\n",
+    ),
+    "setfloor": Setter(
+        "SET_FLOOR", "The floor of {user} was set to {value}", _read_long, "%d", 0,
+        "floor must be greater than or equal to 0.\n", what="floor", names_word=True,
+    ),
+    "setceiling": Setter(
+        "SET_CEILING", "The ceiling of {user} was set to {value}", _read_long, "%d", -1,
+        "ceiling must be greater than or equal to -1.\n", what="ceiling", names_word=True,
     ),
     "setaccum": Setter(
-        "SET_ACCUMUSAGE", "The Accumulated Usage of {user} was set to {value}", "%f", 0.0,
-        "Usage must be greater than 0 seconds\n",
+        "SET_ACCUMUSAGE", "The Accumulated Usage of {user} was set to {value}", least=0,
+        too_small="Usage must be greater than 0 seconds\n",
     ),
-    "setbegin": Setter("SET_BEGINTIME", "The Begin Usage Time of {user} was set to {value}"),
-    "setlast": Setter("SET_LASTTIME", "The Last Usage Time of {user} was set to {value}"),
-    "setceiling": Setter("SET_CEILING", "The ceiling of {user} was set to {value}"),
-    "setfloor": Setter("SET_FLOOR", "The floor of {user} was set to {value}"),
+    "setbegin": Setter(
+        "SET_BEGINTIME", "The Begin Usage Time of {user} was set to {value}", _read_int, "%d", 0,
+        _TOO_EARLY,
+    ),
+    "setlast": Setter(
+        "SET_LASTTIME", "The Last Usage Time of {user} was set to {value}", _read_int, "%d", 0,
+        _TOO_EARLY,
+    ),
 }  # fmt: skip
 
 
@@ -119,8 +162,9 @@ SPELLINGS = {"setceiling": "SET_ceiling", "setfloor": "SET_floor"}
 COMMANDS = {
     **{name: setter.command for name, setter in SETTERS.items()},
     "resetusage": "RESET_USAGE",
-    "resetall": "RESET_ALL_USAGE",
     "delete": "DELETE_USER",
+    "resetall": "RESET_ALL_USAGE",
+    "getreslist": "GET_RESLIST",
 }
 
 
@@ -129,8 +173,8 @@ class Wish:
     """What the command line asks for."""
 
     reach: dict[str, str] = field(default_factory=dict)
-    change: Given | None = None
-    user: str = ""
+    # What is to be changed or asked, each by its option's name; the last of each.
+    changes: dict[str, Given] = field(default_factory=dict)
     shown: Shown = Shown.MOST
     chosen: bool = False
     everybody: bool = False
@@ -152,16 +196,17 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         reach = Reach(environment, **wish.reach)
         try:
-            if wish.change is not None:
-                return change(reach, wish.change, streams)
-            text = show(reach, wish)
+            if wish.changes:
+                chosen = min(wish.changes, key=list(COMMANDS).index)
+                return change(reach, wish, wish.changes[chosen], streams)
+            streams.stdout.write(show(reach, wish, streams))
         except UnreadableError as error:
             streams.stderr.write(f"{error}\n")
             return 1
         except NotConnected as error:
+            # It was said where it is, and does not answer.
             streams.stderr.write(explain_silence(wish, error))
             return 1
-        streams.stdout.write(text)
         return 0
 
     return run_tool(
@@ -179,17 +224,13 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 def explain_silence(wish: Wish, error: NotConnected) -> str:
     """Return what is said where nobody answers."""
-    name, pool = wish.reach.get("name", "default"), wish.reach.get("pool", "local pool")
-    asked = "GET_RESLIST" if wish.user else ""
-    if wish.change is not None:
-        asked = SPELLINGS.get(wish.change.name) or COMMANDS[wish.change.name]
-    if asked:
-        what = f"failed to send {asked} command to negotiator\n"
-    elif wish.from_negotiator:
-        what = "Can't query negotiator for ads: \n"
-    else:
-        what = f"Can't query collector for ads: {explain_in_line(error)}\n"
-    return f"condor_userprio: Can't locate negotiator '{name}' in {pool}\n{what}"
+    for name in sorted(wish.changes, key=list(COMMANDS).index):
+        return f"failed to send {SPELLINGS.get(name) or COMMANDS[name]} command to negotiator\n"
+    if wish.from_negotiator and wish.rollup and not wish.names:
+        return "failed to send GET_PRIORITY_ROLLUP command to negotiator\n"
+    if wish.from_negotiator:
+        return "Can't query negotiator for ads: \n"
+    return f"Can't query collector for ads: {explain_in_line(error)}\n"
 
 
 def read_wish(words: Sequence[str]) -> Wish:
@@ -198,11 +239,11 @@ def read_wish(words: Sequence[str]) -> Wish:
     for option in read_options(words, OPTIONS):
         name = option.name
         if not name:
+            if not (option.value[:1].isalpha() or option.value == ROOT):
+                raise UsageError(f"{option.value} is not the name of a user")
             wish.names.append(option.value)
-        elif name in SETTERS or name in ("resetusage", "resetall", "delete"):
-            if wish.change is not None:
-                raise UsageError(f"{option.word} and {wish.change.word} cannot be done at once")
-            wish.change = option
+        elif name in COMMANDS:
+            wish.changes[name] = option
         elif name in ("af", "autoformat"):
             wish.columns.add_auto(option.qualifiers, list(option.values))
         else:
@@ -210,78 +251,119 @@ def read_wish(words: Sequence[str]) -> Wish:
     return wish
 
 
+_SHOWN = {
+    "priority": Shown.PRIORITY, "usage": Shown.USAGE, "quotas": Shown.QUOTAS, "most": Shown.MOST,
+    "all": Shown.ALL, "groupid": Shown.GROUP_ID, "order": Shown.ORDER, "sortkey": Shown.SORT_KEY,
+    "surplus": Shown.SURPLUS,
+}  # fmt: skip
+# Who is asked: where nothing is said the collector, and after it perhaps the negotiator.
+_ASKED = {"collector": "collector", "negotiator": "negotiator", "allusers": "negotiator",
+          "grouprollup": "negotiator"}  # fmt: skip
+
+
 def _take(wish: Wish, option: Given) -> None:
     name = option.name
-    columns = {"priority": Shown.PRIORITY, "usage": Shown.USAGE, "quotas": Shown.QUOTAS,
-               "most": Shown.MOST, "all": Shown.ALL, "groupid": Shown.GROUP_ID}  # fmt: skip
-    if name in columns:
-        wish.shown = wish.shown | columns[name] if wish.chosen else columns[name]
+    if name in _ASKED:
+        wish.from_collector = _ASKED[name] == "collector"
+        wish.from_negotiator = not wish.from_collector
+    if name in _SHOWN:
+        wish.shown = wish.shown | _SHOWN[name] if wish.chosen else _SHOWN[name]
         wish.chosen = True
     elif name == "allusers":
         wish.everybody = True
+        wish.since = None
     elif name == "activefrom":
         wish.since = _read_day(option.values)
+        wish.everybody = False
     elif name in ("name", "pool"):
         wish.reach[name] = option.value
-    elif name == "getreslist":
-        wish.user = option.value
     elif name == "constraint":
-        wish.constraint = _checked(option.value)
+        wish.constraint = f"{wish.constraint} && ({option.value})".removeprefix(" && ")
     elif name in ("long", "legacy"):
         setattr(wish, name, True)
     elif name == "inputfile":
         wish.file = option.value
-    elif name == "collector":
-        wish.from_collector = True
-    elif name == "negotiator":
-        wish.from_negotiator = True
     elif name == "grouprollup":
         wish.rollup = True
 
 
-def _checked(text: str) -> str:
-    try:
-        parse_expression(text)
-    except ClassAdSyntaxError as error:
-        raise UsageError(f"{text} is not an expression: {error}") from error
-    return text
-
-
 def _read_day(values: Sequence[str]) -> float:
-    month, day, year = values
+    month, day, year = (int(_read_int(value)) for value in values)
+    # Years count from 1900; two digits below 50 mean this century.
+    year += 100 * (year < 50)
+    year -= 1900 * (year > 1900)
     try:
-        return time.mktime((int(year), int(month), int(day), 0, 0, 0, 0, 0, -1))
-    except (ValueError, OverflowError) as error:
-        raise UsageError(f"{month} {day} {year} is not a day (MONTH DAY YEAR)") from error
+        return time.mktime((year + 1900, month, day, 0, 0, 0, 0, 0, -1))
+    except (ValueError, OverflowError):
+        return -1.0
 
 
 # --- changing -----------------------------------------------------------------------------------
 
 
-def change(reach: Reach, option: Given, streams: Streams) -> int:
-    """Tell the negotiator what to change."""
-    from kettle.client import accounting
+def tell_silence(wish: Wish, streams: Streams) -> None:
+    """Say that the negotiator is nowhere to be found."""
+    name, pool = wish.reach.get("name", "default"), wish.reach.get("pool", "local pool")
+    streams.stderr.write(f"condor_userprio: Can't locate negotiator '{name}' in {pool}\n")
+
+
+def locate(reach: Reach, wish: Wish, streams: Streams) -> Sinful | None:
+    """Return the negotiator's address; None, with a sentence, if it is nowhere."""
     from kettle.client.pool import NEGOTIATOR
+
+    try:
+        return reach.locate(NEGOTIATOR).address
+    except (NotConnected, NotFoundError):
+        tell_silence(wish, streams)
+        return None
+
+
+def find_fault(option: Given) -> str:
+    """Return what is wrong with a change, or with asking for what a user holds; else nothing."""
+    setter = SETTERS.get(option.name)
+    user = option.value if option.values else ""
+    if option.name != "resetall" and "@" not in user:
+        which, aim = "submittor", f"update the {setter.what if setter else 'priority'} of"
+        if option.name == "delete":
+            which, aim = "record", "delete"
+        given = f" (not {user})" if setter is not None and setter.names_word else ""
+        return (
+            f"condor_userprio: You must specify the full name of the {which} you wish\n"
+            f"\tto {aim} (user@uid.domain or user@full.host.name){given}\n"
+        )
+    if setter is not None and setter.least is not None:
+        return setter.too_small if setter.read(option.values[1]) < setter.least else ""
+    return ""
+
+
+def change(reach: Reach, wish: Wish, option: Given, streams: Streams) -> int:
+    """Tell the negotiator what to change, or ask it what a user holds.
+
+    Where the negotiator is comes first: that it is nowhere is said before what is wrong with the
+    words, as in the reference.
+    """
+    from kettle.client import accounting
     from kettle.wire.commands import Command
 
-    user = option.value if option.values else ""
-    if option.name != "resetall" and "@" not in user and option.name != "delete":
-        streams.stderr.write(
-            "condor_userprio: You must specify the full name of the submittor you wish\n"
-            "\tto update the priority of (user@uid.domain or user@full.host.name)\n"
-        )
+    address = locate(reach, wish, streams)
+    fault = find_fault(option)
+    if not fault and address is None:
+        command = SPELLINGS.get(option.name) or COMMANDS[option.name]
+        fault = f"failed to send {command} command to negotiator\n"
+    if fault or address is None:
+        streams.stderr.write(fault)
         return 1
-    setter = SETTERS.get(option.name)
-    value = _read_value(option.values[1]) if setter is not None else 0.0
-    if setter is not None and setter.least is not None and value < setter.least:
-        streams.stderr.write(setter.too_small)
-        return 1
-    address = reach.locate(NEGOTIATOR).address
     connector = reach.connector
+    user = option.value if option.values else ""
+    setter = SETTERS.get(option.name)
     if setter is not None:
+        value = setter.read(option.values[1])
         accounting.set_for_user(connector, address, Command[setter.command], user, value)
-        shown = setter.value_format % (value if "f" in setter.value_format else int(value))
-        done = setter.done.format(user=user, value=shown)
+        done = setter.done.format(user=user, value=setter.value_format % value)
+    elif option.name == "getreslist":
+        held = accounting.read_resources(connector, address, user)
+        done = _render_long([held]) if wish.long else render_resources(held, time.time())
+        done = done.removesuffix("\n")
     elif option.name == "delete":
         accounting.delete_user(connector, address, user)
         done = f"The accountant record named {user} was deleted"
@@ -294,48 +376,80 @@ def change(reach: Reach, option: Given, streams: Streams) -> int:
     return 0
 
 
-def _read_value(text: str) -> float:
-    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text):
-        raise UsageError(f"{text} is not a number")
-    return float(text)
-
-
 # --- showing ------------------------------------------------------------------------------------
 
 
-def show(reach: Reach, wish: Wish) -> str:
+def show(reach: Reach, wish: Wish, streams: Streams) -> str:
     """Return what is printed about priorities and usage."""
     from kettle.client import accounting
-    from kettle.client.pool import NEGOTIATOR
 
-    if wish.user:
-        address = reach.locate(NEGOTIATOR).address
-        held = accounting.read_resources(reach.connector, address, wish.user)
-        return render_resources(held, time.time())
-    if wish.long and wish.legacy:
-        address = reach.locate(NEGOTIATOR).address
-        ad = accounting.read_priorities(reach.connector, address, rollup=wish.rollup)
-        return _render_long([ad])
-    ads = _choose(wish, fetch(reach, wish))
+    if wish.file:
+        ads = _read_ads(wish.file)
+    else:
+        address = locate(reach, wish, streams)
+        if not _is_expression(wish.constraint):
+            whom = "negotiator" if wish.from_negotiator else "collector"
+            raise UnreadableError(f"Can't query {whom} for ads: ")
+        rolled_up = wish.rollup and wish.from_negotiator and not wish.names
+        if rolled_up:
+            if address is None:
+                raise NotConnected("the negotiator is nowhere")
+            one = accounting.read_priorities(reach.connector, address, rollup=True)
+            if wish.long and wish.legacy:
+                return _render_long([one])
+            ads = _split(one)
+        else:
+            ads = fetch(reach, wish, address, streams)
+    ads = _choose(wish, ads)
     if wish.long:
         return _render_long(ads)
     if wish.columns:
         return _render_columns(wish.columns, ads)
     since = wish.since
-    if since is None and not wish.everybody:
+    if wish.names or wish.everybody:
+        since = None
+    elif since is None:
         since = time.time() - RECENT_SECONDS
     return render_table(ads, wish.shown, since=since)
 
 
+def _split(one: ClassAd) -> list[ClassAd]:
+    """Return an ad for each user and group of the ad in which their attributes are numbered."""
+    ads = []
+    for number in range(1, (one.integer("NumSubmittors") or 0) + 1):
+        own = re.compile(rf"(.*\D){number}")
+        named = {name: own.fullmatch(name) for name in one.names()}
+        ads.append(ClassAd({found[1]: one[name] for name, found in named.items() if found}))
+        ads[-1]["LastUpdate"] = one.integer("LastUpdate") or 0
+    return ads
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        parse_expression(text or "true")
+    except ClassAdSyntaxError:
+        return False
+    return True
+
+
 def _choose(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
-    """Return the ads that are meant."""
+    """Return the ads that are meant; a name without a domain means a user of any."""
     if wish.constraint:
         expression = parse_expression(wish.constraint)
         ads = [ad for ad in ads if ad.evaluate_expression(expression) is True]
+    if "name" in wish.reach:
+        ads = [
+            ad
+            for ad in ads
+            if (ad.string("NegotiatorName") or "").lower() == wish.reach["name"].lower()
+        ]
     if wish.names:
-        wanted = set(wish.names)
-        ads = [ad for ad in ads if ad.string("Name") in wanted]
+        ads = [ad for ad in ads if _is_named(ad.string("Name") or "", wish.names)]
     return ads
+
+
+def _is_named(name: str, wanted: Sequence[str]) -> bool:
+    return name in wanted or name.partition("@")[0] in wanted
 
 
 def _render_columns(columns: Columns, ads: list[ClassAd]) -> str:
@@ -345,18 +459,25 @@ def _render_columns(columns: Columns, ads: list[ClassAd]) -> str:
     return columns.render_headings() + "".join(columns.render(ad) for ad in ads)
 
 
-def fetch(reach: Reach, wish: Wish) -> list[ClassAd]:
-    """Return one ad for each user and group: from the negotiator, unless it is not to be asked."""
-    if wish.file:
-        return _read_ads(wish.file)
+def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) -> list[ClassAd]:
+    """Return one ad for each user and group.
+
+    They come from the collector; from the negotiator where it is wanted, or where users are named
+    of whom the collector does not know enough.
+    """
     from kettle.client import accounting
-    from kettle.client.pool import NEGOTIATOR, make_query
+    from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 
-    if not wish.from_collector:
-        address = reach.locate(NEGOTIATOR).address
-        return accounting.read_accounting_ads(reach.connector, address)
-    return reach.pool.query(Command.QUERY_ACCOUNTING_ADS, make_query("Accounting"))
+    if not wish.from_negotiator:
+        ads = reach.pool.query(Command.QUERY_ACCOUNTING_ADS, make_query("Accounting"))
+        if wish.from_collector or len(_choose(wish, ads)) >= len(wish.names):
+            return ads
+        streams.stderr.write("Not all user(s) found in collector, querying negotiator...\n")
+    if address is None:
+        wish.from_negotiator = True
+        raise NotConnected("the negotiator is nowhere")
+    return accounting.read_accounting_ads(reach.connector, address)
 
 
 def _read_ads(path: str) -> list[ClassAd]:

@@ -25,6 +25,9 @@ class Shown(enum.Flag):
     MOST = enum.auto()
     GROUP_ID = enum.auto()
     ALL = enum.auto()
+    ORDER = enum.auto()
+    SORT_KEY = enum.auto()
+    SURPLUS = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Field:
     shown: Callable[[ClassAd, float], str]
     # What the last line has here; gets all ads, the time of the update and the oldest usage shown.
     footer: Callable[[list[ClassAd], float, float | None], str] = lambda _ads, _now, _since: ""
+    # The attribute that one ad at least must have, if there are any.
+    needs: str = ""
 
 
 def _number(name: str, digits: int) -> Callable[[ClassAd, float], str]:
@@ -65,8 +70,9 @@ def _moment(name: str) -> Callable[[ClassAd, float], str]:
 
 
 def _since_last(ad: ClassAd, now: float) -> str:
+    """Return the span since the last use; never (0) counts as 1969, cut off at the width."""
     last = ad.integer("LastUsageTime")
-    return _short_span(now - last) if last else ""
+    return "" if last is None else _short_span(now - (last or -1))[:10]
 
 
 def _short_span(seconds: float) -> str:
@@ -98,27 +104,35 @@ def _since_cut_off(_ads: list[ClassAd], now: float, since: float | None) -> str:
     return "" if since is None else _short_span(now - since)
 
 
+_group_number = _number("GroupSortKey", 2)
 _S = Shown
+_USAGE = "WeightedAccumulatedUsage"
+# What only groups have: users get no rows.
+GROUPS_ONLY = _S.QUOTAS | _S.SURPLUS
 # fmt: off
 FIELDS = (
+    Field(_S.GROUP_ID, 5, ("Group", " Id"), lambda _ad, _now: ""),
+    Field(_S.ORDER, 9, ("  Group", "  Order"), _group_number),
+    Field(_S.SORT_KEY, 9, ("  Group", "Sort Key"), _group_number),
+    Field(_S.QUOTAS, 9, ("Effective", "  Quota"), _number("EffectiveQuota", 2)),
+    Field(_S.QUOTAS, 9, (" Config", "  Quota"), _number("ConfigQuota", 2)),
+    Field(_S.QUOTAS | _S.SURPLUS, 7, ("  Use", "Surplus"), lambda _ad, _now: "",
+          lambda _ads, _now, _since: "ByQuota"),
+    Field(_S.QUOTAS, 9, (" Subtree", "  Quota"), _number("SubtreeQuota", 2)),
     Field(_S.PRIORITY | _S.MOST | _S.ALL, 12, (" Effective", "  Priority"), _number("Priority", 2)),
     Field(_S.PRIORITY | _S.ALL, 8, ("  Real", "Priority"), _real_priority),
     Field(_S.PRIORITY | _S.MOST | _S.ALL, 9, ("Priority", " Factor"), _number("PriorityFactor", 2)),
-    Field(_S.GROUP_ID, 5, ("Group", " Id"), lambda _ad, _now: ""),
-    Field(_S.QUOTAS, 9, ("Effective", "  Quota"), _number("EffectiveQuota", 2)),
-    Field(_S.QUOTAS, 9, (" Config", "  Quota"), _number("ConfigQuota", 2)),
-    Field(_S.QUOTAS, 7, ("  Use", "Surplus"), lambda _ad, _now: "",
-          lambda _ads, _now, _since: "ByQuota"),
-    Field(_S.QUOTAS, 9, (" Subtree", "  Quota"), _number("SubtreeQuota", 2)),
-    Field(_S.QUOTAS, 10, (" Weighted", "Requested"), _number("Requested", 2)),
     Field(_S.USAGE | _S.MOST | _S.ALL, 6, ("Wghted", "In Use"), _number("WeightedResourcesUsed", 0),
-          _sum("WeightedResourcesUsed", lambda value: f"{value:.0f}")),
+          _sum("WeightedResourcesUsed", lambda value: f"{value:.0f}"), needs=_USAGE),
     Field(_S.USAGE | _S.MOST | _S.ALL, 12, ("Total Usage", "(wghted-hrs)"), _hours,
-          _sum("WeightedAccumulatedUsage", lambda value: f"{value / 3600:.2f}")),
-    Field(_S.USAGE | _S.ALL, 16, ("     Usage", "   Start Time"), _moment("BeginUsageTime")),
+          _sum("WeightedAccumulatedUsage", lambda value: f"{value / 3600:.2f}"), needs=_USAGE),
+    Field(_S.USAGE | _S.ALL, 16, ("     Usage", "   Start Time"), _moment("BeginUsageTime"),
+          needs="BeginUsageTime"),
     Field(_S.USAGE | _S.ALL, 16, ("      Last", "   Usage Time"), _moment("LastUsageTime"),
-          _cut_off),
-    Field(_S.MOST | _S.ALL, 10, ("Time Since", "Last Usage"), _since_last, _since_cut_off),
+          _cut_off, needs="LastUsageTime"),
+    Field(_S.MOST | _S.ALL, 10, ("Time Since", "Last Usage"), _since_last, _since_cut_off,
+          needs="LastUsageTime"),
+    Field(_S.QUOTAS, 10, (" Weighted", "Requested"), _number("Requested", 2)),
     Field(_S.MOST | _S.ALL, 9, ("Submitter", "  Floor"), _bound("Floor", 0)),
     Field(_S.MOST | _S.ALL, 9, ("Submitter", " Ceiling"), _bound("Ceiling", -1)),
 )
@@ -133,17 +147,26 @@ def _choose_rows(
     users = [ad for ad in ads if not ad.boolean("IsAccountingGroup")]
     if since is not None:
         users = [ad for ad in users if (ad.integer("LastUsageTime") or 0) >= since]
-    if shown == Shown.QUOTAS:
+    if shown in GROUPS_ONLY:
         return (groups if len(groups) > 1 else []), users
     return _by_group(groups, users), users
 
 
 def render_table(ads: Iterable[ClassAd], shown: Shown, *, since: float | None) -> str:
-    """Return the table; with `since` only those who have used something after that moment."""
+    """Return the table; with `since` only those who have used something after that moment.
+
+    Of no ads at all there is no table.
+    """
     everybody = list(ads)
+    if not everybody:
+        return ""
     now = max((ad.integer("LastUpdate") or 0 for ad in everybody), default=0)
     rows, users = _choose_rows(everybody, shown, since)
-    fields = [field for field in FIELDS if field.groups & shown]
+    fields = [
+        field
+        for field in FIELDS
+        if field.groups & shown and (not field.needs or any(field.needs in ad for ad in everybody))
+    ]
     return "".join(f"{line}\n" for line in _lines(fields, rows, users, shown, now, since))
 
 
@@ -157,7 +180,7 @@ def _lines(
 ) -> list[str]:
     names = [ad.string("Name") or "" for ad in rows]
     width = max([NAME_WIDTH, *(len(name) for name in names)])
-    title = "Group Name" if shown == Shown.QUOTAS else "User Name"
+    title = "Group Name" if shown in GROUPS_ONLY else "User Name"
     rule = " ".join(["-" * width, *("-" * field.width for field in fields)])
     lines = [
         f"Last Priority Update: {format_moment(now)}",
