@@ -124,6 +124,39 @@ def test_plugins_work_in_a_sandbox_that_is_closed_to_the_daemons(
         assert (work / "put" / "made").stat().st_uid == alice.pw_uid
 
 
+def test_two_users_who_name_one_log_write_with_their_own_rights_and_no_mailer_is_root(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice, mallory = make_account("c"), make_account("a"), make_account("m")
+    mailed = work / "mailed"
+    mailed.mkdir()
+    mailed.chmod(0o777)
+    mailer = work / "mailer"
+    # A shell whose real and effective ids differ takes the real ones.
+    mailer.write_text(f'#!/bin/bash\n{{ id -ru; echo "$@"; }} > {mailed}/$$\n')
+    mailer.chmod(0o755)
+    held = "executable = /bin/true\nhold = true\nqueue\n"
+    with system_pool(condor, f"MAIL = {mailer}\n") as machine:
+        hers = submit_by(machine, alice, work / "one", held)
+        await_event(hers, "000")
+        before = hers.read_bytes()
+        text = (
+            f"executable = /bin/true\ntransfer_executable = false\nnotification = always\n"
+            f"notify_user = -Sx=y@z, m@z\nlog = {hers}\nqueue\n"
+        )
+        submit_by(machine, mallory, work / "two", text)
+        job = "JobStatus == 5 && NotifyUser =!= undefined"
+        words = ("-constraint", job, "-af", "HoldReasonCode", "HoldReasonSubCode")
+        wait_until(lambda: machine.call("condor_q", "-all", *words).stdout == "22 13\n", 30)
+        wait_until(lambda: any(file.stat().st_size for file in mailed.iterdir()), 10)
+        (mail,) = mailed.iterdir()
+        uid, said = mail.read_text().splitlines()
+        assert uid == str(condor.pw_uid)
+        assert said.endswith(" m@z")
+        assert "-Sx" not in said
+        assert hers.read_bytes() == before
+
+
 def test_others_may_read_the_history_but_no_environment_of_a_job(
     work: Path, make_account: Make
 ) -> None:
