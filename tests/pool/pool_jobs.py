@@ -12,6 +12,8 @@ import pwd
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -337,4 +339,16 @@ def empty(pool: PersonalPool) -> None:
     run_tool(pool, "condor_rm", "-all")
     wait_until(
         lambda: not run_tool(pool, "condor_status", "-claimed", "-af", "Name")[1].strip(), 20
+    )
+
+
+def start_kettle(*words: str) -> subprocess.Popen[str]:
+    """Start the `kettle` command as a process of its own."""
+    code = "import sys; from kettle.tools.programs import kettle; sys.exit(kettle())"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )

@@ -9,7 +9,6 @@ import resource
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from pool_jobs import (
     daemon_pids,
     family_of,
     run_tool,
+    start_kettle,
     submit,
     title_of,
     wait_until,
@@ -83,17 +83,6 @@ def test_a_daemon_whose_program_vanishes_is_tried_again_at_growing_intervals_and
         assert pids(pool) == before
 
 
-def kettle(*words: str) -> subprocess.Popen[str]:
-    code = "import sys; from kettle.tools.programs import kettle; sys.exit(kettle())"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-
-
 def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(
     tmp_path: Path, work: Path
 ) -> None:
@@ -103,7 +92,7 @@ def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(
         port = said.partition("?")[0].rpartition(":")[2]
         settings = work / "settings"
         settings.write_text(f"COLLECTOR_HOST = 127.0.0.1:{port}\n")
-        other = kettle("up", "--dir", str(work / "other"), "--config", str(settings))
+        other = start_kettle("up", "--dir", str(work / "other"), "--config", str(settings))
         _, complaint = other.communicate(timeout=120)
         assert other.returncode == 1
         assert complaint.count("\n") == 1
@@ -114,7 +103,7 @@ def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(
 
 def test_two_that_start_a_pool_in_one_folder_have_one_pool(work: Path) -> None:
     folder = work / "one"
-    racers = [kettle("up", "--dir", str(folder)) for _ in range(3)]
+    racers = [start_kettle("up", "--dir", str(folder)) for _ in range(3)]
     ended = [(*racer.communicate(timeout=200), racer.returncode) for racer in racers]
     pool = PersonalPool(str(folder))
     try:
@@ -126,7 +115,7 @@ def test_two_that_start_a_pool_in_one_folder_have_one_pool(work: Path) -> None:
         master = pool.master_pid()
         assert master is not None
         assert len(daemon_pids(pool, "condor_schedd")) == 1
-        again = kettle("up", "--dir", str(folder))
+        again = start_kettle("up", "--dir", str(folder))
         said, complaint = again.communicate(timeout=120)
         assert (again.returncode, complaint) == (0, "")
         assert said == f"The pool in {folder} is up.\n"

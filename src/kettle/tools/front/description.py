@@ -153,6 +153,8 @@ def render_description(request: Request) -> str:
         f"output = {os.path.join(request.folder, 'out.$(Process)')}",
         f"error = {os.path.join(request.folder, 'err.$(Process)')}",
         f"log = {request.log}",
+        # Who presses Ctrl-C waits no longer than that for a command that ignores it.
+        "job_max_vacate_time = 10",
         *_render_wishes(request),
         *(line if "=" in line else f"{line} = true" for line in request.attributes),
         *request.extra,
