@@ -41,7 +41,14 @@ SUBMIT = {
     "universe = vm\nqueue": "vm_memory cannot be found.\n",
     "universe = container\nqueue": "container jobs require a container_image or docker_image",
     "should_transfer_files = maybe\nqueue": "invalid value (maybe) for ShouldTransferFiles. Please",
-    "when_to_transfer_output = maybe\nqueue": "invalid value (maybe) for WhenToTransferOutput. ",
+    "when_to_transfer_output = maybe\nqueue": (
+        "invalid value (maybe) for WhenToTransferOutput. Please either \n"
+        "specify ON_EXIT, or ON_EXIT_OR_EVICT and try again. "
+    ),
+    "deferral_time = abc def\nqueue": (
+        "deferral_time = abc def is invalid, must eval to a non-negative integer.\n"
+        "ERROR: Parse error in expression: \n\tDeferralTime = abc def\n\t"
+    ),
     "should_transfer_files = NO\ntransfer_output_files = a\nqueue": (
         'you specified files you want Condor to transfer via \n"transfer_output_files", but'
     ),

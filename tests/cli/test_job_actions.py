@@ -86,6 +86,11 @@ def test_a_fast_vacate_says_so() -> None:
         ),
         (("condor_rm", "-all"), "All jobs have been", "Couldn't find/remove all jobs"),
         (
+            ("condor_vacate_job", "-fast", "1"),
+            "All jobs in cluster 1 have been",
+            "Couldn't find/fast-vacate all jobs in cluster 1",
+        ),
+        (
             ("condor_release", "-held", "-all"),
             "All held jobs have been",
             "Couldn't find/release all held jobs",

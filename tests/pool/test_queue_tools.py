@@ -186,6 +186,22 @@ def test_spooled_input_that_the_job_left_alone_is_not_fetched(
     assert (work / "made.txt").read_text() == "made\n"
 
 
+def test_input_that_cannot_be_spooled_is_told_as_the_reference_tells_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "m.sub").write_text(
+        "executable = /bin/true\ntransfer_executable = false\nshould_transfer_files = YES\n"
+        "transfer_input_files = gone.txt\nqueue\n"
+    )
+    done = run(pool, work, "condor_submit", "-spool", "m.sub")
+    assert done.returncode == 1
+    blank, why, last = done.stderr.rstrip("\n").split("\n")[-3:]
+    assert not blank
+    assert why.startswith("DCSchedd::spoolJobFiles:7002:File transfer failed for target job ")
+    assert ".0: SUBMIT at " in why
+    assert last == "ERROR: Failed to spool job files."
+
+
 def test_spooled_output_that_did_not_arrive_can_be_fetched_again(
     pool: PersonalPool, work: Path
 ) -> None:

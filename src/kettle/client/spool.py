@@ -45,7 +45,7 @@ def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) 
         stream.send(SpoolJobFiles(CONDOR_VERSION, len(jobs)))
         stream.send(SpoolJobIds(ids))
         storage = LocalFiles()
-        terms = Terms("TOOL", peer=str(address))
+        terms = Terms("SUBMIT", peer=str(address))
         for job in jobs:
             plan = plan_input(job, storage)
             outcome = stream.run(
@@ -53,7 +53,11 @@ def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) 
             )
             outcomes.append(outcome)
             if outcome.failure is not None:
-                raise RefusedError(f"Failed to spool files: {outcome.failure.reason}")
+                name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
+                raise RefusedError(
+                    f"DCSchedd::spoolJobFiles:7002:File transfer failed for target job {name}: "
+                    f"{outcome.failure.reason}"
+                )
         if SpoolReply.read(stream.receive()).code != 1:
             raise RefusedError("The schedd did not take the spooled files")
     return outcomes

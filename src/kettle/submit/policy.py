@@ -203,13 +203,14 @@ def needs_deferral(job: JobBuilder) -> bool:
 def _non_negative(job: JobBuilder, command: str, text: str) -> str:
     """Return a text that is a whole number from 0 or an expression over attributes."""
     del job
-    error = SubmitError(
-        f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
-    )
+    said = f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
+    error = SubmitError(said)
     try:
         expression = normalize(text)
     except ClassAdSyntaxError:
-        raise error from None
+        name = "".join(word.capitalize() for word in command.split("_"))
+        more = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
+        raise SubmitError(f"{said}\n{more}") from None
     value = evaluate(text)
     if isinstance(value, (bool, str, float)):
         raise error

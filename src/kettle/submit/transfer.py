@@ -170,8 +170,9 @@ def _choose_when(job: JobBuilder, should: str | None) -> str | None:
     when = WHEN.get(asked.lower())
     if when is None:
         raise SubmitError(
-            f"\nERROR: invalid value ({asked}) for WhenToTransferOutput. Please either specify \n"
-            "ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS and try again. "
+            # As the reference has it: of ON_SUCCESS it does not tell, either.
+            f"\nERROR: invalid value ({asked}) for WhenToTransferOutput. Please either \n"
+            "specify ON_EXIT, or ON_EXIT_OR_EVICT and try again. "
         )
     return when
 

@@ -317,9 +317,8 @@ def plan_target(tool: Tool, wish: Wish) -> Target | None:
     if wish.held:
         held = f"JobStatus == {int(JobStatus.HELD)}"
         constraint = f"({constraint}) && ({held})" if parts else held
-    return Target(
-        constraint or "true", f"All {jobs} have been", f"Couldn't find/{tool.verb} all {jobs}"
-    )
+    verb = "fast-vacate" if wish.action is JobAction.VACATE_FAST else tool.verb
+    return Target(constraint or "true", f"All {jobs} have been", f"Couldn't find/{verb} all {jobs}")
 
 
 def _named_conditions(wish: Wish) -> list[str]:

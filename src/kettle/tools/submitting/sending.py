@@ -268,7 +268,7 @@ def _spool(reach: Reach, schedd: Sinful, jobs: list[ClassAd], streams: Streams) 
     try:
         spool_input(reach.connector, schedd, jobs)
     except KettleError as error:
-        streams.stderr.write(f"ERROR: {error}\n")
+        streams.stderr.write(f"\n{error}\nERROR: Failed to spool job files.\n")
         return False
     return True
 
