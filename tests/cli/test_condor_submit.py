@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.programs import Streams
 from kettle.tools.submitting.condor_submit import main, parse_arguments
+from kettle.tools.submitting.sending import describe_offer
 
 DESCRIPTION = "executable = /bin/echo\nqueue\n"
 
@@ -97,3 +99,17 @@ def test_an_error_of_the_queue_option_is_at_the_end_of_what_was_read() -> None:
     assert "-queue argument conflicts" in err
     _, _, err = submit("-queue")
     assert err == "condor_submit: -queue requires at least one argument\n"
+
+
+def test_what_a_schedd_offers_is_said_as_the_reference_says_it() -> None:
+    offered = ClassAd({"LateMaterialize": True, "UseJobsets": False})
+    assert describe_offer(offered) == " Has Late Materialization enabled\n"
+    offered["ExtendedSubmitCommands"] = parse_old_ad('Long = true\nFavoriteFruit = "a,b"')
+    offered["ExtendedSubmitHelpFile"] = "https://example.org/help"
+    assert describe_offer(offered).partition("enabled\n")[2] == (
+        " Has Extended submit commands:\n"
+        "\tFavoriteFruit  value is stringlist\n"
+        "\tLong           value is boolean true/false\n"
+        " Has Extended help:\n"
+        "\thttps://example.org/help\n"
+    )

@@ -75,9 +75,9 @@ class Queue:
             raise refusal(reply, what)
         return reply
 
-    def capabilities(self) -> ClassAd:
-        """Return what the schedd can do."""
-        found = self.call(qmgmt.GetCapabilities(0)).result
+    def capabilities(self, *, help_text: bool = False) -> ClassAd:
+        """Return what the schedd can do, with the text that explains its own submit commands."""
+        found = self.call(qmgmt.GetCapabilities(int(help_text))).result
         assert isinstance(found, ClassAd)
         return found
 

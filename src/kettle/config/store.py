@@ -148,6 +148,13 @@ class Config:
         """Replace every `$(NAME)` and `$FUNCTION()`; raise ConfigError on a circular reference."""
         return self._expander.expand(text)
 
+    def expand_known(self, text: str) -> str:
+        """Replace what this configuration defines; the rest stays, for whoever reads it next."""
+        known = expander.Expander(
+            self.get, self.environment.get, self.sources.random, on_problem=self.problems.append
+        )
+        return known.expand_only(text, self.is_defined)
+
     def origin(self, name: str) -> Origin | None:
         """Return where the text in force was set, None if nobody defines the name."""
         found = self.find(name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.places import PlaceKnobs
@@ -12,6 +13,7 @@ from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.tools import ToolKnobs
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.schedd.queue.actors import ActorRules
+from kettle.submit.extended import read_commands_ad
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
 ROUNDED = ("ResidentSetSize", "ProportionalSetSizeKb", "ImageSize", "DiskUsage", "ExecutableSize")
@@ -38,6 +40,9 @@ class QueueSettings:
     late_materialize: bool
     root_may_own: bool
     global_id_with_time: bool = True
+    # The commands that this schedd adds to the submit language, and what explains them.
+    extended_commands: ClassAd = field(default_factory=ClassAd)
+    extended_help: str = ""
 
 
 def round_up(value: int, percent: int) -> int:
@@ -90,6 +95,8 @@ def read_queue_settings(
         late_materialize=config[ScheddKnobs.SCHEDD_ALLOW_LATE_MATERIALIZE],
         root_may_own=root_may_own,
         global_id_with_time=config[ScheddKnobs.GLOBAL_JOB_ID_WITH_TIME],
+        extended_commands=read_commands_ad(config),
+        extended_help=config[ScheddKnobs.EXTENDED_SUBMIT_HELPFILE],
     )
 
 

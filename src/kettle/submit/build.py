@@ -21,18 +21,20 @@ from kettle.submit import (
     registry,
     requests,
     requirements,
+    simple,
     transfer,
     universes,
     virtual_machine,
     words,
 )
-from kettle.submit.job import Attributes, JobBuilder, strip_quotes
+from kettle.submit.extended import read_extended_commands, read_templates
+from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kettle.classad import ClassAd
     from kettle.config import Config
@@ -114,6 +116,8 @@ class Submission(Struct):
     config: Config
     facts: SubmitFacts
     options: SubmitOptions
+    # Commands that the schedd adds to the language (EXTENDED_SUBMIT_COMMANDS).
+    extended: tuple[Command, ...] = ()
     cluster: Attributes = field(default_factory=Attributes)
     warnings: list[str] = field(default_factory=list)
     is_factory: bool = False
@@ -167,13 +171,25 @@ class Submission(Struct):
         Reads the description up to its queue statement; SubmitError.
         """
         self._first_text = self._next_queue(first=True)
-        job = JobBuilder(self.macros, self.sources, self.config, self.facts)
+        job = self.builder()
         return job.is_set("max_idle") or job.is_set("max_materialize")
 
     def materialize_limit(self) -> int | None:
         """Return how many jobs of a cluster made later may be there at a time, None for all."""
-        job = JobBuilder(self.macros, self.sources, self.config, self.facts)
+        job = self.builder()
         return job.integer("max_materialize")
+
+    def builder(self) -> JobBuilder:
+        """Return a job without attributes, for steps to run on."""
+        return JobBuilder(
+            self.macros,
+            self.sources,
+            self.config,
+            self.facts,
+            spooled=self.options.spooled,
+            interactive=self.options.interactive,
+            extended=self.extended,
+        )
 
     def cluster_ad(self) -> ClassAd:
         """Return the cluster's ad; jobs must have been made before."""
@@ -270,14 +286,7 @@ class Submission(Struct):
 
     def _build_quickly(self, row: Row) -> JobPlan:
         """Do anew only the steps that look at what changes, none of which others look at."""
-        job = JobBuilder(
-            self.macros,
-            self.sources,
-            self.config,
-            self.facts,
-            spooled=self.options.spooled,
-            interactive=self.options.interactive,
-        )
+        job = self.builder()
         for step in self._live:
             step.run(job)
         differences = Attributes()
@@ -292,14 +301,7 @@ class Submission(Struct):
         return JobPlan(self.job_count, self._status, row, differences)
 
     def _new_job(self) -> JobBuilder:
-        job = JobBuilder(
-            self.macros,
-            self.sources,
-            self.config,
-            self.facts,
-            spooled=self.options.spooled,
-            interactive=self.options.interactive,
-        )
+        job = self.builder()
         set_base(job)
         return job
 
@@ -361,7 +363,11 @@ def read_submission(
     facts: SubmitFacts,
     options: SubmitOptions | None = None,
 ) -> Submission:
-    """Prepare a description; nothing is read before its jobs are asked for."""
+    """Prepare a description; nothing is read before its jobs are asked for.
+
+    The language's own commands are those of the configuration (EXTENDED_SUBMIT_COMMANDS); whoever
+    submits to a schedd puts that one's into `extended`.
+    """
     options = options or SubmitOptions()
     defaults = {
         name: config.get(name) or ""
@@ -373,7 +379,9 @@ def read_submission(
     place = "<stdin>" if facts.file_name == "-" else facts.file_name
     reader = SubmitReader(macros, sources, text, place)
     reader.appended = options.appended
-    return Submission(macros, reader, sources, config, facts, options)
+    reader.templates = read_templates(config)
+    extended = read_extended_commands(config)
+    return Submission(macros, reader, sources, config, facts, options, extended)
 
 
 def set_base(job: JobBuilder) -> None:
@@ -417,69 +425,6 @@ def set_ignored(job: JobBuilder) -> None:
         job.param(command)
 
 
-def set_simple(job: JobBuilder) -> None:
-    """Set the attributes that depend on nothing but their command's own text."""
-    universe = job.universe.name.lower()
-    for command in registry.simple_commands():
-        if command.universes and command.universes != universe:
-            continue
-        text = job.param(command.name)
-        if text is not None:
-            SETTERS[command.kind](job, command, text)
-    name = job.text_of("JOBSET.name")
-    if name:
-        job.set_string("JobSetName", strip_quotes(name))
-
-
-def _set_expression(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_expression(command.attribute, text)
-
-
-def _set_boolean(job: JobBuilder, command: Command, text: str) -> None:
-    del text
-    job.set_boolean(command.attribute, bool(job.boolean(command.name)))
-
-
-def _set_integer(job: JobBuilder, command: Command, text: str) -> None:
-    del text
-    job.set_integer(command.attribute, job.integer(command.name) or 0)
-
-
-def _set_string(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, strip_quotes(text))
-
-
-def _set_plain(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, text)
-
-
-def _set_count(job: JobBuilder, command: Command, text: str) -> None:
-    number = job.integer(command.name) or 0
-    if number < 0:
-        name = job.name_of(command.name)
-        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to a non-negative integer.")
-    job.set_integer(command.attribute, number)
-
-
-def _set_file(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, job.path(text))
-
-
-def _set_list(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
-
-
-SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
-    "boolean": _set_boolean,
-    "count": _set_count,
-    "expression": _set_expression,
-    "file": _set_file,
-    "integer": _set_integer,
-    "list": _set_list,
-    "plain": _set_plain,
-    "string": _set_string,
-}
-
 IGNORED = (
     "allow_startup_script",
     "interactive_args",
@@ -505,7 +450,8 @@ STEPS = (
     Step(program.set_environment, is_leaf=True),
     Step(policy.set_notification, is_leaf=True),
     Step(requests.set_rank, is_leaf=True),
-    Step(set_simple, is_leaf=True),
+    Step(simple.set_simple, is_leaf=True),
+    Step(simple.set_extended, is_leaf=True),
     Step(policy.set_leave_in_queue, is_leaf=True),
     Step(policy.set_retries, is_leaf=True),
     Step(policy.set_hold),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kettle.config import Config
+    from kettle.submit.commands.command import Command
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
@@ -104,6 +105,7 @@ class JobBuilder:
         *,
         spooled: bool = False,
         interactive: bool = False,
+        extended: tuple[Command, ...] = (),
     ) -> None:
         self.macros = macros
         self.sources = sources
@@ -111,6 +113,7 @@ class JobBuilder:
         self.facts = facts
         self.spooled = spooled
         self.interactive = interactive
+        self.extended = extended
         self.attributes = Attributes()
         self.forced = Attributes()
         self.warnings: list[str] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import STEPS, JobPlan, Step, read_submission
-from kettle.submit.job import Attributes, JobBuilder
+from kettle.submit.job import Attributes
 from kettle.submit.queue_statement import parse_queue
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _with_background(digest: str, cluster: ClassAd) -> str:
 
 
 def _differences(submission: Submission, live: tuple[Step, ...], cluster: ClassAd) -> Attributes:
-    job = JobBuilder(submission.macros, submission.sources, submission.config, submission.facts)
+    job = submission.builder()
     for step in live:
         step.run(job)
     differences = Attributes()

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
-from kettle.config.reader import Place, StatementReader, Trouble
+from kettle.config.reader import DEEPEST_INCLUDE, Place, StatementReader, Trouble
 from kettle.errors import ConfigError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
@@ -46,6 +47,8 @@ class SubmitReader(StatementReader):
         self.branches = Branches()
         # Lines of the command line, read before the first queue statement takes effect.
         self.appended: tuple[str, ...] = ()
+        # What `use template : Name` stands for, by lower-case name.
+        self.templates: dict[str, str] = {}
 
     def next_queue(self) -> QueueText | None:
         """Read statements up to the next `queue`; None at the end; raise SubmitError."""
@@ -130,11 +133,47 @@ class SubmitReader(StatementReader):
             raise Trouble(hint=f'"{name}" is no name: there is a blank in it')
         super().assign(line, lines, place)
 
+    def read_other(self, line: str, lines: LineReader, place: Place) -> None:
+        """Refuse a line that is no assignment; in a template the equals sign may be left out."""
+        bare = BARE.fullmatch(line) if place.template else None
+        if bare is None:
+            super().read_other(line, lines, place)
+        else:
+            self.table.assign(bare.group(1), bare.group(2), place.origin(lines.number))
+
     def use(self, rest: str, number: int, place: Place) -> None:
-        """Refuse: the submit language has no templates of its own."""
-        category, _, name = rest.partition(":")
-        shown = f"{category.strip()}:{name.strip()}"
-        raise Trouble(f"{self._at(place, number)}: at use {shown}")
+        """Carry out `use template : Name(arguments)…`, the one category of the submit language.
+
+        The templates are the configuration's (SUBMIT_TEMPLATE_<name>).
+        """
+        category, colon, items = (part.strip() for part in rest.partition(":"))
+        where = f"{self._at(place, number)}: at use {category}:{items}"
+        if not colon:
+            raise Trouble(hint="use needs a colon: use template : NAME")
+        if category.lower() != "template":
+            raise Trouble(where)
+        for item in metaknobs.parse_items(items):
+            text = self.templates.get(item.name.lower())
+            said = f"|Submit:-1:Error: use {category}: "
+            if text is None:
+                raise Trouble(where, f"{said}does not recognise {item.name}")
+            if place.depth >= DEEPEST_INCLUDE:
+                raise Trouble(where, f"{said}{item.name} nesting too deep")
+            self._read_template(text, item, place, number, where)
+
+    def _read_template(
+        self, text: str, item: metaknobs.Item, place: Place, number: int, where: str
+    ) -> None:
+        line = place.shown_line(number)
+        inner = Place(place.source, place.depth + 1, f"use template:{item.name}", line)
+        try:
+            self.read_lines(LineReader(metaknobs.apply_arguments(text, item.arguments)), inner)
+        except Trouble as trouble:
+            if place.template:
+                raise
+            said = (line.lstrip() for line in trouble.before if not line.startswith("Config"))
+            said = (line if line[:1] == "|" else f"|Submit:-1:{line}" for line in said)
+            raise Trouble(where, *said, tail=trouble.tail, hint=trouble.hint) from None
 
     def _colon(self, line: str, lines: LineReader, place: Place) -> Trouble:
         return Trouble(

@@ -67,6 +67,9 @@ class MemorySpool:
         self.files[f"/spool/{cluster}.digest"] = text.encode()
         return f"/spool/{cluster}.digest"
 
+    def read_help(self, path: str) -> str:
+        return self.files.get(path, b"").decode()
+
 
 class Schedd:
     """The pure half of a schedd."""

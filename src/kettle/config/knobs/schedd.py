@@ -50,6 +50,17 @@ class ScheddKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    EXTENDED_SUBMIT_COMMANDS = string(
+        "",
+        doc=(
+            "An ad, one `name = example` a line, of submit commands that this schedd adds; "
+            "`error` forbids a command."
+        ),
+    )
+    EXTENDED_SUBMIT_HELPFILE = string(
+        "",
+        doc="A URL, or a small file, that explains them; `condor_submit -capabilities` shows it.",
+    )
     FLOCK_BY_DEFAULT = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

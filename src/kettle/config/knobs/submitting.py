@@ -106,12 +106,21 @@ class SubmitKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    SUBMIT_TEMPLATE_NAMES = listing(
+        "", doc="Names of templates for submit descriptions (`use template : NAME(arguments)`)."
+    )
     WARN_ON_UNUSED_SUBMIT_FILE_MACROS = boolean(
         "true",
         doc="Whether lines of a description that nobody reads are told.",
     )
     SUBMIT_REQUIREMENT = family(
         "SUBMIT_REQUIREMENT_{name}", expression, "", doc="What every submitted job must satisfy."
+    )
+    SUBMIT_TEMPLATE = family(
+        "SUBMIT_TEMPLATE_{name}",
+        string,
+        "",
+        doc="Submit commands that a description can use under a name; $(1) is the first argument.",
     )
     JOB_TRANSFORM = family(
         "JOB_TRANSFORM_{name}", string, "", doc="How submitted jobs are changed."

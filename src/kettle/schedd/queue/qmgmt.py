@@ -26,6 +26,7 @@ from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
 from kettle.schedd.queue.selection import candidate_clusters, candidates, parse_constraint
 from kettle.schedd.queue.transaction import Change, Transaction
 from kettle.schedd.settings import QueueSettings
+from kettle.transfer.plan import is_url
 from kettle.wire.codec import Reader
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.qmgmt import SetAttributeFlags
@@ -38,6 +39,8 @@ _NO_ACK = int(SetAttributeFlags.NO_ACK)
 _NO_FLAGS = SetAttributeFlags(0)
 _SET_ATTRIBUTE2 = 10027
 
+# The bit of GetCapabilities that asks for texts too.
+_WITH_HELP_TEXT = 1
 # Limit: clusters one transaction may make; a client with more commits in between.
 MOST_CLUSTERS = 100_000
 # Limit: what one open transaction takes in memory, about; 100,000 jobs submitted one by one with
@@ -56,6 +59,9 @@ class Spool(Protocol):
 
     def write_digest(self, cluster: int, text: str) -> str:
         """Keep the submit text that makes its jobs."""
+
+    def read_help(self, path: str) -> str:
+        """Return the text that explains the schedd's own submit commands, empty without one."""
 
 
 def _nobody(_: Sequence[Change]) -> None:
@@ -516,6 +522,13 @@ class Connection:
         ad = ClassAd({"UseJobsets": False, "LateMaterialize": late})
         if late:
             ad["LateMaterializeVersion"] = 2
+        if len(self._settings.extended_commands):
+            ad["ExtendedSubmitCommands"] = self._settings.extended_commands
+        explained = self._settings.extended_help
+        if explained and call.mask & _WITH_HELP_TEXT and not is_url(explained):
+            ad["ExtendedSubmitHelp"] = self._spool.read_help(explained)
+        elif explained:
+            ad["ExtendedSubmitHelpFile"] = explained
         return Answer(call.answer(result=ad))
 
     def _on_send_materialize_data(self, call: calls.SendMaterializeData) -> Answer:

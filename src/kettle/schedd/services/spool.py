@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.errors import KettleError
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.removal import remove_by_steps, remove_tree
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _FAN = 10_000
 # Files that are removed at once.
 _AT_ONCE = 100
+# Limit: the explanation of a schedd's own submit commands; it travels in one message.
+_LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
 _JOB_FOLDER = re.compile(r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?")
 
@@ -54,6 +57,13 @@ class SpoolFolder:
         """Keep the submit text that makes a cluster's jobs; returns the file's name."""
         data = text.encode("utf-8", "surrogateescape")
         return self._write(self.cluster_file(cluster, "digest"), data)
+
+    def read_help(self, path: str) -> str:
+        """Return the text of EXTENDED_SUBMIT_HELPFILE, empty where there is none to read."""
+        try:
+            return self._runtime.files.read_text(path, limit=_LONGEST_HELP)
+        except KettleError:
+            return ""
 
     def _write(self, path: str, data: bytes) -> str:
         self._runtime.files.make_folder(os.path.dirname(path))

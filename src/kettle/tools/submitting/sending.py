@@ -177,17 +177,39 @@ def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
 def show_capabilities(reach: Reach, streams: Streams) -> int:
     """Say what the schedd offers to submitters; 1 if it cannot be asked."""
     from kettle.client.queue import Queue
+    from kettle.transfer.plan import is_url
 
     try:
         schedd = reach.schedd()
         with Queue(reach.connector, schedd.address) as queue:
             offered = queue.capabilities()
+            explained = offered.string("ExtendedSubmitHelpFile")
+            if explained and not is_url(explained):
+                offered = queue.capabilities(help_text=True)
     except KettleError as error:
         streams.stderr.write(f"ERROR: {error}\n")
         return 1
-    late = "enabled" if offered.boolean("LateMaterialize") else "disabled"
-    streams.stdout.write(f"Schedd {schedd.name}\n Has Late Materialization {late}\n")
+    streams.stdout.write(f"Schedd {schedd.name}\n{describe_offer(offered)}")
     return 0
+
+
+def describe_offer(offered: ClassAd) -> str:
+    """Return what a schedd's capabilities mean for whoever submits, as the reference prints it."""
+    from kettle.submit.extended import describe_commands
+
+    lines = []
+    if offered.boolean("LateMaterialize"):
+        lines.append(" Has Late Materialization enabled\n")
+    if offered.boolean("UseJobsets"):
+        lines.append(" Has Jobsets enabled\n")
+    added = offered.evaluate("ExtendedSubmitCommands")
+    if isinstance(added, ClassAd):
+        lines.append(" Has Extended submit commands:\n")
+        lines += [f"\t{line}\n" for line in describe_commands(added)]
+    explained = offered.string("ExtendedSubmitHelp") or offered.string("ExtendedSubmitHelpFile")
+    if explained:
+        lines.append(f" Has Extended help:\n\t{explained}\n")
+    return "".join(lines)
 
 
 def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: Streams) -> int:
@@ -246,9 +268,12 @@ def tell_silence(reach: Reach, error: NotConnected) -> str:
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
     """Put the jobs into the queue; return the cluster and how many there are."""
     from kettle.client.queue import Queue
+    from kettle.submit.extended import commands_of
 
     submission = sender.submission
     with Queue(reach.connector, schedd) as queue:
+        added = queue.capabilities().evaluate("ExtendedSubmitCommands")
+        submission.extended = commands_of(added) if isinstance(added, ClassAd) else ()
         if is_factory or submission.wants_factory():
             cluster, count = submit_factory(queue, submission)
             sender.progress.count = count

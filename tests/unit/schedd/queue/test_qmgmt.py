@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import RemoteProtocolError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
@@ -201,6 +201,21 @@ def test_a_read_connection_writes_nothing() -> None:
     assert client.call(calls.NewCluster()).errno == errno.EACCES
     client.set(1, 0, "Foo", "1")
     assert client.call(calls.GetCapabilities(0)).result.boolean("LateMaterialize") is True
+
+
+def test_submitters_hear_which_commands_the_schedd_adds_and_what_explains_them() -> None:
+    added = parse_old_ad('Fruit = "a,b"\nLong = true')
+    schedd = Schedd(extended_commands=added, extended_help="/etc/help")
+    schedd.spool.files["/etc/help"] = b"Ask.\n"
+    told = schedd.client().call(calls.GetCapabilities(0)).result
+    assert told.evaluate("ExtendedSubmitCommands") == added
+    assert told.string("ExtendedSubmitHelpFile") == "/etc/help"
+    told = schedd.client().call(calls.GetCapabilities(1)).result
+    assert told.string("ExtendedSubmitHelp") == "Ask.\n"
+    schedd = Schedd(extended_help="https://x.org/help")
+    told = schedd.client().call(calls.GetCapabilities(1)).result
+    assert told.string("ExtendedSubmitHelpFile") == "https://x.org/help"
+    assert "ExtendedSubmitCommands" not in told
 
 
 def test_an_unknown_operation_costs_the_connection() -> None:

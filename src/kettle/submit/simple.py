@@ -1,0 +1,107 @@
+"""Steps: attributes that depend on nothing but their command's own text.
+
+The language's own commands are the tables of `commands/`; a schedd adds others to them
+(`extended.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.errors import SubmitError
+from kettle.submit.job import JobBuilder, strip_quotes
+from kettle.submit.registry import simple_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kettle.submit.commands.command import Command
+
+
+def set_simple(job: JobBuilder) -> None:
+    """Set the attributes of the language's own simple commands."""
+    universe = job.universe.name.lower()
+    for command in simple_commands():
+        if not command.universes or command.universes == universe:
+            _set(job, command)
+    name = job.text_of("JOBSET.name")
+    if name:
+        job.set_string("JobSetName", strip_quotes(name))
+
+
+def set_extended(job: JobBuilder) -> None:
+    """Set the attributes of the commands that a schedd adds; SubmitError for forbidden ones."""
+    for command in job.extended:
+        _set(job, command)
+
+
+def _set(job: JobBuilder, command: Command) -> None:
+    text = job.param(command.name)
+    if text is not None:
+        SETTERS[command.kind](job, command, text)
+
+
+def _set_expression(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_expression(command.attribute, text)
+
+
+def _set_boolean(job: JobBuilder, command: Command, text: str) -> None:
+    del text
+    job.set_boolean(command.attribute, bool(job.boolean(command.name)))
+
+
+def _set_integer(job: JobBuilder, command: Command, text: str) -> None:
+    del text
+    job.set_integer(command.attribute, job.integer(command.name) or 0)
+
+
+def _set_string(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, strip_quotes(text))
+
+
+def _set_plain(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, text)
+
+
+def _set_count(job: JobBuilder, command: Command, text: str) -> None:
+    number = job.integer(command.name) or 0
+    if number < 0:
+        name = job.name_of(command.name)
+        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to a non-negative integer.")
+    job.set_integer(command.attribute, number)
+
+
+def _set_file(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, job.path(text))
+
+
+def _set_quoted_file(job: JobBuilder, command: Command, text: str) -> None:
+    _set_file(job, command, strip_quotes(text))
+
+
+def _set_list(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
+
+
+def _set_quoted_list(job: JobBuilder, command: Command, text: str) -> None:
+    _set_list(job, command, strip_quotes(text))
+
+
+def _refuse(job: JobBuilder, command: Command, text: str) -> None:
+    del job
+    raise SubmitError(f"ERROR: {command.name}={text} has been disabled by the administrator.")
+
+
+SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
+    "boolean": _set_boolean,
+    "count": _set_count,
+    "expression": _set_expression,
+    "file": _set_file,
+    "forbidden": _refuse,
+    "integer": _set_integer,
+    "list": _set_list,
+    "plain": _set_plain,
+    "quoted file": _set_quoted_file,
+    "quoted list": _set_quoted_list,
+    "string": _set_string,
+}
