@@ -30,8 +30,8 @@ class Daemon:
     IdleJobs = integer(written_by="schedd", doc="How many jobs wait.")
     JobQueueBirthdate = time(written_by="schedd", doc="When the job queue was made.")
     JobsCompleted = integer(written_by="schedd", doc="How many jobs have ended.")
-    JobsExited = integer(written_by="schedd", doc="How many jobs have exited.")
-    JobsStarted = integer(written_by="schedd", doc="How many jobs have begun.")
+    JobsExited = integer(written_by="schedd", doc="How many runs have ended.")
+    JobsStarted = integer(written_by="schedd", doc="How many jobs have begun their first run.")
     JobsSubmitted = integer(written_by="schedd", doc="How many jobs were submitted.")
     LastHeardFrom = time(written_by="collector", doc="When this ad arrived.")
     LastNegotiationCycleActiveSubmitterCount0 = integer(

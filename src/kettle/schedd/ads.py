@@ -69,7 +69,7 @@ def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: 
             "HeldJobs": counts.held,
             "FlockedJobs": counts.flocked,
             "WeightedIdleJobs": counts.idle,
-            "WeightedRunningJobs": counts.running,
+            "WeightedRunningJobs": float(counts.running),
             "LocalJobsIdle": counts.local_idle,
             "LocalJobsRunning": counts.local_running,
             "SchedulerJobsIdle": counts.scheduler_idle,
@@ -106,10 +106,9 @@ def schedd_ad(queue: JobQueue, schedd_name: str, address: str, most_running: int
             "TotalLocalJobsRunning": _sum(queue, _RUNNING, local),
             "TotalSchedulerJobsIdle": _sum(queue, (JobStatus.IDLE,), scheduler),
             "TotalSchedulerJobsRunning": _sum(queue, _RUNNING, scheduler),
-            "JobsRunning": _sum(queue, _RUNNING, matched),
+            "JobsRunning": sum(queue.count(status) for status in _RUNNING),
             "ShadowsRunning": _sum(queue, _RUNNING, matched),
             "WantResAd": True,
-            "TransferQueueUserExpr": 'strcat("Owner_",Owner)',
             "SubmitAlwaysCheckCreds": False,
             # Shadows are no processes of their own, so swap bounds none: as RESERVED_SWAP = 0 says.
             "ScheddSwapExhausted": False,
@@ -123,6 +122,7 @@ PUBLISHED_EXPRESSIONS = {
     "CurbMatchmaking": "CURB_MATCHMAKING",
     "StartLocalUniverse": "START_LOCAL_UNIVERSE",
     "StartSchedulerUniverse": "START_SCHEDULER_UNIVERSE",
+    "TransferQueueUserExpr": "TRANSFER_QUEUE_USER_EXPR",
 }
 
 

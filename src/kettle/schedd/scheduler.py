@@ -278,7 +278,9 @@ class Scheduler:
     def _start_shadow(self, claim: Claim) -> None:
         assert claim.job is not None
         job = self.queue.jobs[claim.job]
-        self.statistics.on_started(job, self.now(), running=self.running)
+        now = self.now()
+        self.statistics.on_started(job, now)
+        self.statistics.on_shadow(now, running=self.running, recycled=claim.jobs_started > 1)
         self.outside.runs.start_shadow(job, claim, reconnect=False)
 
     # -- shadows ----------------------------------------------------------------------------
@@ -290,6 +292,7 @@ class Scheduler:
             return
         changes = job_runs.texts(attributes)
         if "NumJobReconnects" in attributes:
+            self.statistics.add("ShadowsReconnections", self.now())
             self.statistics.on_found_again(job, self.now())
         status = changes.pop("JobStatus", None)
         if status is not None:
@@ -339,6 +342,7 @@ class Scheduler:
             self._end_run(job, reason, attributes)
         if pause and job is not None:
             job.ad[RESTS_UNTIL] = int(self.now()) + pause
+            self.statistics.on_cooling(job, self.now())
             self.outside.rest(job_id, pause, partial(self._wake, job_id))
         else:
             self.idle.unreserve(job_id)
@@ -379,7 +383,7 @@ class Scheduler:
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
             self.outside.owners.held_running(job)
-        self.statistics.on_ended(job, reason, now)
+        self.statistics.on_ended(job, reason, now, decided=event is None)
         self.outside.records.run_ended(job)
         self.let_go(job)
 

@@ -22,6 +22,7 @@ from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
 from kettle.schedd.crontabs import CronTabs
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_counters import read_rules
 from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId
@@ -93,6 +94,7 @@ class ScheddService:
         self._read_settings()
         window, quantum = read_window(runtime.config, "SCHEDD")
         self.statistics = Statistics(self.now(), window_seconds=window, quantum_seconds=quantum)
+        self.statistics.sets.set_rules(read_rules(runtime.config))
         self.journal = QueueJournal(
             runtime, self.settings.queue_log, rotations=self.settings.queue_log_rotations
         )
@@ -225,6 +227,7 @@ class ScheddService:
         self.transfers.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
+        self.statistics.sets.set_rules(read_rules(config))
         self.crontabs.renew_all()
         self.ads.flock.configure()
         self.ads.on_change()

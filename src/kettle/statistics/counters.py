@@ -98,11 +98,15 @@ class Counters:
 
     def publish(self, ad: ClassAd, now: int) -> None:
         """Put everything into an ad, and how long it was counted."""
-        self._recent.advance(now)
+        self.advance(now)
         self.publish_rows(ad)
         lifetime = max(0, now - self.started)
         ad["StatsLifetime"] = lifetime
         ad["RecentStatsLifetime"] = min(lifetime, self._window)
+
+    def advance(self, now: int) -> None:
+        """Let what is no longer recent go."""
+        self._recent.advance(now)
 
     def publish_rows(self, ad: ClassAd) -> None:
         """Put the rows alone into an ad."""

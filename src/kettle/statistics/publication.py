@@ -37,7 +37,13 @@ SCHEDD = Collection(
         r"(Recent)?((Jobs|Shadows)\w+|Autoclusters|ResourceRequestsSent|StatsLifetime)"
         r"|RecentWindowMax|RecentStatsTickTime|StatsLastUpdateTime"
     ),
-    verbose=frozenset(("RecentWindowMax", "RecentStatsTickTime", "StatsLastUpdateTime")),
+    verbose=frozenset(
+        (
+            *("RecentWindowMax", "RecentStatsTickTime", "StatsLastUpdateTime"),
+            *("ShadowsRecycled", "RecentShadowsRecycled"),
+            *("ShadowsReconnections", "RecentShadowsReconnections"),
+        )
+    ),
     if_any=frozenset(
         f"Jobs{word}"
         for word in (

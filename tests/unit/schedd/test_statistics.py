@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.attributes.codes import JobStatus, ShadowExit
+from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
-from kettle.schedd.statistics import Statistics, measure_run
+from kettle.schedd.statistics import Statistics
 
 NOW = 1_000_000
 RUN = {
     "JobCurrentStartDate": NOW - 100,
     "JobCurrentStartExecutingDate": NOW - 90,
     "JobCurrentStartTransferOutputDate": NOW - 5,
-    "JobDuration": 84.2,
     "LastRemoteWallClockTime": 100.0,
     "ImageSize": 100,
 }
@@ -31,18 +30,6 @@ def published(statistics: Statistics) -> ClassAd:
     return ad
 
 
-def test_a_run_is_divided_into_before_executing_and_after() -> None:
-    times = measure_run(ClassAd(RUN), NOW)
-    assert (times.total, times.before, times.executing, times.after) == (100, 10, 85, 5)
-    assert times.by_starter == 84
-
-
-def test_a_run_whose_program_never_started_was_all_before() -> None:
-    ad = ClassAd({**RUN, "JobCurrentStartExecutingDate": NOW - 5000})
-    times = measure_run(ad, NOW)
-    assert (times.total, times.before, times.executing, times.after) == (100, 100, 0, 0)
-
-
 def test_a_completed_job_counts_with_its_length_and_size() -> None:
     statistics = Statistics(NOW - 500)
     statistics.on_ended(make_job(JobStatus.COMPLETED), ShadowExit.EXITED, NOW)
@@ -50,7 +37,7 @@ def test_a_completed_job_counts_with_its_length_and_size() -> None:
     assert ad.integer("JobsCompleted") == ad.integer("RecentJobsCompleted") == 1
     assert ad.integer("JobsExitedNormally") == 1
     assert ad.integer("JobsAccumExecuteTime") == 85
-    assert ad.integer("JobsAccumExecuteAltTime") == 84
+    assert ad.integer("JobsAccumExecuteAltTime") == 85
     assert ad.integer("JobsAccumPreExecuteTime") == 10
     assert ad.integer("JobsAccumPostExecuteTime") == 5
     assert (ad.string("JobsCompletedRuntimes") or "").startswith("0, 0, 1, 0")
@@ -58,18 +45,37 @@ def test_a_completed_job_counts_with_its_length_and_size() -> None:
     assert ad.integer("JobsAccumBadputTime") == 0
 
 
-@pytest.mark.parametrize(
-    ("reason", "counter"),
-    [
-        (ShadowExit.KILLED, "JobsAccumBadputTime"),
-        (ShadowExit.EXCEPTION, "JobsAccumExceptionalBadputTime"),
-        (ShadowExit.NOT_STARTED, "JobsAccumChurnTime"),
-    ],
-)
-def test_a_run_that_ended_badly_is_badput_or_churn(reason: ShadowExit, counter: str) -> None:
+def test_only_the_first_start_of_a_job_is_counted() -> None:
     statistics = Statistics(NOW - 500)
-    statistics.on_ended(make_job(JobStatus.IDLE), reason, NOW)
-    assert published(statistics).integer(counter) == 100
+    statistics.on_started(make_job(JobStatus.RUNNING, JobRunCount=1, QDate=NOW - 9), NOW)
+    statistics.on_started(make_job(JobStatus.RUNNING, JobRunCount=2, QDate=NOW - 9), NOW)
+    ad = published(statistics)
+    assert ad.integer("JobsStarted") == 1
+    assert ad.integer("JobsAccumTimeToStart") == 9
+
+
+def test_a_shadow_that_had_a_run_before_is_recycled() -> None:
+    statistics = Statistics(NOW - 500)
+    statistics.on_shadow(NOW, running=3, recycled=False)
+    statistics.on_shadow(NOW, running=2, recycled=True)
+    ad = published(statistics)
+    assert (ad.integer("ShadowsStarted"), ad.integer("ShadowsRecycled")) == (1, 1)
+    assert ad.integer("ShadowsRunningPeak") == 3
+
+
+def test_the_end_of_a_scheduler_job_is_not_counted() -> None:
+    statistics = Statistics(NOW - 500)
+    job = make_job(JobStatus.COMPLETED)
+    job.universe = JobUniverse.SCHEDULER
+    statistics.on_ended(job, ShadowExit.EXITED, NOW)
+    ad = published(statistics)
+    assert ad.integer("JobsExited") == ad.integer("JobsCompleted") == 0
+
+
+def test_a_job_that_waits_after_a_failure_is_counted() -> None:
+    statistics = Statistics(NOW - 500)
+    statistics.on_cooling(make_job(JobStatus.IDLE, Owner="ann"), NOW)
+    assert published(statistics).integer("JobsCoolDown") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,16 @@
 """Knobs of the schedd: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    family,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    string,
+)
 
 
 class ScheddKnobs:
@@ -430,4 +440,22 @@ class ScheddKnobs:
     USE_GLOBAL_JOB_PRIOS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_COLLECT_STATS_BY = family(
+        "SCHEDD_COLLECT_STATS_BY_{name}",
+        expression,
+        "",
+        doc="Of jobs; its every value has statistics of its own in the schedd's ad (SCHEDD:2).",
+    )
+    SCHEDD_COLLECT_STATS_FOR = family(
+        "SCHEDD_COLLECT_STATS_FOR_{name}",
+        expression,
+        "",
+        doc="Of jobs; those of which it is true have statistics of their own in the schedd's ad.",
+    )
+    SCHEDD_EXPIRE_STATS_BY = family(
+        "SCHEDD_EXPIRE_STATS_BY_{name}",
+        seconds,
+        "604800",
+        doc="How long the statistics of a value are kept that no job has had since, in seconds.",
     )

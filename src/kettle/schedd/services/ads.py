@@ -20,12 +20,19 @@ from kettle.schedd.claims import Phase
 from kettle.schedd.job_machine import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
-from kettle.statistics.publication import SCHEDD, TRANSFER, read_publication, thin_out
+from kettle.statistics.publication import (
+    SCHEDD,
+    TRANSFER,
+    VERBOSE,
+    read_publication,
+    thin_out,
+)
 from kettle.statistics.windows import RecentTotals
 from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.factories import Factories
     from kettle.schedd.services.parts import Schedd
     from kettle.schedd.services.transfer_queue import TransferQueueCommands
@@ -106,10 +113,7 @@ class ScheddAds:
         address = str(schedd.runtime.network.address)
         now = schedd.now()
         ad = ads.schedd_ad(schedd.queue, schedd.name, address, schedd.settings.most_running)
-        running = [
-            job for status in ON_A_MACHINE for job in schedd.queue.by_status[status].values()
-        ]
-        schedd.statistics.publish(ad, now, running)
+        schedd.statistics.publish(ad, now, self._running())
         self._transfers.publish(ad, now)
         ads.add_work(ad, self._work())
         autoclusters = len(schedd.idle.autoclusters)
@@ -117,7 +121,7 @@ class ScheddAds:
         ad["RecentAutoclusters"] = self._recent.observe({"Autoclusters": autoclusters}, now)[
             "Autoclusters"
         ]
-        self._thin_out(ad, asked)
+        self._thin_out(ad, asked, now)
         describe_host(ad, schedd.runtime.config)
         for name, knob in ads.PUBLISHED_EXPRESSIONS.items():
             text = schedd.runtime.config.get(knob)
@@ -131,7 +135,11 @@ class ScheddAds:
                 ad[name] = value
         return ad
 
-    def _thin_out(self, ad: ClassAd, asked: str) -> None:
+    def _running(self) -> list[Job]:
+        by_status = self._schedd.queue.by_status
+        return [job for status in ON_A_MACHINE for job in by_status[status].values()]
+
+    def _thin_out(self, ad: ClassAd, asked: str, now: int) -> None:
         """Leave out the statistics that are not to be shown."""
         config = self._schedd.runtime.config
         configured = config.get("STATISTICS_TO_PUBLISH") or None
@@ -141,6 +149,8 @@ class ScheddAds:
             if asked:
                 published = published.together(read_publication(asked, collection))
             thin_out(ad, collection, published, listed)
+            if collection is SCHEDD and published.level >= VERBOSE:
+                self._schedd.statistics.sets.publish_others(ad, now)
 
     def _leave_for_tools(self, ad: ClassAd) -> None:
         """Write the ad to where tools on this machine look before they ask a collector.
@@ -173,13 +183,21 @@ class ScheddAds:
     def submitter_ads(self) -> list[ClassAd]:
         """Return the ads of everybody who has jobs."""
         schedd = self._schedd
-        address = str(schedd.runtime.network.address)
         counts = ads.count_submitters(schedd.queue)
-        return [
-            ads.submitter_ad(name, each, schedd.name, address)
-            for name, each in counts.items()
-            if each.all
-        ]
+        schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
+        return [self._submitter_ad(name, each) for name, each in counts.items() if each.all]
+
+    def _submitter_ad(self, name: str, counts: ads.SubmitterCounts) -> ClassAd:
+        """Return the ad of a submitter, with what was counted of the owner of its name."""
+        schedd = self._schedd
+        address = str(schedd.runtime.network.address)
+        ad = ads.submitter_ad(name, counts, schedd.name, address)
+        ad["JobQueueBirthdate"] = schedd.queue.created
+        network = schedd.runtime.config.get("PRIVATE_NETWORK_NAME")
+        if network:
+            ad["PrivateNetworkName"] = network
+        schedd.statistics.sets.publish_owner(ad, name.partition("@")[0], schedd.now())
+        return ad
 
     async def _serve_interval(self) -> None:
         while not self._stopping:
@@ -216,8 +234,8 @@ class ScheddAds:
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd
-        address = str(schedd.runtime.network.address)
         known = ads.count_submitters(schedd.queue)
+        schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
         flocked = count_running(schedd.scheduler.claims.by_id.values())
         self.flock.tell(known, flocked)
         for submitter, counts in known.items():
@@ -228,7 +246,7 @@ class ScheddAds:
             if counts.all == 0 and submitter not in self._told:
                 continue
             self._told[submitter] = counts
-            ad = ads.submitter_ad(submitter, counts, schedd.name, address)
+            ad = self._submitter_ad(submitter, counts)
             self._capabilities.put_into(ad, "", schedd.settings.update_seconds)
             self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
             if self._own_ad_soon is None and not self._stopping:
