@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World
 from kettle.wire.commands import Command
@@ -207,6 +208,31 @@ def test_who_may_be_started_again_waits_for_the_lease_of_a_lost_starter(
 
     waited: float = play(tmp_path, scenario, script=break_off, locate="UnknownError")
     assert 600 <= waited <= 640
+
+
+@pytest.mark.parametrize(("signal", "seconds"), [("Hold", 600), ("Vacate", 600), ("Remove", 0)])
+def test_who_may_be_started_again_waits_though_the_connection_broke_as_it_was_to_leave(
+    tmp_path: Path, signal: str, seconds: float
+) -> None:
+    async def stay(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        await starter.place.deactivated.wait()
+        await asyncio.sleep(10)
+        raise ConnectionLost("the network is gone")
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        await here.run(there, JobLeaseDuration=600, JobMaxVacateTime=500)
+        await asyncio.sleep(6)
+        began = world.clock.now()
+        await here.signal(signal, "now", 1 if signal == "Hold" else 0)
+        await asyncio.sleep(5)
+        await there.vanish()
+        await here.ended()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=stay, locate="UnknownError")
+    assert seconds <= waited <= seconds + 60
 
 
 def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Path) -> None:

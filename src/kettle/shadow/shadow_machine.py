@@ -48,6 +48,7 @@ class Event(Enum):
     LEASE_OVER = "the job's lease ran out"
     OVERDUE = "the starter did not end the job in time"
     CLAIM_TOLD = "the claim knows that the activation is over"
+    CLAIM_SILENT = "the claim cannot be told, and the program may be alive"
 
 
 class Effect(Enum):
@@ -160,6 +161,8 @@ TRANSITIONS: tuple[Row, ...] = (
     # The starter reported, and its answer was under way when it was overdue.
     Row(P.CLOSING, V.EXITED, _always, P.CLOSING),
     Row(P.CLOSING, V.CLAIM_TOLD, _always, P.DONE),
+    # It may be the network that is gone: a job that waits is not started beside itself.
+    Row(P.CLOSING, V.CLAIM_SILENT, _always, P.LOST, (F.LOG_DISCONNECTED,)),
 )
 # fmt: on
 
@@ -185,6 +188,7 @@ FOUND_OUT_IN: Mapping[Event, Phase] = {
     Event.GONE: Phase.LOST,
     Event.LEASE_OVER: Phase.LOST,
     Event.CLAIM_TOLD: Phase.CLOSING,
+    Event.CLAIM_SILENT: Phase.CLOSING,
 }
 
 _BEFORE_PROGRAM = frozenset((Phase.ACTIVATING, Phase.STARTING))

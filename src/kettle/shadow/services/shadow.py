@@ -179,8 +179,8 @@ class RunningShadow(Run):
             case Phase.LOST:
                 await look_for_starter(self)
             case Phase.CLOSING:
-                await self._tell_claim()
-                await self.happen(Event.CLAIM_TOLD)
+                known = await self._tell_claim() or not self._may_live_on()
+                await self.happen(Event.CLAIM_TOLD if known else Event.CLAIM_SILENT)
             case Phase.DONE:
                 raise AssertionError("a shadow that is done lives no longer")
             case phase:
@@ -295,15 +295,18 @@ class RunningShadow(Run):
         self.reason = reason
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
-    async def _tell_claim(self) -> None:
-        """Tell the startd that the activation is over, unless it was asked to end it itself."""
+    async def _tell_claim(self) -> bool:
+        """Tell the startd that the activation is over, unless it was asked to end it itself.
+
+        False if it could not be told.
+        """
         wished = self.request is not None and self.request.wish is not Wish.ERROR
         if self.state.exit_known and wished and self._leaving.is_told:
             # It was deactivated; the reply says whether the claim lives on.
-            return
+            return True
         if self.goes_on is not None:
             self._keep_line(goes_on=self.goes_on)
-            return
+            return True
         message: ClaimMessage = DeactivateClaimForcibly(self.claim.text)
         if self.state.exit_known:
             message = DeactivateClaimJobDone(self.claim.text)
@@ -312,8 +315,14 @@ class RunningShadow(Run):
         except (WireError, OSError) as error:
             self.reusable = False
             self.log(f"The startd could not be told that the job is done: {error}")
-            return
+            return False
         self.reusable = reply.boolean("Start") is True
+        return True
+
+    def _may_live_on(self) -> bool:
+        """Whether a program that nobody heard the end of could get a second one beside it."""
+        removed = self.request is not None and self.request.wish in REMOVALS
+        return self.state.executed and not self.state.exit_known and not removed
 
     def _keep_line(self, *, goes_on: bool) -> None:
         """The activation ended with the job; a starter that stays waits on its connection."""

@@ -71,7 +71,7 @@ class ResourceWatch:
 
         A job that fills its disk between two looks and exits would else send more than it may have.
         """
-        allowed = self._allowed_disk(self._room_kib())
+        allowed = self._allowed_disk(left_kib)
         excess = limits.judge_disk(left_kib, self._disk_allowance.limit, allowed)
         return self.killed_by_kernel() or excess
 
@@ -124,7 +124,7 @@ class ResourceWatch:
         self.disk_kib, files = measure()
         before, self._disk = self._disk, self.disk_kib
         limit, room = self._disk_allowance.limit, self._room_kib()
-        allowed = self._allowed_disk(room)
+        allowed = self._allowed_disk(self._disk)
         excess = limits.judge_disk(self._disk, limit, allowed)
         if room is not None:
             excess = excess or self._reserve.judge(now, self._disk, limit, room)
@@ -147,8 +147,14 @@ class ResourceWatch:
         end = files + max(0, inodes.room)
         return excess, limits.seconds_to_next_look(files, before, passed, end, most)
 
-    def _allowed_disk(self, room: int | None) -> int | None:
-        return self._disk_allowance.of_now(short=room is not None and room < 0)
+    def _allowed_disk(self, used: int) -> int | None:
+        """Return what the sandbox may have now; the disk is short when so little is left."""
+        allowance = self._disk_allowance
+        if allowance.limit is None or used <= allowance.limit:
+            return allowance.of_now(short=False)
+        free = read_free_kib(self._execute)
+        kept = max(self._rules.reserved_disk_kib, allowance.more)
+        return allowance.of_now(short=free is not None and free < kept)
 
     def _room_kib(self) -> int | None:
         """Return what is free beyond the reserve; None without a reserve."""

@@ -64,7 +64,9 @@ def test_what_is_tolerated_is_not_where_the_disk_has_no_room(tmp_path: Path) -> 
     allowed = Allowance(1024, 1000)
     roomy = ResourceWatch(LimitRules(), None, Allowance(), allowed, str(tmp_path))
     assert roomy.judge_end(2024) is None
-    full = LimitRules(reserved_disk_kib=1 << 50)
-    excess = ResourceWatch(full, None, Allowance(), allowed, str(tmp_path)).judge_end(1025)
-    assert excess is not None
-    assert "disk limit of 1024 kilobytes. Last measured usage: 1025" in excess.message
+    for rules, more in ((LimitRules(reserved_disk_kib=1 << 50), 1000), (LimitRules(), 1 << 50)):
+        full = ResourceWatch(rules, None, Allowance(), Allowance(1024, more), str(tmp_path))
+        assert full.judge_end(1024) is None
+        excess = full.judge_end(1025)
+        assert excess is not None
+        assert "disk limit of 1024 kilobytes. Last measured usage: 1025" in excess.message
