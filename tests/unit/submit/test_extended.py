@@ -9,7 +9,7 @@ from kettle.config import Config
 from kettle.errors import SubmitError
 from kettle.submit.digest import render_digest
 from kettle.submit.extended import describe_commands, read_commands_ad
-from tests.unit.submit.submitting import jobs_of, submission, values
+from unit.submit.submitting import jobs_of, submission, values
 
 COMMANDS = """\
 LongJob = true
@@ -161,8 +161,10 @@ def test_a_template_may_leave_out_the_equals_sign() -> None:
     [
         (
             "template : Slurm",
-            "at use template:Slurm\n|Submit:-1:Error : Template:Slurm requires at least "
-            "2 arguments",
+            (
+                "at use template:Slurm\n|Submit:-1:Error : Template:Slurm requires at least "
+                "2 arguments"
+            ),
         ),
         (
             "Template : Missing",
