@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
-from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
+from kettle.collector.ad_kinds import COLLECTOR, SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
 from kettle.statistics.windows import Recent
 from kettle.wire.codec import has_secrets, is_private_attribute
@@ -207,7 +207,9 @@ class AdStore:
             _drop_others(table, key, sender)
         entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
         self._count(entry, before)
-        _sign(ad, sender, entry, now + self.set_ahead, statistics=self.settings.update_statistics)
+        # Of our own ad nobody counts the updates: what it says of updates is of those of all ads.
+        counted = self.settings.update_statistics and kind is not COLLECTOR
+        _sign(ad, sender, entry, now + self.set_ahead, statistics=counted)
         if asleep and kind is SLOT:
             self._lay_down(entry, now)
         else:

@@ -15,6 +15,7 @@ from kettle.collector.ad_store import AdStore
 from kettle.collector.ccb import Broker
 from kettle.statistics.counters import Counters, Kind, Row
 from kettle.statistics.windows import RecentTotals
+from kettle.wire.security.session import Peer
 
 _STATES = ("Claimed", "Owner", "Unclaimed")
 # How the reference spells the universes in these names.
@@ -45,6 +46,28 @@ BROKER_COUNTS = {
     "CCBRequestsSucceeded": "succeeded",
 }
 """Attributes that come of the broker's counts; each has a recent value too."""
+
+
+# Who is told apart among those who ask; anybody else is UNKNOWN.
+ASKERS = frozenset(
+    (
+        *("ANNEXD", "COLLECTOR", "CREDD", "DAGMAN", "DEFRAG", "GAHP", "GANGLIAD", "GRIDMANAGER"),
+        *("HAD", "JOB_ROUTER", "KBDD", "MASTER", "METRICD", "NEGOTIATOR", "REPLICATION", "ROOSTER"),
+        *("SCHEDD", "SHADOW", "SHARED_PORT", "STARTD", "STARTER", "SUBMIT", "TOOL", "TRANSFERD"),
+        "TRANSFERER",
+    )
+)
+
+
+def name_asker(peer: Peer) -> str:
+    """Return the word for who asks in ForkQueriesFrom<word> and InProcQueriesFrom<word>.
+
+    Compat: as in the reference, daemons that share the family's session are the collector's own
+    (test_queries_are_counted_by_who_asks).
+    """
+    if peer.session_id and not peer.subsystem:
+        return "COLLECTOR"
+    return peer.subsystem if peer.subsystem in ASKERS else "UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +108,18 @@ class OwnAd:
             ROWS, started, window_seconds=window_seconds, quantum_seconds=quantum_seconds
         )
         self._recent_calls = RecentTotals(window_seconds, quantum_seconds)
+        # Queries that were answered, by the attribute that counts them.
+        self._answered: Counter[str] = Counter()
         self._most_running = dict.fromkeys(UNIVERSE_LABELS, 0)
 
     def on_query(self, *, inside: int, children: int) -> None:
         """Take the levels of a moment at which a query is being answered."""
         self.counters.set("PendingQueries", inside)
         self.counters.set("ActiveQueryWorkers", children)
+
+    def on_answered(self, peer: Peer, *, forked: bool) -> None:
+        """Count an answer, by who had asked and whether a child gave it."""
+        self._answered[f"{'Fork' if forked else 'InProc'}QueriesFrom{name_asker(peer)}"] += 1
 
     def on_dropped(self, now: int) -> None:
         """Count a query that was refused."""
@@ -107,6 +136,7 @@ class OwnAd:
         counters.publish(ad, now)
         ad["CCBEndpointsRegisteredPeak"] = broker.counts.registered_peak
         calls = {name: getattr(broker.counts, key) for name, key in BROKER_COUNTS.items()}
+        calls.update(self._answered)
         for name, recent in self._recent_calls.observe(calls, now).items():
             ad[name] = calls[name]
             ad[f"Recent{name}"] = recent

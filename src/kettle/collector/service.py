@@ -188,7 +188,8 @@ class CollectorService:
         self._answering += 1
         self.own_ad.on_query(inside=self._answering, children=snapshots.running)
         try:
-            await snapshots.answer(stream, parts, ads=ads)
+            forked = await snapshots.answer(stream, parts, ads=ads)
+            self.own_ad.on_answered(stream.peer, forked=forked)
         finally:
             # A child that took the answer over goes on by itself.
             self._answering -= 1

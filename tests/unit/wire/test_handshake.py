@@ -344,6 +344,8 @@ def test_a_session_is_resumed_with_its_user_and_key(tmp_path: Path) -> None:
     assert ours.result() is session
     assert theirs.result().peer.user == "alice@pool"
     assert theirs.result().session.key == session.key
+    # Said once, when the session was made.
+    assert theirs.result().peer.subsystem == "TOOL"
 
 
 def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path: Path) -> None:

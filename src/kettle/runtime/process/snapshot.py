@@ -65,10 +65,11 @@ class Snapshots(Protocol):
         """
         ...
 
-    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> bool:
         """Send the messages that `parts` yields, about `ads` of them, and close the stream.
 
-        Few are sent by the daemon itself, slice by slice; then the stream stays open.
+        Few are sent by the daemon itself, slice by slice; then the stream stays open. True if a
+        child took the answer over.
         """
         ...
 
@@ -89,7 +90,7 @@ class InlineSnapshots:
         del name
         make()()
 
-    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> bool:
         """Send the messages slice by slice."""
         del ads
         began = self._seconds()
@@ -102,6 +103,7 @@ class InlineSnapshots:
                 await asyncio.sleep(0)
                 began = self._seconds()
         await stream.drain()
+        return False
 
 
 class ForkedSnapshots:
@@ -138,11 +140,10 @@ class ForkedSnapshots:
             code = os.waitstatus_to_exitcode(status)
             raise KettleError(f"{name}: {said or f'the child ended with status {code}'}")
 
-    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> bool:
         """Have a child send the messages, unless they are few or `most` children are busy."""
         if ads < self.fork_from or self.running >= self.most:
-            await self._inline.answer(stream, parts, ads=ads)
-            return
+            return await self._inline.answer(stream, parts, ads=ads)
         self.running += 1
         try:
             await stream.flush()
@@ -157,6 +158,7 @@ class ForkedSnapshots:
             self.running -= 1
             raise
         child.on_exit(self._on_exit)
+        return True
 
     def _on_exit(self, child: Child) -> None:
         self.running -= 1

@@ -383,6 +383,7 @@ def _conclude(
         peer_version=request.ad.text("RemoteVersion"),
         peer_address=request.ad.text("ServerCommandSock"),
         attributes=attributes,
+        subsystem=request.ad.text("Subsystem").upper(),
     )
     session.renew(now)
     if request.ad.flag("NewSession"):
@@ -455,6 +456,7 @@ def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepte
         session.id,
         session.limits,
         tuple(session.attributes.items()),
+        session.subsystem,
     )
     finished = request.asked != request.command
     if request.asked == Command.DC_SEC_QUERY:

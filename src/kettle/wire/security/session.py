@@ -41,6 +41,8 @@ class Session(Struct):
     peer_version: str = ""
     peer_address: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    # What kind of daemon or tool the client said it is; empty if nobody negotiated.
+    subsystem: str = ""
     # Whether the peer opens datagrams of this session: both have named the cipher for them.
     seals_datagrams: bool = False
     # The methods that both sides have, in the server's order, as a client heard them.
@@ -80,6 +82,8 @@ class Peer(NamedTuple):
     session_id: str = ""
     limits: frozenset[Level] | None = None
     attributes: tuple[tuple[str, str], ...] = ()
+    # What kind of daemon or tool it says it is, where a session knows.
+    subsystem: str = ""
 
     @property
     def authenticated(self) -> bool:
