@@ -25,7 +25,7 @@ import setproctitle
 
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
-from kettle.errors import ConfigError, KettleError, UsageError
+from kettle.errors import ConfigError, KettleError
 from kettle.runtime import life, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
@@ -192,9 +192,8 @@ def run(
             variables["CONDOR_CONFIG"] = os.environ["CONDOR_CONFIG"] = arguments.config_file
         local_name = arguments.local_name or None
         config = load_config(SystemSources(), variables, subsystem=subsystem, local_name=local_name)
-        settings = RemoteSettings.begin(config, Files())
-        settings.apply(config)
-    except (UsageError, ConfigError) as error:
+        privileges, settings = _settle(config)
+    except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {error}\n")
         return EXIT_BAD_CONFIGURATION if isinstance(error, ConfigError) else EXIT_FAILURE
     title = f"condor_{subsystem.lower()}"
@@ -202,8 +201,6 @@ def run(
     os.umask(0o022)
     _limit_cores(config)
     try:
-        privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
-        privileges.settle()
         log = open_log(config, arguments, subsystem)
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {title}: {error}\n")
@@ -222,6 +219,19 @@ def run(
     return life.run(
         _live(config, settings, arguments, log, privileges, service_class, zygote, inheritance)
     )
+
+
+def _settle(config: Config) -> tuple[Privileges, RemoteSettings]:
+    """Become the daemon's account, and set in `config` what was set for good from afar.
+
+    As whom we work is for files and environment alone to say: what is set for good is read, and
+    believed, as that account.
+    """
+    privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
+    privileges.settle()
+    settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
+    settings.apply(config)
+    return privileges, settings
 
 
 def _limit_cores(config: Config) -> None:

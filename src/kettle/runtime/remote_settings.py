@@ -34,11 +34,15 @@ _SETTING = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=[ \t]*([^\r\n]*?)\s*")
 
 
 class KeptSettings:
-    """The names that are set for good, with their texts; `path` is their list's file."""
+    """The names that are set for good, with their texts; `path` is their list's file.
 
-    def __init__(self, files: Files, path: str) -> None:
+    `uid` is whom the daemon works as: it writes the files, and is believed as root is.
+    """
+
+    def __init__(self, files: Files, path: str, uid: int) -> None:
         self._files = files
         self._path = path
+        self._trusted = frozenset((0, uid))
         self.texts: dict[str, str] = {}
         # Whoever could write these could set anything.
         listed = self._read(path, _LIST) or ""
@@ -78,7 +82,7 @@ class KeptSettings:
             found = _SETTING.fullmatch(self._files.read_text(path, limit=2 * LONGEST_VALUE))
         except (FileNotFoundError, NotFoundError):
             return None
-        if owner not in {0, os.geteuid(), os.getuid()}:
+        if owner not in self._trusted:
             raise ConfigError(f"{path}: set for good by user {owner}, who is not this daemon's")
         if found is None or found[1].upper() != name.upper():
             raise ConfigError(f"{path}: that is no setting of {name}")
@@ -94,9 +98,10 @@ class RemoteSettings:
         self._kept = kept
 
     @classmethod
-    def begin(cls, config: Config, files: Files) -> RemoteSettings:
+    def begin(cls, config: Config, files: Files, uid: int) -> RemoteSettings:
         """Return what a daemon that begins allows, with what was set in it for good before.
 
+        `uid` is of the account that it works as (`Privileges.daemon`), whatever it is just now.
         Raises ConfigError for files that cannot be trusted, and if nothing says where they are.
         """
         runtime = bool(config[SecurityKnobs.ENABLE_RUNTIME_CONFIG])
@@ -110,7 +115,7 @@ class RemoteSettings:
                 "ENABLE_PERSISTENT_CONFIG is TRUE, but neither "
                 f"{own} nor PERSISTENT_CONFIG_DIR is specified"
             )
-        return cls(runtime=runtime, kept=KeptSettings(files, path))
+        return cls(runtime=runtime, kept=KeptSettings(files, path, uid))
 
     def change(
         self,

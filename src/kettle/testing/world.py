@@ -14,6 +14,7 @@ any name they like.
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -149,7 +150,7 @@ class World:
             privileges=Privileges(account_of(0), can_switch=False),
             identity=identity,
             random=self.random,
-            remote_settings=RemoteSettings.begin(config, files),
+            remote_settings=RemoteSettings.begin(config, files, os.geteuid()),
         )
         return runtime, network, processes
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ ALLOWED = "ENABLE_PERSISTENT_CONFIG = true\nSETTABLE_ATTRS_CONFIG = OUR_*\nOUR_A
 def make(folder: Path, text: str = "") -> tuple[Config, RemoteSettings]:
     where = f"PERSISTENT_CONFIG_DIR = {folder}\n"
     config = Config.from_text(ALLOWED + where + text, subsystem="STARTD")
-    return config, RemoteSettings.begin(config, Files())
+    return config, RemoteSettings.begin(config, Files(), os.geteuid())
 
 
 def change(config: Config, settings: RemoteSettings, name: str, setting: str) -> None:
@@ -74,7 +76,7 @@ def test_another_name_and_more_than_a_setting_are_refused(
 
 def test_what_is_off_at_the_start_stays_off(tmp_path: Path) -> None:
     config = Config.from_text("SETTABLE_ATTRS_CONFIG = *\n", subsystem="STARTD")
-    settings = RemoteSettings.begin(config, Files())
+    settings = RemoteSettings.begin(config, Files(), os.geteuid())
     on, _ = make(tmp_path, "ENABLE_RUNTIME_CONFIG = true\nSETTABLE_ATTRS_CONFIG = *\n")
     for for_good in (True, False):
         with pytest.raises(RefusedError, match="is off"):
@@ -84,7 +86,7 @@ def test_what_is_off_at_the_start_stays_off(tmp_path: Path) -> None:
 def test_without_a_place_to_keep_it_no_daemon_begins(tmp_path: Path) -> None:
     config = Config.from_text("ENABLE_PERSISTENT_CONFIG = true\n", subsystem="STARTD")
     with pytest.raises(ConfigError, match="neither STARTD_CONFIG nor PERSISTENT_CONFIG_DIR"):
-        RemoteSettings.begin(config, Files())
+        RemoteSettings.begin(config, Files(), os.geteuid())
 
 
 @pytest.mark.parametrize("text", ["OUR_B = 2\n", "use ROLE : Execute\n", "OUR_A = 1\nX = 2\n"])
@@ -110,3 +112,49 @@ def test_a_file_of_somebody_else_is_an_error(
     monkeypatch.setattr(os, "stat", foreign)
     with pytest.raises(ConfigError, match="by user 4711"):
         make(tmp_path)
+
+
+SET = """
+import sys
+from kettle.config import Config
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.storage.files import Files
+
+privileges = Privileges.find("54321.54321")
+privileges.settle()
+config = Config.from_text(open(sys.argv[1]).read(), subsystem="STARTD")
+settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
+setting = "STARTD_LOG = /no/such/folder/Log"
+settings.change(config, lambda level: True, "STARTD_LOG", setting, for_good=True)
+"""
+BEGIN = """
+import sys
+from kettle.runtime.daemon import run
+sys.exit(run("STARTD", None, ["condor_startd", "-f", "-c", sys.argv[1]]))
+"""
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another account")
+def test_what_the_daemons_account_set_for_good_holds_where_root_starts_them_again(
+    open_place: Path,
+) -> None:
+    kept = open_place / "kept"
+    kept.mkdir()
+    os.chown(kept, 54321, 54321)
+    path = open_place / "condor_config"
+    path.write_text(
+        "CONDOR_IDS = 54321.54321\nENABLE_PERSISTENT_CONFIG = true\nSETTABLE_ATTRS_CONFIG = *\n"
+        f"PERSISTENT_CONFIG_DIR = {kept}\nLOG = {open_place}\nSTARTD_LOG = $(LOG)/Log\n"
+    )
+
+    def python(program: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert python(SET).stderr == ""
+    assert (kept / ".config.STARTD.STARTD_LOG").stat().st_uid == 54321
+    # That its log is elsewhere it can only know from there.
+    began = python(BEGIN)
+    assert (began.returncode, "/no/such/folder/Log" in began.stderr) == (1, True), began.stderr
