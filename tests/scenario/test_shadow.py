@@ -59,6 +59,17 @@ def test_the_starter_gets_the_job_with_the_shadows_additions(tmp_path: Path) -> 
     play(tmp_path, scenario, script=script)
 
 
+def test_a_run_that_ends_takes_away_how_an_earlier_one_was_ended(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, ExitBySignal=True, ExitSignal=15)
+        assert exit_of(await here.ended()) == (100, True)
+        found = {name: here.updates[name] for name in ("ExitBySignal", "ExitSignal", "ExitCode")}
+        # What is literally undefined goes.
+        assert found == {"ExitBySignal": "false", "ExitSignal": "undefined", "ExitCode": "0"}
+
+    play(tmp_path, scenario)
+
+
 def test_a_startd_that_is_still_cleaning_up_is_asked_again(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)

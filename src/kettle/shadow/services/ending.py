@@ -76,9 +76,9 @@ def finish(run: Run) -> None:
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
-        ended = _exit_of(run, run.report) | core_attributes(run.job, run.report) | counts
+        ended = core_attributes(run.job, run.report) | counts
         ended |= run.activation.end(int(run.host.now()))
-        run.update(texts(ended))
+        run.update(texts(ended) | _exit_of(run, run.report))
     if run.transfer_failure is not None and run.request is None and not _was_broken_off(run):
         run.request = run.transfer_failure
     now = run.host.now()
@@ -91,10 +91,16 @@ def finish(run: Run) -> None:
     _report_exit(run, ending)
 
 
-def _exit_of(run: Run, report: ExitReport) -> dict[str, object]:
-    """Return how the program ended; of one that was never started nobody can say that."""
-    ran = run.state.executed or has_ended(report)
-    return exit_attributes(report) if ran else {}
+def _exit_of(run: Run, report: ExitReport) -> dict[str, str]:
+    """Return how the program ended; of one that was never started nobody can say that.
+
+    What an earlier run left of the other kind of end goes.
+    """
+    if not run.state.executed and not has_ended(report):
+        return {}
+    ended = exit_attributes(report)
+    stale = "ExitCode" if ended["ExitBySignal"] else "ExitSignal"
+    return texts(ended) | ({stale: "undefined"} if stale in run.job else {})
 
 
 def _was_broken_off(run: Run) -> bool:
