@@ -17,7 +17,7 @@ from kettle.negotiator.accounting_ads import (
     resource_list_ad,
     rollup_ad,
 )
-from kettle.negotiator.dialogue import Header, deliver, fetch_requests
+from kettle.negotiator.dialogue import Header, deliver, fetch_requests, offered_ad
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.dialog import Receive, Send
 
@@ -118,6 +118,19 @@ def test_a_match_and_the_end_are_told_with_the_recorded_words() -> None:
         line for line in slot.lines() if line.startswith(("RemoteGroup", "MatchedConc"))
     }
     assert written(end_step.message) == body(connection["messages"][7])
+
+
+def test_a_match_says_nothing_of_who_had_the_slot_before() -> None:
+    held = ClassAd({"RemoteGroup": "group_b", "MatchedConcurrencyLimits": "lic"})
+    request = parse_request(
+        ClassAd({"ClusterId": 1, "ProcId": 0, "AutoClusterId": 1, "SubmitterGroup": "group_c"}),
+        submitter=USER,
+        schedd="<1>",
+    )
+    ad = offered_ad(Match(request, "slot1@vm", "<1>", held, "", 8.0, Eviction.PRIORITY))
+    assert ad.string("RemoteGroup") is None
+    assert ad.string("RemoteNegotiatingGroup") == "<none>"
+    assert ad.string("MatchedConcurrencyLimits") is None
 
 
 def test_a_rejection_names_reason_autocluster_and_job() -> None:

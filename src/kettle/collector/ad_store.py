@@ -60,6 +60,8 @@ class StoreSettings:
     one_negotiator: bool = False
     expire_invalidated: bool = False
     update_statistics: bool = True
+    # The accounting groups of the pool, in lower case.
+    groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

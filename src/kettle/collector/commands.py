@@ -6,7 +6,7 @@ Decoded messages in, effects on the `AdStore` and reply messages out; the readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import (
@@ -44,7 +44,9 @@ def update(
         raise RefusedError(f"command {command} brought an ad without MyType")
     if command == MERGE_SLOT:
         return store.merge(kind, message.public, sender=sender)
-    if command == UPDATE_OWN_SUBMITTER and not _is_own(message.public, sender):
+    if command == UPDATE_OWN_SUBMITTER and not _is_own(
+        message.public, sender, store.settings.groups
+    ):
         raise RefusedError(f"{sender.identity} may only advertise itself as a submitter")
     entry = store.update(
         kind,
@@ -59,11 +61,23 @@ def update(
     return entry
 
 
-def _is_own(ad: ClassAd, sender: Sender) -> bool:
-    """Tell whether a submitter's ad names its sender, by himself or in an accounting group."""
+def _is_own(ad: ClassAd, sender: Sender, groups: Container[str]) -> bool:
+    """Tell whether a submitter's ad names its sender, by himself or in an accounting group.
+
+    The domain is another matter: such ads come from access points of other pools, where the user
+    has a token of this one, and the name's domain is the access point's.
+
+    Compat: the reference takes what is behind the last dot for the user, so there john.smith may
+    not advertise himself and smith may advertise him. Ours knows the groups of this pool
+    (test_a_user_whose_name_has_a_dot_advertises_himself).
+    """
     user, _, domain = sender.identity.partition("@")
+    if not user or domain == "unmapped":
+        return False
     name = (ad.string("Name") or "").partition("@")[0]
-    return domain != "unmapped" and user == name.rpartition(".")[2]
+    if name == user:
+        return True
+    return name.endswith(f".{user}") and name.removesuffix(f".{user}").lower() in groups
 
 
 def _goes_to_sleep(ad: ClassAd) -> bool:

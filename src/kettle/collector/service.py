@@ -30,6 +30,7 @@ from kettle.collector.services.nudge import NegotiatorNudge
 from kettle.collector.services.persistent import PersistentAds
 from kettle.config import Config
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
+from kettle.config.knobs.negotiator import NegotiatorKnobs
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
@@ -59,6 +60,7 @@ def read_settings(config: Config) -> StoreSettings:
         one_negotiator=config[Knobs.COLLECTOR_ALLOW_ONLY_ONE_NEGOTIATOR],
         expire_invalidated=config[Knobs.EXPIRE_INVALIDATED_ADS],
         update_statistics=config[Knobs.COLLECTOR_DAEMON_STATS],
+        groups=frozenset(name.lower() for name in config[NegotiatorKnobs.GROUP_NAMES]),
     )
 
 

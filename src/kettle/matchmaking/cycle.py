@@ -320,11 +320,15 @@ class Cycle:
             facts = ClassAd(
                 {
                     "SubmitterUserPrio": submitter.priority,
+                    "SubmittorPrio": submitter.priority,
                     "SubmitterUserResourcesInUse": submitter.usage,
+                    "SubmitterNegotiatingGroup": submitter.group,
+                    "SubmitterAutoregroup": False,
                 }
                 | self._group_facts("Submitter", submitter.group)
             )
             for request in submitter.requests:
+                # A request keeps what was said in the run that it came with.
                 if "SubmitterUserPrio" not in request.ad:
                     request.ad.update(facts)
 

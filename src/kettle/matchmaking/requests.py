@@ -19,6 +19,15 @@ RESOURCE_PROC = "_condor_RESOURCE_PROC"
 
 # What a request carries beside the significant attributes.
 IDENTITY_ATTRIBUTES = ("AutoClusterId", "ClusterId", "GlobalJobId", "Owner", "ProcId")
+# What the negotiator alone says of whoever asks, in lower case: a job's own words of these names
+# are about nobody.
+_NEGOTIATORS = frozenset(
+    {
+        "submitterautoregroup", "submittergroup", "submittergroupquota",
+        "submittergroupresourcesinuse", "submitternegotiatinggroup", "submitteruserprio",
+        "submitteruserresourcesinuse", "submittorprio",
+    }
+)  # fmt: skip
 # What a negotiator needs of a request, be it significant or not.
 _MATCHING_ATTRIBUTES = (
     "AccountingGroup",
@@ -77,12 +86,13 @@ def build_request(
     """Return the request ad for a job and `count` - 1 more like it.
 
     `attributes` are the significant ones. Match diagnostics are asked for, as the reference's
-    schedd does (daemon reference, NEGOTIATE).
+    schedd does (daemon reference, NEGOTIATE). What is the negotiator's to say is left out: the
+    reference's takes a job's SubmitterGroup for the group of whoever is in none.
     """
     request = ClassAd()
     request[RESOURCE_COUNT] = count
     for name in (*IDENTITY_ATTRIBUTES, *_MATCHING_ATTRIBUTES, *attributes):
-        if name in request:
+        if name in request or name.lower() in _NEGOTIATORS:
             continue
         text = job.text(name)
         if text is not None:
@@ -120,7 +130,12 @@ class Request:
 
 
 def parse_request(ad: ClassAd, *, submitter: str, schedd: str) -> Request:
-    """Read a request ad; an old schedd's full job ad counts as a request for itself alone."""
+    """Read a request ad; an old schedd's full job ad counts as a request for itself alone.
+
+    What it says of itself and is the negotiator's to say is dropped from it.
+    """
+    for name in [name for name in ad if name.lower() in _NEGOTIATORS]:
+        ad.discard(name)
 
     def integer(name: str, default: int) -> int:
         value = ad.integer(name)

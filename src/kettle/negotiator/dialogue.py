@@ -91,7 +91,10 @@ def deliver(matches: Iterable[Match], rejections: Iterable[Rejection]) -> Dialog
 
 
 def offered_ad(match: Match) -> ClassAd:
-    """Return the slot ad of a match, with what ties it to the request."""
+    """Return the slot ad of a match, with what ties it to the request.
+
+    Where a slot is taken from somebody its own ad tells of his group: not of this match.
+    """
     request = match.request
     group = request.ad.string("SubmitterGroup") or "<none>"
     ad = ClassAd(
@@ -103,10 +106,15 @@ def offered_ad(match: Match) -> ClassAd:
         },
         parent=match.slot_ad,
     )
-    if group != "<none>":
-        ad["RemoteGroup"] = group
-    if match.limits:
-        ad["MatchedConcurrencyLimits"] = match.limits
+    told = {
+        "RemoteGroup": "" if group == "<none>" else group,
+        "MatchedConcurrencyLimits": match.limits,
+    }
+    for name, text in told.items():
+        if text:
+            ad[name] = text
+        elif name in match.slot_ad:
+            ad.insert_text(name, "undefined")
     return ad
 
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from kettle.classad import parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, RefusedError
-from kettle.policy.job_words import is_jobs_to_set, is_of_a_run
+from kettle.policy.job_words import is_jobs_to_set, is_of_a_resource, is_of_a_run
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
@@ -127,9 +127,16 @@ def may_report(name: str, lists: Protection) -> bool:
     """Tell whether a shadow host may change this attribute of a job that it runs.
 
     What belongs to a run, which is a table; of all else what the job itself may set. The host has
-    its user's rights only, so the user may be at its other end.
+    its user's rights only, so the user may be at its other end: what is immutable or secure stays.
     """
-    return is_of_a_run(name.lower()) or may_set(name, lists)
+    lower = name.lower()
+    if not is_attribute_name(name) or not (is_of_a_run(lower) or is_of_a_resource(lower)):
+        return may_set(name, lists)
+    stands = standing(name, lists)
+    if stands is Standing.PROTECTED:
+        # Against users; a shadow writes down how its run went.
+        return is_of_a_run(lower)
+    return stands in {Standing.FREE, Standing.STATE}
 
 
 def decide_by_job(name: str, text: str, lists: Protection) -> str:

@@ -27,12 +27,14 @@ _OF_A_RUN = frozenset(
 # What the machine says of each resource, of whatever name.
 _OF_RESOURCES = ("usage", "provisioned")
 # Families of names that others read: where the user's tools put a spooled job's files, our own
-# notes, what authentication and credentials say, what a job is at another access point or under
+# notes, what authentication and credentials say, what the negotiator says of a submitter and of a
+# match, what daemons tell one another in a job's ad, what a job is at another access point or under
 # another manager, what a late materialized cluster reads, and what a workflow or a virtual machine
 # makes of a job.
 _FAMILIES = (
-    "submit_", "kettle", "authtoken", "x509", "oauth", "remote_", "routed", "jobmaterialize",
-    "dagman", "machineattr", "ec2tag", "ec2parameter", "vmparam_",
+    "submit_", "kettle", "authtoken", "x509", "oauth", "remote", "submitter", "submittor",
+    "_condor_", "routed", "jobmaterialize", "dagman", "machineattr", "ec2tag", "ec2parameter",
+    "vmparam_",
 )  # fmt: skip
 # Names that mean something, beside the tables of attributes and of submit commands.
 _BESIDE = frozenset(
@@ -43,12 +45,13 @@ _BESIDE = frozenset(
         "FirstJobMatchDate", "GridJobStatus", "HookKeyword", "JavaVMArguments",
         "JobAbortEventLogged", "JobCoreFileName", "JobRequiresSandbox", "JobUid", "JobUmask",
         "LastRejMatchNegotiator", "LastRemoteWallClockTime", "LimitDirectoryAccess", "Managed",
-        "ManagedManager", "MyAddress", "OtherJobRemoveRequirements", "PostArgs", "PostArguments",
-        "PostCmd", "PostEnv", "PostEnvironment", "PreArgs", "PreArguments", "PreCmd", "PreEnv",
-        "PreEnvironment", "PublicClaimIds", "RouteName", "SendCredential", "ShadowIpAddr",
-        "ShadowVersion", "StartdIpAddr", "SubmitterId", "TransferInputRemaps", "UidDomain",
-        "UserLogExecuteEventAttrs", "WallClockCheckpoint", "WantDelayedUpdates",
-        "WantRemoteUpdates",
+        "ManagedManager", "MatchedConcurrencyLimits", "MyAddress", "OtherJobRemoveRequirements",
+        "PostArgs", "PostArguments", "PostCmd", "PostEnv", "PostEnvironment", "PreArgs",
+        "PreArguments", "PreCmd", "PreEnv", "PreEnvironment", "PublicClaimIds", "RouteName",
+        "ScheddName", "SendCredential", "ShadowIpAddr", "ShadowVersion", "StartdHandlesAlives",
+        "StartdIpAddr", "StartdSendsAlives", "StarterHandlesAlives", "TransferInputRemaps",
+        "UidDomain", "UserLogExecuteEventAttrs", "WallClockCheckpoint", "WantDelayedUpdates",
+        "WantRemoteUpdates", "WorkingCM",
     )
 )  # fmt: skip
 
@@ -69,10 +72,13 @@ def is_jobs_to_set(lower: str) -> bool:
 
 
 def is_of_a_resource(lower: str) -> bool:
-    """Tell whether an attribute, in lower case, says how much of a resource a run had or used."""
+    """Tell whether an attribute, in lower case, says how much of a resource a run had or used.
+
+    By its ending or beginning, so whoever asks has to know that it is a name at all.
+    """
     return lower.endswith(_OF_RESOURCES) or lower.startswith("assigned")
 
 
 def is_of_a_run(lower: str) -> bool:
-    """Tell whether an attribute, in lower case, is a run's to report."""
-    return lower in _OF_A_RUN or is_of_a_resource(lower)
+    """Tell whether an attribute, in lower case, is by the table a run's to report."""
+    return lower in _OF_A_RUN

@@ -33,6 +33,9 @@ _OF_THE_RUN = (
     JOB_PID_BIRTH,
 )
 
+# What the match says of the run, if anything: then a job's own words of it do not count.
+_OF_THE_MATCH = ("RemoteNegotiatingGroup", "RemotePool")
+
 # What a shadow says of an attribute that is to go.
 _GONE = "undefined"
 
@@ -86,7 +89,7 @@ def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attri
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
     }
-    for name in ("RemoteNegotiatingGroup", "RemotePool"):
+    for name in _OF_THE_MATCH:
         text = slot.text(name)
         if text is not None:
             changes[name] = text
@@ -105,8 +108,8 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
         changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
-    for name in _OF_THE_LAST_RUN:
-        if name in ad:
+    for name in (*_OF_THE_LAST_RUN, *_OF_THE_MATCH):
+        if name in ad and name not in of_claim:
             changes[name] = None
     return changes
 

@@ -82,9 +82,14 @@ def _in_time(allowed_at: float, now: float) -> bool:
 
 
 def keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
-    """Give a slot that was granted what the negotiator said of the one that was matched."""
+    """Give a slot that was granted what the negotiator said of the one that was matched.
+
+    Its startd has no say in that.
+    """
     for name in _GROUP_ATTRIBUTES:
         text = matched.text(name)
-        if text is not None and name not in slot:
+        if text is None:
+            slot.discard(name)
+        else:
             slot.insert_text(name, text)
     return slot

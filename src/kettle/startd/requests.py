@@ -10,6 +10,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ClassAdSyntaxError
+from kettle.matchmaking.requests import limits_text
 from kettle.startd.claim_machine import Holder
 from kettle.startd.machine import SlotRecord
 from kettle.startd.slots import Bundle, choose_request, plan_request
@@ -57,6 +58,7 @@ def read_holder(
     """Return who asks for a claim, and on whose account, as its request says.
 
     An accounting group is completed by the domain of the user: so the negotiator names submitters.
+    The concurrency limits may depend on the slot that is given (`with_limits`).
     """
     user = job.string("User") or job.string("Owner") or ""
     account = job.string("AccountingGroup") or ""
@@ -71,11 +73,15 @@ def read_holder(
         group=job.string("RemoteGroup") or "",
         negotiating_group=job.string("RemoteNegotiatingGroup") or "",
         autoregroup=job.boolean("RemoteAutoregroup") is True,
-        limits=job.string("MatchedConcurrencyLimits") or "",
         client_machine=client_machine,
         alive_interval_seconds=max(1, alive_seconds),
         startd_sends_alives=job.boolean("StartdSendsAlives") is not False,
     )
+
+
+def with_limits(holder: Holder, slot: ClassAd, job: ClassAd) -> Holder:
+    """Return a holder with the concurrency limits that the job counts against on the slot."""
+    return holder._replace(limits=limits_text(job, slot))
 
 
 def accepts(slot: ClassAd, job: ClassAd) -> bool:

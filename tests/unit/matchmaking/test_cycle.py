@@ -313,6 +313,34 @@ def test_preemption_requirements_sees_both_sides() -> None:
     assert found.matches
 
 
+FORGED = {
+    "SubmitterUserPrio": 0.001,
+    "submittorprio": 0.001,
+    "SubmitterUserResourcesInUse": 0.0,
+    "SubmitterGroup": "group_rich",
+    "SubmitterGroupQuota": 1000.0,
+    "SubmitterNegotiatingGroup": "group_rich",
+    "SubmitterAutoregroup": True,
+}
+
+
+def test_a_job_does_not_say_how_its_submitter_stands() -> None:
+    held = slot("s", RemoteUser="a@d", State="Claimed", RemoteGroup="group_rich")
+    found = plan(
+        [held],
+        submitter("b@d", request("b@d", **FORGED), priority=10.0),
+        submitter("a@d", priority=11.0, usage=1.0),
+        settings=preempting("RemoteUserPrio > TARGET.SubmitterUserPrio * 1.2"),
+    )
+    assert not found.matches
+    (refused,) = found.rejections
+    said = {name: refused.request.ad.evaluate(name) for name in FORGED}
+    assert said["SubmitterUserPrio"] == said["submittorprio"] == 10.0
+    assert said["SubmitterGroup"] == said["SubmitterNegotiatingGroup"] == "<none>"
+    assert said["SubmitterAutoregroup"] is False
+    assert said["SubmitterGroupQuota"] != 1000.0
+
+
 def test_equal_slots_with_different_holders_are_judged_each() -> None:
     ads = [
         slot("a", RemoteUser="x@d", State="Claimed", TotalJobRunTime=10),

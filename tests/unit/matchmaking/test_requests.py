@@ -40,6 +40,17 @@ def test_a_request_carries_identity_significant_attributes_and_count() -> None:
     assert parsed.wants_diagnostics
 
 
+def test_what_the_negotiator_says_of_a_submitter_is_neither_sent_nor_taken() -> None:
+    own = {"SubmitterGroup": "group_a", "SubmittorPrio": 0.1, "submitteruserprio": 0.1}
+    job = ClassAd({"ClusterId": 7, "ProcId": 3, "SubmitterNote": "mine", **own})
+    ad = build_request(job, [*own, "SubmitterNote"], autocluster_id=4, count=1)
+    assert not any(name in ad for name in own)
+    assert ad.string("SubmitterNote") == "mine"
+    parsed = parse_request(job, submitter="u@d", schedd="<s>")
+    assert not any(name in parsed.ad for name in own)
+    assert parsed.ad.string("SubmitterNote") == "mine"
+
+
 def test_a_job_ad_of_an_old_schedd_is_a_request_for_one() -> None:
     parsed = parse_request(ClassAd({"ClusterId": 7, "ProcId": 3}), submitter="u", schedd="s")
     assert parsed.left == 1

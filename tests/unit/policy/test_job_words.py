@@ -41,6 +41,13 @@ PROGRAMS = (
     "TransferPlugins", "ContainerImage", "DockerImage", "HookKeyword", "JarFiles", "GridResource",
     "Remote_Cmd", "OtherJobRemoveRequirements", "VMPARAM_vm_Disk",
 )  # fmt: skip
+# What the negotiator and the schedd tell a startd of a match in the job's ad.
+OF_A_MATCH = (
+    "RemoteGroup", "RemoteNegotiatingGroup", "RemoteAutoregroup", "RemotePool",
+    "MatchedConcurrencyLimits", "SubmitterUserPrio", "SubmitterGroup", "SubmittorPrio",
+    "_condor_NUM_DYNAMIC_SLOTS", "_condor_RESOURCE_COUNT", "ScheddName", "StartdSendsAlives",
+    "WorkingCM",
+)  # fmt: skip
 HOW_IT_STANDS = (
     "JobStatus", "HoldReason", "JobStatusOnRelease", "NumJobStarts", "LeaveJobInQueue",
     "JobLeaseDuration", "KettleJobPid", "GlobalJobId", "Managed", "RoutedToJobId",
@@ -53,7 +60,9 @@ def test_a_job_may_set_what_it_invents_and_its_policy_wishes_and_labels(name: st
     assert may_set(name.upper(), LISTS)
 
 
-@pytest.mark.parametrize("name", [*FILES, *RIGHTS, *CHARGED, *MAILED, *PROGRAMS, *HOW_IT_STANDS])
+@pytest.mark.parametrize(
+    "name", [*FILES, *RIGHTS, *CHARGED, *MAILED, *PROGRAMS, *OF_A_MATCH, *HOW_IT_STANDS]
+)
 def test_a_job_may_not_set_what_reaches_beyond_it(name: str) -> None:
     assert not may_set(name, LISTS)
     assert not may_set(name.lower(), LISTS)
@@ -75,13 +84,18 @@ _HARMLESS = {
     "WantNameTag",
 }  # fmt: skip
 _READ = re.compile(
-    r"\b(?:_?job|job\.ad)\.(?:string|boolean|integer|real|text|lookup|evaluate)\(\s*\"(\w+)\""
+    r"\b(?:_?job|job\.ad|request\.ad)"
+    r"\.(?:string|boolean|integer|real|text|lookup|evaluate)\(\s*\"(\w+)\""
 )
 
 
 @pytest.mark.parametrize(
-    "room", ["shadow", "schedd", "starter", "transfer", "policy", "records", "config", "tools"]
-)
+    "room",
+    [
+        "shadow", "schedd", "starter", "startd", "matchmaking", "negotiator", "transfer", "policy",
+        "records", "config", "tools",
+    ],
+)  # fmt: skip
 def test_every_attribute_that_is_read_of_a_job_is_decided(room: str) -> None:
     """A new one is a row of a table, or here with the reason why a job may set it."""
     read = {
@@ -99,9 +113,29 @@ def test_every_attribute_that_is_read_of_a_job_is_decided(room: str) -> None:
 )
 def test_a_run_reports_how_it_went(name: str) -> None:
     assert may_report(name, LISTS)
+    # A list against users is none against what a shadow writes.
+    listed = ProtectedNames(frozenset(), frozenset({name.lower()}), frozenset())
+    assert may_report(name, listed) is (name != "AssignedGPUs")
     assert may_report("MyProgress", LISTS)
 
 
 @pytest.mark.parametrize("name", ["Cmd", "Owner", "JobUniverse", "Token", "Iwd", "NotifyUser"])
 def test_a_run_says_nothing_of_what_is_the_owners(name: str) -> None:
     assert not may_report(name, LISTS)
+
+
+@pytest.mark.parametrize(
+    "name", ['Owner true ? "victim" : usage', "x\n103 5.0 y usage", "assigned x"]
+)
+def test_what_is_no_name_is_reported_by_nobody(name: str) -> None:
+    assert not may_report(name, LISTS)
+
+
+def test_a_run_changes_nothing_that_is_listed_as_immutable_or_secure() -> None:
+    lists = ProtectedNames(
+        frozenset({"cpususage"}), frozenset({"myusage"}), frozenset({"myassets"})
+    )
+    assert not may_report("CpusUsage", lists)
+    assert not may_report("MyUsage", lists)
+    assert not may_report("MyAssets", lists)
+    assert may_report("GPUsUsage", lists)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kettle.classad import ClassAd
 from kettle.schedd.claims import Claim
-from kettle.schedd.matched_slots import ALLOWED_SECONDS
+from kettle.schedd.matched_slots import ALLOWED_SECONDS, keep_group
 from unit.schedd.scheduler_fixture import ADDRESS, World
 
 
@@ -34,6 +34,17 @@ def test_as_many_jobs_with_limits_get_what_is_left_as_were_matched() -> None:
     assert second.slot.string("MatchedConcurrencyLimits") == "lic"
     assert left_of(world, second, 3) == ["1.2"]
     assert left_of(world, world.hands.requested[-1], 4) == []
+
+
+def test_a_startd_has_no_say_in_what_a_slot_was_matched_on() -> None:
+    world = World()
+    (job,) = world.submit(1)
+    claim = world.match(job, RemoteGroup="group_a", RemotePool="cm")
+    own = {"RemoteGroup": "group_b", "MatchedConcurrencyLimits": "lic", "RemotePool": "elsewhere"}
+    slot = keep_group(ClassAd({"Name": "slot1@vm", **own}), claim.slot)
+    assert slot.string("RemoteGroup") == "group_a"
+    assert slot.string("RemotePool") == "cm"
+    assert "MatchedConcurrencyLimits" not in slot
 
 
 def test_matches_of_jobs_with_limits_are_used_at_once_or_not_at_all() -> None:

@@ -202,7 +202,16 @@ class ClaimCommands:
 
 
 def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
-    """Return the ad that a claim is requested with: the job's, what we can do, and the match."""
+    """Return the ad that a claim is requested with: the job's, what we can do, and the match.
+
+    Of the match speaks the negotiator, whose words are in the claim's slot: where it is silent, a
+    job's own words of the same names do not count.
+
+    Compat: the reference sends the job's own ConcurrencyLimits, which may have been edited since
+    the match, or be an expression that says one thing to the negotiator and another to the startd,
+    whose ad is what counts for the whole pool. Ours sends those that the negotiator counted
+    (test_a_claim_is_requested_with_the_limits_of_the_match).
+    """
     request = ClassAd(
         {
             "ScheddName": schedd_name,
@@ -218,8 +227,13 @@ def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
         },
         parent=job,
     )
-    for name in ("RemoteGroup", "MatchedConcurrencyLimits"):
-        text = claim.slot.text(name)
-        if text is not None:
-            request.insert_text(name, text)
+    matched = {
+        "RemoteGroup": claim.slot.text("RemoteGroup"),
+        "ConcurrencyLimits": claim.slot.text("MatchedConcurrencyLimits"),
+        "MatchedConcurrencyLimits": None,
+        "WorkingCM": None,
+    }
+    for name, text in matched.items():
+        if text is not None or name in job:
+            request.insert_text(name, text or "undefined")
     return request

@@ -105,6 +105,7 @@ class Claiming:
 
     def _accept(self, record: SlotRecord, job: ClassAd, holder: Holder, ad: ClassAd) -> None:
         startd = self._startd
+        holder = requests.with_limits(holder, ad, job)
         self.grant(record, job, holder, requests.rank_of(ad, job))
         if startd.machine.drain is not None:
             record.accepted_while_draining = True

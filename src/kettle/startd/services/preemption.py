@@ -86,6 +86,7 @@ class WaitingClaims:
         rank = requests.rank_of(ad, job)
         if not requests.accepts(ad, job) or not requests.may_preempt(rank, record.claim.rank):
             return self._answers.refuse("the job is not better than the one that runs", request)
+        holder = requests.with_limits(holder, ad, job)
         code = VacateReasonCode.StartdPreemptingClaimUserPrio
         if rank > record.claim.rank:
             code = VacateReasonCode.StartdPreemptingClaimRank
