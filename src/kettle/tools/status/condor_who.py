@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
@@ -25,6 +26,9 @@ from kettle.tools.reach import Reach
 from kettle.tools.status.daemon_logs import Traces, render_daemons
 from kettle.tools.status.readiness import ask_readiness
 
+if TYPE_CHECKING:
+    from kettle.wire.commands import Command
+
 USAGE = """\
 Usage: condor_who [options]
   -address HOST       the startd at this address
@@ -32,6 +36,7 @@ Usage: condor_who [options]
   -allpids            all startds of this machine (those of LOG)
   -pid PID            the startd that is this process
   -constraint EXPR    only slots that satisfy it
+  -startd             the startds themselves instead of the jobs
   -daemons            the daemons instead of the jobs
   -quick              how the master says that its daemons stand
   -wait-for-ready[:SECONDS] EXPR
@@ -64,6 +69,7 @@ OPTIONS = (
     Option("print-format", 2, 1),
     Option("quickdaemons", 4),
     Option("snapshot", 4),
+    Option("startd", 6),
     Option("statistics", 4, 1),
     Option("verbose", 4),
     Option("version", 7),
@@ -95,12 +101,13 @@ class Wish:
     address: str = ""
     folder: str = ""
     daemons: bool = False
+    startd: bool = False
     quick: bool = False
     wait_seconds: int = 0
     condition: str = ""
     long: bool = False
     pid: int = 0
-    constraints: list[str] = field(default_factory=lambda: ["JobId =!= undefined"])
+    constraints: list[str] = field(default_factory=list)
     added: Columns = field(default_factory=Columns)
     print_format: str = ""
     columns: Columns = field(default_factory=Columns)
@@ -161,7 +168,7 @@ def _take(wish: Wish, option: Given) -> None:
         wish.constraints.append(_checked(option.value))
     elif name == "print-format":
         wish.print_format = option.value
-    elif name in ("daemons", "long"):
+    elif name in ("daemons", "long", "startd"):
         setattr(wish, name, True)
     elif name == "quickdaemons":
         wish.quick = True
@@ -208,13 +215,12 @@ def render_readiness(answer: ClassAd | Traces | None, wish: Wish) -> str:
 
 
 def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
-    """Return the ads of slots that run jobs, from every startd of this machine.
+    """Return the ads of slots that run jobs, or of the startds themselves, of this machine.
 
     Compat: where there is none, nothing is shown, and that is no failure
     (test_a_machine_without_a_startd_runs_nothing).
     """
-    from kettle.client.pool import make_query, query_ads
-    from kettle.wire.commands import Command
+    from kettle.client.pool import query_ads
     from kettle.wire.sinful import Sinful
 
     addresses = [wish.address] if wish.address else find_startds(folder)
@@ -222,14 +228,26 @@ def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
         # Which of its sockets is for commands only asking would tell; the first one is.
         addresses = listening_addresses(wish.pid)[:1]
     ads = []
-    query = make_query("Machine", constraints=wish.constraints)
+    command, query = question_of(wish)
     for text in addresses:
         address = Sinful.parse(text)
         try:
-            ads += query_ads(reach.connector, address, Command.QUERY_STARTD_ADS, query)
+            ads += query_ads(reach.connector, address, command, query)
         except NotConnected:
             raise UnreachableError(text) from None
-    return [ad for ad in ads if ad.string("JobId")]
+    return ads if wish.startd else [ad for ad in ads if ad.string("JobId")]
+
+
+def question_of(wish: Wish) -> tuple[Command, ClassAd]:
+    """Return what each startd is asked: for its slots with jobs, or for its own ad."""
+    from kettle.client.pool import make_query
+    from kettle.wire.commands import Command
+
+    if wish.startd:
+        query = make_query("StartD", constraints=wish.constraints)
+        return Command.QUERY_MULTIPLE_ADS, query
+    constraints = ["JobId =!= undefined", *wish.constraints]
+    return Command.QUERY_STARTD_ADS, make_query("Machine", constraints=constraints)
 
 
 class UnreachableError(KettleError):
@@ -277,6 +295,8 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
     if wish.columns and not wish.columns.headings:
         return "".join(wish.columns.render(ad) for ad in ads)
     show = _table_of(wish)
+    if wish.startd:
+        return "".join(f"{line}\n" for ad in ads for line in ("", *show([ad]), ""))
     machines = dict.fromkeys(ad.string("Machine") or "" for ad in ads)
     parts = []
     for machine in machines:
@@ -307,8 +327,10 @@ def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
 
         return by_columns
 
+    cells = STARTD_CELLS if wish.startd else CELLS
+
     def by_cells(ads: list[ClassAd]) -> list[str]:
-        heading, _, *rows = render_table(CELLS, ads, wish.added or None)
+        heading, _, *rows = render_table(cells, ads, wish.added or None)
         return [heading, *rows]
 
     return by_cells
@@ -371,4 +393,9 @@ CELLS = (
     Cell("RUNTIME", 10, _runtime, grows=True),
     Cell("PID", 5, _process, grows=True),
     Cell("JOB_DIR", 7, _folder, grows=True),
+)
+# What there is of each startd.
+STARTD_CELLS = (
+    Cell("NAME", 4, lambda ad: ad.string("Name"), grows=True),
+    Cell("ADDRESS", 7, lambda ad: ad.string("MyAddress"), grows=True),
 )

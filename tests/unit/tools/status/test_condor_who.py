@@ -10,7 +10,8 @@ import pytest
 
 from kettle.classad import ClassAd, parse_ad
 from kettle.errors import UsageError
-from kettle.tools.status.condor_who import listening_addresses, read_wish, render
+from kettle.tools.status.condor_who import listening_addresses, question_of, read_wish, render
+from kettle.wire.commands import Command
 
 BANNER = "\n--Startd : vm has 1 job(s) running:\n"
 # As the reference printed them of one running job.
@@ -80,7 +81,8 @@ def test_sets_of_statistics_change_nothing(words: list[str], ads: list[ClassAd])
 
 def test_slots_may_have_to_satisfy_an_expression() -> None:
     wish = read_wish(["-constraint", "Cpus > 5", "-cons", "true"])
-    assert wish.constraints == ["JobId =!= undefined", "Cpus > 5", "true"]
+    _, query = question_of(wish)
+    assert query.text("Requirements") == "(JobId =!= undefined) && (Cpus > 5) && (true)"
     with pytest.raises(UsageError):
         read_wish(["-constraint", "Cpus >"])
 
@@ -88,3 +90,19 @@ def test_slots_may_have_to_satisfy_an_expression() -> None:
 def test_a_process_is_a_number() -> None:
     with pytest.raises(UsageError, match="requires a process id"):
         read_wish(["-pid", "x"])
+
+
+def test_a_startd_is_asked_for_its_own_ad_only_where_that_is_wanted() -> None:
+    command, query = question_of(read_wish(["-constraint", "Cpus > 1"]))
+    assert command == Command.QUERY_STARTD_ADS
+    assert query.text("Requirements") == "(JobId =!= undefined) && (Cpus > 1)"
+    command, query = question_of(read_wish(["-startd", "-af", "Name"]))
+    assert (command, query.string("TargetType")) == (Command.QUERY_MULTIPLE_ADS, "StartD")
+    assert query.text("Requirements") in (None, "true")
+
+
+def test_startds_are_shown_by_name_and_address() -> None:
+    ads = [parse_ad('[Name="vm"; MyType="StartD"; MyAddress="<127.0.0.1:9>"; Arch="X"]')]
+    assert render(read_wish(["-startd"]), ads) == "\nNAME ADDRESS      \nvm   <127.0.0.1:9>\n\n"
+    assert render(read_wish(["-startd", "-af", "Name", "MyType"]), ads) == "vm StartD\n"
+    assert render(read_wish(["-startd", "-af:h", "Name"]), ads) == "\nName\nvm  \n\n"
