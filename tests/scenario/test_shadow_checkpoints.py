@@ -62,6 +62,7 @@ def test_each_transfer_is_over_in_the_log_before_the_next_begins(
         await here.run(there, TransferExecutable=False)
         assert exit_of(await here.ended()) == (100, True)
         assert told(here) == ["Started", "Finished"] * 4
+        assert here.updates["NumCkpts"] == "3"
 
     play(tmp_path, scenario, script=script)
 

@@ -89,6 +89,9 @@ def test_files_travel_both_ways_with_their_events_and_counts(tmp_path: Path) -> 
         assert "\t5  -  Run Bytes Received By Job\n" in here.log.read_text()
         assert here.updates["NumInputTransferStarts"] == "1"
         assert here.updates["TransferringOutput"] == "false"
+        for direction in ("Input", "Output"):
+            ended = here.updates[f"JobCurrentFinishTransfer{direction}Date"]
+            assert int(ended) >= int(here.updates[f"JobCurrentStartTransfer{direction}Date"]) > 0
 
     play(tmp_path, scenario, script=script)
 
@@ -123,6 +126,9 @@ def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
             '"Transfer input files failure at access point here while sending files to execution'
         )
         assert "nope.txt" in here.updates["HoldReason"]
+        # As the reference has it of a transfer that came to nothing.
+        assert here.updates["JobCurrentFinishTransferInputDate"] == "-1"
+        assert int(here.updates["TransferInFinished"]) > 0
 
     play(tmp_path, scenario, script=script)
 

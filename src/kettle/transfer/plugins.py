@@ -10,6 +10,7 @@ TransferPlugins and FILETRANSFER_PLUGINS.
 from __future__ import annotations
 
 import errno
+import posixpath
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -44,6 +45,20 @@ class Plugin:
     def name(self) -> str:
         """What messages call it; the built-in one goes by the name of what it stands for."""
         return BUILT_IN_NAME if len(self.argv) > 1 else self.argv[0]
+
+    @property
+    def prefix(self) -> str:
+        """How the names of variables begin that are meant for it: `CURL_` of curl_plugin."""
+        if "pelican" in self.methods:
+            return "PELICAN_"
+        base = posixpath.basename(self.name)
+        short, found, _ = base.partition("_plugin")
+        return f"{short if found else posixpath.splitext(base)[0]}_".upper()
+
+    def its_own(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Return those of a job's variables that are meant for this plug-in."""
+        prefix = self.prefix
+        return {name: text for name, text in variables.items() if name.upper().startswith(prefix)}
 
 
 @dataclass(frozen=True, slots=True)

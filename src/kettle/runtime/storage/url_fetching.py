@@ -54,8 +54,10 @@ if TYPE_CHECKING:
 
 # Limit: what is logged of the output of a plug-in that failed.
 _LOGGED = 16 * 1024
-# (arguments, working directory, output descriptor) -> the built-in plug-in, running.
-RunBuiltIn = Callable[[Sequence[str], str, int], "Child"]
+# (arguments, working directory, output descriptor, more of an environment) -> the built-in
+# plug-in, running.
+RunBuiltIn = Callable[[Sequence[str], str, int, Mapping[str, str]], "Child"]
+NOTHING: Mapping[str, str] = {}
 # Makes this process the owner of the files while it is entered.
 AsOwner = Callable[[], "AbstractContextManager[object]"]
 # (argv, environment, working directory, descriptors) -> the running program.
@@ -79,9 +81,10 @@ class UrlFetcher:
     """The plug-ins that one job may use.
 
     `of_the_job` is TransferPlugins; the job's come first, then the configured ones, the built-in
-    one last. Programs that do not exist or answer nothing sensible are passed over. `records` are
-    the ads about runs and files so far. `as_owner` makes this process for a moment whoever the
-    scratch directory belongs to, which may be closed to the daemon's own account.
+    one last. Programs that do not exist or answer nothing sensible are passed over. `variables` are
+    the job's own; each plug-in gets those that begin with its name. `records` are the ads about
+    runs and files so far. `as_owner` makes this process for a moment whoever the scratch directory
+    belongs to, which may be closed to the daemon's own account.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class UrlFetcher:
         *,
         rules: PluginRules,
         of_the_job: str | None = None,
+        variables: Mapping[str, str] | None = None,
         run_built_in: RunBuiltIn | None = None,
         log: Told | None = None,
         as_owner: AsOwner = contextlib.nullcontext,
@@ -105,6 +109,7 @@ class UrlFetcher:
         self._environment = environment
         self._scratch = scratch
         self._of_the_job = of_the_job
+        self._variables = variables or {}
         self._known: list[Plugin] | None = None
 
     async def plugins(self) -> list[Plugin]:
@@ -179,7 +184,8 @@ class UrlFetcher:
             log.full(f"FILETRANSFER: invoking: {shlex.join(argv)}")
             if asked:
                 log.full(f"FILETRANSFER: with plugin input: {asked.replace(chr(10), '')}")
-        ran = await self._run(argv, self._rules.lifetime)
+        own = plugin.its_own(self._variables)
+        ran = await self._run(argv, self._rules.lifetime, own)
         if log is not None:
             log(f"FILETRANSFER: plugin {plugin.name}: {ran.in_words()}")
             if ran.timed_out:
@@ -195,19 +201,23 @@ class UrlFetcher:
         ran = await self._run(query_argv(program), QUERY_SECONDS)
         return None if ran.failed else parse_abilities(program, ran.output)
 
-    def _start(self, argv: Sequence[str], descriptors: Mapping[int, int]) -> Child:
+    def _start(
+        self, argv: Sequence[str], descriptors: Mapping[int, int], more: Mapping[str, str]
+    ) -> Child:
         own = built_in_plugin().argv
         if self._run_built_in is not None and tuple(argv[: len(own)]) == own:
-            return self._run_built_in(argv[len(own) :], self._scratch, descriptors[1])
-        return self._spawn(argv, self._environment, self._scratch, descriptors)
+            return self._run_built_in(argv[len(own) :], self._scratch, descriptors[1], more)
+        return self._spawn(argv, {**self._environment, **more}, self._scratch, descriptors)
 
-    async def _run(self, argv: Sequence[str], seconds: float) -> Ran:
+    async def _run(
+        self, argv: Sequence[str], seconds: float, more: Mapping[str, str] = NOTHING
+    ) -> Ran:
         """Run a program to its end, or kill it when its time is over."""
         began = time.monotonic()
         with tempfile.TemporaryFile() as output:
             descriptors = {1: output.fileno(), 2: output.fileno()}
             try:
-                child = self._start(argv, descriptors)
+                child = self._start(argv, descriptors, more)
             except OSError as error:
                 return Ran(127, error.strerror or str(error), started=False)
             try:
@@ -316,11 +326,12 @@ def fork_built_in(
     arguments: Sequence[str],
     cwd: str,
     output: int,
+    more: Mapping[str, str] = NOTHING,
 ) -> Child:
     """Run the built-in plug-in in a fork of this process, which is faster than an interpreter.
 
     It also needs no interpreter that the job's user can execute. `become` gives up this process's
-    rights for good; the plug-in's modules are loaded before that.
+    rights for good; the plug-in's modules are loaded before that. `more` joins its environment.
     """
     # What http and the look-up of names would import later, out of reach for the job's user.
     for module in ("encodings.idna", "http.client", "ssl"):
@@ -331,6 +342,7 @@ def fork_built_in(
     try:
         pid = os.fork()
         if pid == 0:
+            os.environ.update(more)
             _be_built_in(url_plugin.main, become, arguments, cwd, output)
         return processes.adopt(pid, "URL plug-in")
     finally:

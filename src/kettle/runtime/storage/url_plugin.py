@@ -6,7 +6,9 @@
 
 Speaks the contract that `plugins.py` describes, so that a site can put another program in its
 place. HTTP goes through the standard library, which honours the usual proxy variables. Uploads are
-HTTP PUT. A download appears under its name only when it is whole.
+HTTP PUT. A download appears under its name only when it is whole. What the environment says counts
+as for the reference's plug-in: CURL_MAX_RETRY_ATTEMPTS, CURL_MAX_REDIRS, CURL_IGNORE_HTTP_PROXY
+and X509_CERT_DIR.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -22,7 +25,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import IO
 
 from kettle.classad import ClassAd, parse_ads, unparse
@@ -33,6 +36,8 @@ VERSION = "1.0"
 # reference's. And how often a failed HTTP transfer is tried.
 TIMEOUT_SECONDS = 30.0
 TRIES = 3
+# Both say how often a transfer is tried again; the first one that is there counts.
+_RETRIES = ("CONDOR_CURL_MAX_RETRY_ATTEMPTS", "CURL_MAX_RETRY_ATTEMPTS")
 _PIECE = 1024 * 1024
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _METHODS = ("file", "http", "https")
@@ -155,7 +160,7 @@ def copy(source: IO[bytes], target: IO[bytes], clock: Callable[[], float]) -> No
         if took >= TIMEOUT_SECONDS:
             if since < took:
                 text = f"{_NO_PROGRESS}: {since} bytes came in {took:.0f} seconds"
-                raise TransferError(text, again=True, kind=TOO_SLOW)
+                raise TransferError(text, kind=TOO_SLOW)
             began, since = clock(), 0
 
 
@@ -221,14 +226,41 @@ def _told_by_kind(url: str) -> Iterator[None]:
         ) from error
     except TimeoutError as error:
         text = f"{url}: {_NO_PROGRESS}: nothing came in {TIMEOUT_SECONDS:.0f} seconds"
-        raise TransferError(text, again=True, kind=TOO_SLOW) from error
+        raise TransferError(text, kind=TOO_SLOW) from error
     except (http.client.InvalidURL, UnicodeError, ValueError) as error:
         raise TransferError(f"{url}: {error}", kind=MALFORMED) from error
     except (urllib.error.URLError, http.client.HTTPException, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         kind = next((kind for sort, kind in _BY_REASON if isinstance(reason, sort)), UNREACHED)
         text = f"{url} cannot be reached: {reason}"
-        raise TransferError(text, again=True, kind=kind) from error
+        raise TransferError(text, again=kind is UNREACHED, kind=kind) from error
+
+
+def most_tries(environment: Mapping[str, str]) -> int:
+    """Return how often a transfer is tried where another try may help.
+
+    Compat: the reference tries again 20 times unless it is told, and a busy server's answer never;
+    here a wrong port is told within seconds (test_a_transfer_is_tried_as_often_as_it_is_told).
+    """
+    told = next((environment[name] for name in _RETRIES if name in environment), "")
+    retries = _number(told)
+    return retries + 1 if retries > 0 else TRIES
+
+
+def heed_environment(environment: MutableMapping[str, str]) -> None:
+    """Follow what the environment says of redirections, proxies and certificates."""
+    if (redirections := _number(environment.get("CURL_MAX_REDIRS", ""))) > 0:
+        urllib.request.HTTPRedirectHandler.max_redirections = redirections
+    if _number(environment.get("CURL_IGNORE_HTTP_PROXY", "")) > 0:
+        environment.pop("http_proxy", None)
+    if "X509_CERT_DIR" in environment:
+        environment["SSL_CERT_DIR"] = environment["X509_CERT_DIR"]
+
+
+def _number(text: str) -> int:
+    """Return the number that a text begins with, 0 where it begins with none."""
+    found = re.match(r"\s*\d{1,9}", text)
+    return int(found.group()) if found else 0
 
 
 def move(url: str, path: str, *, upload: bool) -> ClassAd:
@@ -246,7 +278,8 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
     error = ""
     failures: list[ClassAd] = []
     size = tries = status = 0
-    while tries < TRIES:
+    most = most_tries(os.environ)
+    while tries < most:
         tries += 1
         try:
             size = put(url, path) if upload else fetch(url, path)
@@ -255,9 +288,9 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
         except TransferError as problem:
             error, status = str(problem), problem.status
             failures.append(problem.data(url))
-            if not problem.again or tries == TRIES:
+            if not problem.again or tries == most:
                 break
-            time.sleep(0.5 * 2**tries)
+            time.sleep(tries)
         except OSError as problem:
             error = f"{path}: {problem.strerror or problem}"
             failures.append(TransferError(error).data(url))
@@ -296,6 +329,7 @@ def move_many(requests: str, results: str, *, upload: bool) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Be the plug-in; the result is its exit code."""
+    heed_environment(os.environ)
     if list(arguments) == ["-classad"]:
         sys.stdout.write(abilities())
         return 0

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from kettle.shadow.services.run import Run
 
 _KINDS = {"Input": (2, 3), "Output": (5, 6)}
+# The time at which a transfer ended that came to nothing: the reference's.
+_NEVER = -1
 _CODES = {
     "Input": int(HoldReasonCode.TransferInputError),
     "Output": int(HoldReasonCode.TransferOutputError),
@@ -345,9 +347,10 @@ def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
         outcome.files,
         outcome.peer_ack,
     )
+    ended = now if outcome.failure is None else _NEVER
     shadow.update(
         {
-            f"JobCurrentFinishTransfer{direction}Date": str(now),
+            f"JobCurrentFinishTransfer{direction}Date": str(ended),
             f"Transfer{word}Finished": str(now),
             f"Transferring{direction}": "false",
             f"Transfer{direction}Stats": stats,

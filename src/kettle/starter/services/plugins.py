@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError
+from kettle.errors import KettleError, LanguageError
 from kettle.runtime.storage.files import Files
 from kettle.starter import syscalls
+from kettle.starter.argument_syntax import parse_environment
 from kettle.starter.services.parts import Starter
 from kettle.transfer.items import ReportUrl
 from kettle.transfer.outcome import UrlResult
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
 # How long the history of transfers becomes before it is moved aside: the reference's.
 _LONGEST_HISTORY = 5_000_000
+
+
+def _variables_of(job: ClassAd) -> Mapping[str, str]:
+    """Return the environment that a job asks for; nothing of one that makes no sense."""
+    try:
+        return parse_environment(
+            job.string("Environment"), job.string("Env"), job.string("EnvDelim") or ";"
+        )
+    except LanguageError:
+        return {}
 
 
 class JobPlugins:
@@ -111,11 +122,13 @@ class JobPlugins:
                     argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
                 )
 
-        def run_built_in(arguments: Sequence[str], cwd: str, output: int) -> Child:
+        def run_built_in(
+            arguments: Sequence[str], cwd: str, output: int, more: Mapping[str, str]
+        ) -> Child:
             def become() -> None:
                 world.privileges.become(account)
 
-            return fork_built_in(world.processes, become, arguments, cwd, output)
+            return fork_built_in(world.processes, become, arguments, cwd, output, more)
 
         environment = plugin_environment(
             inherited_environment(account.home), box.job_ad, box.machine_ad
@@ -126,6 +139,7 @@ class JobPlugins:
             box.scratch,
             rules=world.settings.transfer_plugins,
             of_the_job=starter.job.string("TransferPlugins"),
+            variables=_variables_of(starter.job),
             run_built_in=run_built_in,
             log=world.log,
             as_owner=lambda: world.privileges.as_account(account),

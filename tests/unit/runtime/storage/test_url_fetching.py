@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from kettle.runtime.process.processes import SystemProcesses
-from kettle.runtime.storage.url_fetching import MachinePlugins
+from kettle.runtime.process.processes import Child, SystemProcesses
+from kettle.runtime.storage.url_fetching import MachinePlugins, UrlFetcher
+from kettle.transfer.plugins import PluginRules
 
 PLUGIN = """#!/bin/sh
 echo 'PluginType = "FileTransfer"'
@@ -58,3 +60,46 @@ def test_a_kind_of_url_whose_trial_fails_is_named_with_the_reason(tmp_path: Path
     assert sorted(failed) == ["box", "http"]
     assert "No such file" in failed["http"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["boxes", "there"]
+
+
+def test_a_plug_in_gets_those_of_the_job_s_variables_that_bear_its_name(tmp_path: Path) -> None:
+    plugin = tmp_path / "box_plugin.py"
+    plugin.write_text(PLUGIN.format(methods="box") + f'env > "{tmp_path}/seen"\n')
+    plugin.chmod(0o755)
+    variables = {"BOX_DEBUG": "1", "box_too": "2", "CURL_MAX_REDIRS": "3", "PATH": "/x"}
+    built_in: list[Mapping[str, str]] = []
+
+    async def fetch() -> None:
+        processes = SystemProcesses()
+        processes.start(None)
+
+        def spawn(
+            argv: Sequence[str], environment: Mapping[str, str], cwd: str, fds: Mapping[int, int]
+        ) -> Child:
+            return processes.spawn(argv, environment=environment, cwd=cwd, fds=fds, name="plug-in")
+
+        def run_built_in(
+            arguments: Sequence[str], cwd: str, output: int, more: Mapping[str, str]
+        ) -> Child:
+            del arguments
+            built_in.append(more)
+            return spawn(["/bin/true"], {}, cwd, {1: output})
+
+        fetcher = UrlFetcher(
+            spawn,
+            {"PATH": "/bin:/usr/bin"},
+            str(tmp_path),
+            rules=PluginRules(str(plugin)),
+            variables=variables,
+            run_built_in=run_built_in,
+        )
+        try:
+            await fetcher.fetch([("box://a", f"{tmp_path}/a"), ("http://b", f"{tmp_path}/b")])
+        finally:
+            processes.stop()
+
+    asyncio.run(fetch())
+    seen = (tmp_path / "seen").read_text().split("\n")
+    assert {"BOX_DEBUG=1", "box_too=2", "PATH=/bin:/usr/bin"} <= set(seen)
+    assert "CURL_MAX_REDIRS=3" not in seen
+    assert built_in == [{"CURL_MAX_REDIRS": "3"}]

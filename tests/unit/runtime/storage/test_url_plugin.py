@@ -143,11 +143,9 @@ def test_what_fails_is_told_by_its_kind(
     assert len(failures) == result.evaluate_expression(TRIES)
 
 
-def test_a_server_that_keeps_silent_is_too_slow(
+def test_a_server_that_keeps_silent_is_too_slow_at_once(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(url_plugin, "TRIES", 1)
-
     def silent(*_: object, **__: object) -> None:
         raise TimeoutError("timed out")
 
@@ -156,6 +154,51 @@ def test_a_server_that_keeps_silent_is_too_slow(
     assert "Aborted due to lack of progress" in (result.string("TransferError") or "")
     [failure] = result.evaluate("TransferErrorData")
     assert failure.string("FailureType") == "TooSlow"
+
+
+@pytest.mark.parametrize(
+    ("environment", "tries"),
+    [
+        ({}, 3),
+        ({"CURL_MAX_RETRY_ATTEMPTS": "1"}, 2),
+        ({"CURL_MAX_RETRY_ATTEMPTS": "4x", "HOME": "/"}, 5),
+        ({"CURL_MAX_RETRY_ATTEMPTS": "1", "CONDOR_CURL_MAX_RETRY_ATTEMPTS": "6"}, 7),
+        ({"CURL_MAX_RETRY_ATTEMPTS": "0"}, 3),
+        ({"CURL_MAX_RETRY_ATTEMPTS": "many"}, 3),
+    ],
+)
+def test_a_transfer_is_tried_as_often_as_it_is_told(
+    server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    tries: int,
+) -> None:
+    del server
+    for name, text in environment.items():
+        monkeypatch.setenv(name, text)
+    result = url_plugin.move("http://127.0.0.1:1/a", str(tmp_path / "a"), upload=False)
+    assert result.evaluate_expression(TRIES) == tries
+
+
+def test_a_host_that_nobody_knows_is_asked_for_once(server: str, tmp_path: Path) -> None:
+    del server
+    result = url_plugin.move("http://nonexistent.invalid/a", str(tmp_path / "a"), upload=False)
+    assert result.evaluate_expression(TRIES) == 1
+
+
+def test_the_environment_says_which_proxy_and_certificates_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handler = url_plugin.urllib.request.HTTPRedirectHandler
+    monkeypatch.setattr(handler, "max_redirections", handler.max_redirections)
+    told = {"http_proxy": "http://p", "CURL_MAX_REDIRS": "3", "X509_CERT_DIR": "/certs"}
+    url_plugin.heed_environment(told)
+    assert handler.max_redirections == 3
+    assert (told["http_proxy"], told["SSL_CERT_DIR"]) == ("http://p", "/certs")
+    told["CURL_IGNORE_HTTP_PROXY"] = "1"
+    url_plugin.heed_environment(told)
+    assert "http_proxy" not in told
 
 
 def test_many_files_are_moved_with_a_result_for_each(server: str, tmp_path: Path) -> None:
