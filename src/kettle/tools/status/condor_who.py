@@ -296,14 +296,21 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
         return "".join(wish.columns.render(ad) for ad in ads)
     show = _table_of(wish)
     if wish.startd:
-        return "".join(f"{line}\n" for ad in ads for line in ("", *show([ad]), ""))
-    machines = dict.fromkeys(ad.string("Machine") or "" for ad in ads)
-    parts = []
-    for machine in machines:
+        parts = [line for ad in ads for line in ("", *show([ad]), "")]
+    else:
+        parts = _by_machine(wish, ads, show)
+    return "".join(f"{line}\n" for line in parts)
+
+
+def _by_machine(
+    wish: Wish, ads: list[ClassAd], show: Callable[[list[ClassAd]], list[str]]
+) -> list[str]:
+    parts: list[str] = []
+    for machine in dict.fromkeys(ad.string("Machine") or "" for ad in ads):
         own = [ad for ad in ads if (ad.string("Machine") or "") == machine]
         who = f"{machine} PID {wish.pid}" if wish.pid else machine
         parts += ["", f"--Startd : {who} has {len(own)} job(s) running:", *show(own), ""]
-    return "".join(f"{line}\n" for line in parts)
+    return parts
 
 
 def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
