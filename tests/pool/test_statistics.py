@@ -87,6 +87,7 @@ def ads(pool: PersonalPool, work_folder: Path) -> dict[str, ClassAd]:
         return (
             (found["Scheduler"].integer("JobsCompleted") or 0) >= 3
             and (found["StartD"].integer("JobStarts") or 0) >= 3
+            and (found["StartD"].real("TotalTransferOutputMB") or 0) >= 3 * 100_000 / 2**20
             and "LastNegotiationCycleEnd0" in found["Negotiator"]
         )
 

@@ -401,6 +401,39 @@ def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
     play(tmp_path, scenario, text, starter)
 
 
+def test_a_job_that_leaves_for_no_other_is_not_preempted(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(25)
+        assert point.phase() is Phase.PREEMPTING_VACATING
+        point.service.refresh_base()
+        assert point.service.base.integer("JobPreemptions") == 0
+
+    play(tmp_path, scenario, "PREEMPT = time() - JobStart > 20\n", FakeStarter(stubborn=True))
+
+
+def test_a_machines_ad_says_what_draining_it_would_cost(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        base = point.service.base
+        now = base.integer("ExpectedMachineQuickDrainingCompletion") or 0
+        assert base.integer("ExpectedMachineQuickDrainingBadput") == 0
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(20)
+        point.service.refresh_base()
+        lost = base.integer("ExpectedMachineQuickDrainingBadput") or 0
+        assert 38 <= lost <= 42
+        # As much has gone by since the start as the job has run.
+        done = base.integer("ExpectedMachineQuickDrainingCompletion") or 0
+        assert 38 <= done - now <= 42
+        # Retirement lets it go on for longer.
+        assert 98 <= (base.integer("ExpectedMachineGracefulDrainingBadput") or 0) <= 102
+
+    text = "MachineMaxVacateTime = 20\nMAXJOBRETIREMENTTIME = 100\n"
+    play(tmp_path, scenario, text, FakeStarter())
+
+
 @pytest.mark.shows("B084")
 def test_retirement_lets_a_job_finish(tmp_path: Path) -> None:
     starter = FakeStarter()

@@ -93,7 +93,7 @@ METRICS = (
     _gauge("kettle_negotiation_cycle_rejections", "Requests that the last cycle had no slot for.",
            "Negotiator", "LastNegotiationCycleRejections0"),
     _counter("kettle_startd_jobs_started", "Jobs that a machine started.", "StartD", "JobStarts"),
-    _counter("kettle_startd_preemptions", "Jobs that had to leave a machine.", "StartD",
+    _counter("kettle_startd_preemptions", "Jobs that made room for a better one.", "StartD",
              "JobPreemptions"),
     _gauge("kettle_startd_cpus", "Cores of a machine.", "StartD", "DetectedCpus"),
     _gauge("kettle_startd_cpus_in_use", "Cores that jobs have.", "StartD", "TotalInUseCpus"),

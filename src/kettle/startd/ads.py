@@ -174,9 +174,13 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
     for name, value in totals.items():
         ad[name] = int(value)
         ad[f"Recent{name}"] = recent[name]
-    for name in ("Graceful", "Quick"):
-        ad[f"ExpectedMachine{name}DrainingBadput"] = 0
-        ad[f"ExpectedMachine{name}DrainingCompletion"] = machine.date(now)
+    cost = machine.expected
+    for name, badput, done_at in (
+        ("Graceful", cost.graceful_badput, cost.graceful_at),
+        ("Quick", cost.quick_badput, cost.quick_at),
+    ):
+        ad[f"ExpectedMachine{name}DrainingBadput"] = int(badput)
+        ad[f"ExpectedMachine{name}DrainingCompletion"] = machine.date(done_at or now)
     if drain is not None:
         ad["Draining"] = True
         ad["DrainingRequestId"] = drain.request_id
@@ -498,7 +502,7 @@ def _fill_run_times(ad: ClassAd, record: SlotRecord, now: float) -> None:
             ad[name] = int(seconds)
 
 
-_USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
+_USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage")
 
 
 def _fill_job(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
@@ -514,10 +518,14 @@ def _fill_job(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config)
     ad["JobId"] = f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
     ad["JobStart"] = machine.date(record.times.job_began_at)
     if record.usage is not None:
-        for name in (*_USAGE_ATTRIBUTES, "StarterPid", "StarterIpAddr"):
+        for name in (*_USAGE_ATTRIBUTES, "JobPid", "StarterPid", "StarterIpAddr"):
             text = record.usage.text(name)
             if text is not None:
                 ad.insert_text(name, text)
+        ran_seconds = record.usage.integer("StatsLifetime")
+        if ran_seconds:
+            spent = [record.usage.real(name) or 0.0 for name in ("RemoteUserCpu", "RemoteSysCpu")]
+            ad["CPUsUsage"] = sum(spent) / ran_seconds
 
 
 def private_ad(record: SlotRecord) -> ClassAd | None:

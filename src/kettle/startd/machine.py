@@ -19,6 +19,7 @@ from kettle.errors import ConfigError
 from kettle.startd import slot_machine
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.cores import choose_cores
+from kettle.startd.draining_cost import Expected
 from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
@@ -84,7 +85,6 @@ class Counters:
     claim_requests: int = 0
     activation_requests: int = 0
     job_starts: int = 0
-    job_preemptions: int = 0
     rank_preemptions: int = 0
     priority_preemptions: int = 0
     slots_not_matching: int = 0
@@ -99,7 +99,9 @@ class Counters:
         return {
             "ActivationRequests": self.activation_requests,
             "ClaimRequests": self.claim_requests,
-            "JobPreemptions": self.job_preemptions,
+            # Compat: as in the reference, those that make room for a better claim alone
+            # (test_a_job_that_leaves_for_no_other_is_not_preempted).
+            "JobPreemptions": self.rank_preemptions + self.priority_preemptions,
             "JobRankPreemptions": self.rank_preemptions,
             "JobStarts": self.job_starts,
             "JobUserPrioPreemptions": self.priority_preemptions,
@@ -116,7 +118,7 @@ class Counters:
         """Return how much was moved, in MB, altogether and for a job."""
         figures = {}
         for word, moved in (("Input", self.input_bytes), ("Output", self.output_bytes)):
-            total = moved / 1_000_000
+            total = moved / 2**20
             figures[f"TotalTransfer{word}MB"] = total
             figures[f"AvgTransfer{word}MB"] = total / self.jobs_moved if self.jobs_moved else 0.0
         return figures
@@ -149,6 +151,8 @@ class Machine:
         self.last_drain_started_at = 0.0
         self.last_drain_stopped_at = 0.0
         self.last_benchmark_at = 0.0
+        # What draining would cost, as of the last look at everything.
+        self.expected = Expected()
         # All times here pass steadily; the wall clock is so much ahead, which dates in ads follow.
         self.set_ahead = 0
         self._by_claim: dict[str, SlotRecord] = {}

@@ -27,6 +27,7 @@ from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
+from kettle.startd.draining_cost import RunningJob, expect
 from kettle.startd.facts import MachineFacts
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
@@ -233,7 +234,14 @@ class StartdService:
         self._base_changes += 1
         now = self.runtime.clock.steady()
         self.machine.set_ahead = set_ahead(self.runtime.clock)
-        ads.fill_readings(self.base, self.machine, self.machine.drain, now)
+        machine = self.machine
+        running = (
+            RunningJob(one.total.amount("Cpus"), one.ran_seconds(now), self.policy.grants(one))
+            for one in machine
+            if one.slot.activation
+        )
+        machine.expected = expect(running, machine.expected, now)
+        ads.fill_readings(self.base, machine, machine.drain, now)
 
     # ---- ads ----------------------------------------------------------------------------------
 
@@ -314,11 +322,9 @@ class StartdService:
             record.times.resume(now)
         if record.slot.leaving_code and not before.leaving_code and record.claim is not None:
             self.machine.set_claim(record, claim_machine.break_off(record.claim))
-            if before.activation:
-                self.machine.counters.job_preemptions += 1
-                if record.slot.phase.state == "Claimed":
-                    # Its job may come to its end all the same.
-                    self._deactivating.tell_starter(record, goes_on=False)
+            if before.activation and record.slot.phase.state == "Claimed":
+                # Its job may come to its end all the same.
+                self._deactivating.tell_starter(record, goes_on=False)
         elif before.leaving_code and not record.slot.leaving_code and record.slot.activation:
             assert record.claim is not None
             self.machine.set_claim(record, claim_machine.keep(record.claim))
