@@ -57,7 +57,7 @@ MORE = {
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     # The recorded ads are a machine's without Java.
-    config = "UPDATE_INTERVAL = 2\nJAVA =\n"
+    config = "UPDATE_INTERVAL = 2\nJAVA =\nSCHEDD_COLLECT_STATS_BY_Cmd = Cmd\n"
     with personal_pool(tmp_path_factory.mktemp("statistics"), config) as pool:
         yield pool
 
@@ -146,6 +146,20 @@ def test_the_figures_count_what_happened(ads: dict[str, ClassAd]) -> None:
     assert collector.integer("UpdatesTotal") == sum(collector.integer(n) or 0 for n in by_kind)
     assert (collector.integer("InProcQueriesFromTOOL") or 0) >= 1
     assert (ads["Negotiator"].real("LastNegotiationCycleCpuTime0") or 0) > 0
+
+
+def test_more_of_a_schedds_statistics_are_shown_to_who_asks(
+    pool: PersonalPool, ads: dict[str, ClassAd]
+) -> None:
+    assert "RecentWindowMax" not in ads["Scheduler"]
+    name = ads["Scheduler"].string("Name") or ""
+    asked = ("condor_status", "-schedd", "-direct", name, "-l", "-statistics", "SCHEDD:2")
+    [more] = parse_ads(run_tool(pool, *asked)[1])
+    assert more.integer("RecentWindowMax") == 1200
+    shadows = (more.integer("ShadowsStarted") or 0) + (more.integer("ShadowsRecycled") or 0)
+    assert shadows == more.integer("JobsStarted")
+    assert (more.integer("CmdJobsCompleted") or 0) >= 3
+    assert more.integer("Cmd__bin_cat_JobsCompleted") == more.integer("CmdJobsCompleted")
 
 
 @pytest.mark.parametrize("kind", ["Collector", "DaemonMaster", "Negotiator", "Scheduler", "StartD"])

@@ -518,14 +518,19 @@ def _fill_job(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config)
     ad["JobId"] = f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
     ad["JobStart"] = machine.date(record.times.job_began_at)
     if record.usage is not None:
-        for name in (*_USAGE_ATTRIBUTES, "JobPid", "StarterPid", "StarterIpAddr"):
-            text = record.usage.text(name)
-            if text is not None:
-                ad.insert_text(name, text)
-        ran_seconds = record.usage.integer("StatsLifetime")
-        if ran_seconds:
-            spent = [record.usage.real(name) or 0.0 for name in ("RemoteUserCpu", "RemoteSysCpu")]
-            ad["CPUsUsage"] = sum(spent) / ran_seconds
+        _fill_usage(ad, record.usage)
+
+
+def _fill_usage(ad: ClassAd, usage: ClassAd) -> None:
+    """Put in what the starter has told of its job."""
+    for name in (*_USAGE_ATTRIBUTES, "JobPid", "StarterPid", "StarterIpAddr"):
+        text = usage.text(name)
+        if text is not None:
+            ad.insert_text(name, text)
+    ran_seconds = usage.integer("StatsLifetime")
+    if ran_seconds:
+        spent = (usage.real("RemoteUserCpu") or 0.0) + (usage.real("RemoteSysCpu") or 0.0)
+        ad["CPUsUsage"] = spent / ran_seconds
 
 
 def private_ad(record: SlotRecord) -> ClassAd | None:

@@ -260,6 +260,8 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequenc
         projection=projection(wish),
         limit=wish.limit,
     )
+    if wish.statistics:
+        query["STATISTICS_TO_PUBLISH"] = wish.statistics
     if wish.diagnose:
         streams.stdout.write("\n".join(query.lines()) + "\n")
         return []
