@@ -126,6 +126,25 @@ def test_a_daemons_ad_has_the_names_of_the_references(ads: dict[str, ClassAd], k
     assert not more
 
 
+def test_what_is_missing_has_its_row_in_the_manual() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "statistics.md").read_text()
+    rows = re.findall(
+        r"^\|[^|\n]+\|([^|\n]+)\|[^|\n]+\|$", page.partition("has not")[2], re.MULTILINE
+    )
+    beginnings = [name.rstrip("…") for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    # What is there as soon as there is something to tell is not missing, nor are other attributes.
+    passing = (
+        r".*PerSecond_(1m|5m)|JobsShould(Hold|Requeue)|ForkQueriesFrom\w+"
+        r"|LastFetchWork\w+|Unhibernate"
+    )
+    for kind, patterns in MISSING.items():
+        for name in recorded()[kind]:
+            bare = name.removeprefix("Recent")
+            if not any(re.fullmatch(one, name) for one in patterns) or re.fullmatch(passing, bare):
+                continue
+            assert any(bare.startswith(one) for one in beginnings), name
+
+
 def test_the_figures_count_what_happened(ads: dict[str, ClassAd]) -> None:
     schedd, startd, collector = ads["Scheduler"], ads["StartD"], ads["Collector"]
     jobs = schedd.integer("JobsSubmitted") or 0
