@@ -100,7 +100,7 @@ class CollectorKnobs:
     )
     COLLECTOR_SUPER_ADDRESS_FILE = path(
         "$(LOG)/.collector_address.super",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where root's tools look for the address; it is the one that everybody has.",
     )
     COLLECTOR_TCP_SOCKET_BUFSIZE = integer(
         "128*1024",

@@ -326,7 +326,7 @@ class ScheddKnobs:
     SCHEDD_SLOT_WEIGHT = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
     SCHEDD_SUPER_ADDRESS_FILE = path(
         "$(SPOOL)/.schedd_address.super",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where root's tools look for the address; it is the one that everybody has.",
     )
     SCHEDD_USE_SLOT_WEIGHT = boolean(
         "true",

@@ -115,16 +115,16 @@ class StarterKnobs:
         "false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
-    JOB_MINIMUM_UID = integer(
-        "100",
-        doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
-        "of the system, whose jobs run as the slot's account. Kettle's own knob.",
-    )
     JOB_MEMORY_LIMIT_POLICY = string(
         "soft",
         doc="Whether a job that no control group limits is held when it uses more than its slot's "
         "Memory. hard: at once; soft: when that is by more than a 16th of the machine's, or others "
         "need it; none. Kettle's own knob.",
+    )
+    JOB_MINIMUM_UID = integer(
+        "100",
+        doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
+        "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
     JOB_RENICE_INCREMENT = expression(
         "0",

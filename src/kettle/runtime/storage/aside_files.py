@@ -77,21 +77,25 @@ class AsideTarget:
 class AsideFiles(LocalFiles):
     """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say.
 
-    Folders that are missing below `makes_below`, itself a folder, are made for what is written
-    there. Nothing is touched outside of `limits`, and `reserve` is kept free.
+    `makes` is made, where it is missing, for what is written there, and so are folders below it
+    that are missing if `makes_below`. Nothing is touched outside of `limits`, and `reserve` is kept
+    free.
     """
 
     def __init__(
         self,
         aside: Aside,
         is_far: Callable[[str], bool],
-        makes_below: str | None = None,
+        makes: str | None = None,
         limits: AccessLimits | None = None,
         reserve: Reserve | None = None,
+        *,
+        makes_below: bool = False,
     ) -> None:
         super().__init__(reserve=reserve)
         self._aside = aside
         self._is_far = is_far
+        self._makes = makes
         self._makes_below = makes_below
         self._limits = limits
 
@@ -104,14 +108,19 @@ class AsideFiles(LocalFiles):
         try:
             return act()
         except FileNotFoundError:
-            root = self._makes_below
-            below = root is not None and os.path.normpath(path).startswith(f"{root}/")
-            if root is None or not below or not os.path.isdir(root):
+            folder = os.path.dirname(os.path.normpath(path))
+            if not self._may_make(folder):
                 raise
             if self._reserve is not None:
-                self._reserve.check_below(root)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+                self._reserve.check_below(_nearest(folder))
+            os.makedirs(folder, exist_ok=True)
             return act()
+
+    def _may_make(self, folder: str) -> bool:
+        root = self._makes
+        if root is None or folder == root:
+            return root is not None
+        return self._makes_below and folder.startswith(f"{root}/")
 
     def open_source(  # type: ignore[override]
         self, path: str
@@ -158,3 +167,10 @@ class AsideFiles(LocalFiles):
             await self._aside.run(check)
         else:
             check()
+
+
+def _nearest(folder: str) -> str:
+    """Return the nearest folder above that is there."""
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return folder

@@ -99,15 +99,17 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     store = IntermediateStore(shadow)
 
     turn = Turn(shadow, "Output")
-    makes_folders = shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR]
     files = AsideFiles(
         shadow.host.aside,
         shadow.host.mounts.is_far,
-        posixpath.normpath(directory) if makes_folders else None,
+        # A directory that was moved away meanwhile comes back, as in the reference: what a job has
+        # computed is worth more than its absence.
+        posixpath.normpath(directory),
         shadow.access_limits(),
         # Compat: the reference fills the disk; ours keeps room for the queue log, and for whoever
         # else writes there (tests/pool/test_reserve.py).
         shadow.host.reserve,
+        makes_below=shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR],
     )
     refused = False
 

@@ -99,7 +99,11 @@ def test_no_empty_file_and_no_folder_uses_the_inodes_that_are_kept(
     left = [41]
     monkeypatch.setattr(os, "statvfs", lambda _: disk_with(left[0]))
     files = AsideFiles(
-        InlineAside(), lambda _: False, str(tmp_path), reserve=Reserve(str(tmp_path), 1)
+        InlineAside(),
+        lambda _: False,
+        str(tmp_path),
+        reserve=Reserve(str(tmp_path), 1),
+        makes_below=True,
     )
     LocalTarget(str(tmp_path / "last"), 0, Reserve(str(tmp_path), 1)).close()
     files.make_directory(str(tmp_path / "folder"), 0)
