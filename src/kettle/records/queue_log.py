@@ -29,6 +29,9 @@ SEQUENCE = 107
 # Limit: one line of a log; no attribute that anybody may set is as long.
 LONGEST_RECORD_BYTES = 64 * 1024 * 1024
 
+# What a record of a transaction takes in memory besides its texts, about.
+_RECORD_BYTES = 250
+
 # Operations that need no attribute's name or type.
 _NAMELESS = frozenset((NEW_AD, DESTROY_AD))
 
@@ -219,21 +222,64 @@ def replay(data: bytes | Iterable[bytes], table: Table) -> Replay:
     return _Replayer(table).run((data,) if isinstance(data, bytes) else data)
 
 
-def replay_by_steps(pieces: Iterable[bytes], table: Table) -> Generator[None, None, Replay]:
-    """Do what `replay` does, a piece at each step, for those who have other things to do."""
-    return _Replayer(table).steps(pieces)
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What of a log is too much: of one line, and of a transaction that has not ended.
+
+    None is no bound: who wrote a transaction into our own log had one.
+    """
+
+    line_bytes: int = LONGEST_RECORD_BYTES
+    pending_bytes: int | None = None
+
+
+def replay_by_steps(
+    pieces: Iterable[bytes], table: Table, bounds: Bounds | None = None
+) -> Generator[None, None, Replay]:
+    """Do what `replay` does, a piece at each step, for those who have other things to do.
+
+    Raises StorageError for what is beyond the bounds, too.
+    """
+    return _Replayer(table, bounds).steps(pieces)
+
+
+class _Line:
+    """The line that has not ended yet: its pieces, put together once, however many they are."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self.bytes = 0
+
+    def go_on(self, piece: bytes) -> list[bytes]:
+        """Return the lines that end in the next piece of the log."""
+        lines = piece.split(b"\n")
+        last = lines.pop()
+        if lines:
+            lines[0] = self.so_far() + lines[0]
+            self._pieces = []
+            self.bytes = 0
+        self._pieces.append(last)
+        self.bytes += len(last)
+        return lines
+
+    def so_far(self) -> bytes:
+        """Return what there is of it."""
+        return b"".join(self._pieces)
 
 
 class _Replayer:
     """One pass over a log."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, bounds: Bounds | None = None) -> None:
         self.table = table
+        self.bounds = bounds or Bounds()
         self.sequence = 0
         self.created = 0
         self.records = 0
         self.kept = 0
         self.pending: list[tuple[int, str, str, str]] | None = None
+        # Where that transaction began.
+        self.begun = 0
 
     def run(self, pieces: Iterable[bytes]) -> Replay:
         """Apply every line that counts."""
@@ -248,11 +294,10 @@ class _Replayer:
     def steps(self, pieces: Iterable[bytes]) -> Generator[None, None, Replay]:
         """Apply every line that counts, a piece at each step."""
         end = number = bad = 0
-        rest = b""
+        line = _Line()
         for piece in pieces:
-            lines = (rest + piece).split(b"\n")
-            rest = lines.pop()
-            if len(rest) > LONGEST_RECORD_BYTES:
+            lines = line.go_on(piece)
+            if line.bytes > self.bounds.line_bytes:
                 raise StorageError(f"line {number + len(lines) + 1} of the log has no end")
             for raw in lines:
                 number += 1
@@ -265,6 +310,7 @@ class _Replayer:
                     bad = number
                 else:
                     self._take(record, end)
+            self._check_pending(end)
             yield
         return Replay(
             self.sequence,
@@ -272,8 +318,15 @@ class _Replayer:
             self.kept,
             self.records,
             number,
-            self._discarded(bad, rest),
+            self._discarded(bad, line.so_far()),
         )
+
+    def _check_pending(self, end: int) -> None:
+        most, pending = self.bounds.pending_bytes, self.pending
+        if most is None or pending is None:
+            return
+        if end - self.begun + len(pending) * _RECORD_BYTES > most:
+            raise StorageError(f"a transaction of the log is larger than {most >> 20} MiB")
 
     def _check_lost(self, raw: bytes, bad: int) -> None:
         if raw.startswith(b"106"):
@@ -294,6 +347,7 @@ class _Replayer:
         op = record[0]
         if op == BEGIN:
             self.pending = []
+            self.begun = end
         elif op == END:
             for each in self.pending or ():
                 self._apply(each)

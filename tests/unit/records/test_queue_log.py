@@ -225,3 +225,39 @@ def test_a_log_cut_at_any_byte_gives_a_state_that_was_once_true(
     assert replayed.ads == expected
     assert outcome.kept_bytes == length
     assert bool(outcome.discarded) == (length < cut)
+
+
+class Counted(bytes):
+    """A piece that counts what is copied where it is put behind another."""
+
+    copied = 0
+
+    def __radd__(self, other: bytes) -> bytes:
+        Counted.copied += len(other) + len(self)
+        return bytes(other) + bytes(self)
+
+
+def test_a_long_line_is_put_together_once() -> None:
+    log = b'107 1 CreationTimestamp 1\n103 1.0 A "' + b"x" * 100_000 + b'"\n103 1.0 B 2\n1'
+    pieces = [Counted(log[at : at + 100]) for at in range(0, len(log), 100)]
+    table = Ads()
+    Counted.copied = 0
+    outcome = queue_log.replay(pieces, table)
+    assert Counted.copied < 3 * len(log)
+    assert table.ads["1.0"] == {"A": '"' + "x" * 100_000 + '"', "B": "2"}
+    assert (outcome.discarded, outcome.whole_lines) == ("a torn record of 1 bytes", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (b'103 1.0 A "' + b"x" * 5000, "line 1 of the log has no end"),
+        (b"105 \n" + b"103 1.0 A 1\n" * 100, "a transaction of the log is larger than"),
+    ],
+)
+def test_what_is_beyond_the_bounds_is_read_no_further(text: bytes, complaint: str) -> None:
+    bounds = queue_log.Bounds(line_bytes=1000, pending_bytes=10_000)
+    pieces = iter([text[at : at + 100] for at in range(0, len(text), 100)])
+    with pytest.raises(StorageError, match=complaint):
+        list(queue_log.replay_by_steps(pieces, Ads(), bounds))
+    assert next(pieces, None) is not None

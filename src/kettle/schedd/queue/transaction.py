@@ -23,7 +23,7 @@ Change = tuple[int, str, str, str]
 _SET = queue_log.SET_ATTRIBUTE
 
 # What a change, and a new ad, take besides their texts.
-_CHANGE_BYTES = 200
+CHANGE_BYTES = 200
 _NEW_AD_BYTES = 600
 
 # Jobs of which the same attributes become the same texts.
@@ -103,12 +103,12 @@ class Transaction:
     def set_attribute(self, key: str, name: str, text: str) -> None:
         """Give an attribute an expression, in old syntax."""
         self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
-        self.size += len(name) + len(text) + _CHANGE_BYTES
+        self.size += len(name) + len(text) + CHANGE_BYTES
 
     def delete_attribute(self, key: str, name: str) -> None:
         """Remove an attribute; removing a missing one is recorded all the same."""
         self.changes.append((queue_log.DELETE_ATTRIBUTE, key, name, ""))
-        self.size += len(name) + _CHANGE_BYTES
+        self.size += len(name) + CHANGE_BYTES
 
     def update(self, key: str, attributes: Mapping[str, str | None]) -> None:
         """Set every attribute to its text, or take it away where that is None.
@@ -122,7 +122,7 @@ class Transaction:
             if text is not None:
                 stored = _storable(text)
                 changes.append((_SET, key, name, stored))
-                self.size += len(name) + len(stored) + _CHANGE_BYTES
+                self.size += len(name) + len(stored) + CHANGE_BYTES
             elif self._is_shared(key, name):
                 self.set_attribute(key, name, "undefined")
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import mmap
 import os
 import struct
@@ -39,6 +40,7 @@ _ASIDE_SECONDS = 60.0
 # Where what was read ends, for the process that did not read it.
 _END = struct.Struct("<Q")
 
+_EXISTS = os.strerror(errno.EEXIST)
 
 # What the reference calls an export that failed.
 EXPORT_FAILED = 4007
@@ -49,7 +51,9 @@ class ExportCommands:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
+        # One folder of a user's at a time, and one log that comes back.
         self._moving = asyncio.Lock()
+        self._importing = asyncio.Lock()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -69,8 +73,7 @@ class ExportCommands:
             text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
             await self._commit(exports.plan_export(queue, chosen))
             try:
-                async with self._moving:
-                    await self._write(actor, path, text.encode("utf-8", "surrogateescape"))
+                await self._write(actor, path, text.encode("utf-8", "surrogateescape"))
             except (KettleError, OSError):
                 await self._commit(exports.plan_unexport(queue, chosen))
                 raise
@@ -99,10 +102,9 @@ class ExportCommands:
         actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            async with self._moving:
+            async with self._importing:
                 brought = await self._read(actor, path)
-            transaction, count = exports.plan_import(self._schedd.queue, brought, actor)
-            await self._commit(transaction)
+                count = await self._take_over(brought)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
             return
@@ -112,6 +114,14 @@ class ExportCommands:
         if transaction:
             self._schedd.queue.commit(transaction, refusable=True)
             await self._schedd.journal.flush()
+
+    async def _take_over(self, brought: exports.Brought) -> int:
+        """Commit what came back in pieces; return of how many jobs."""
+        count = 0
+        for transaction, jobs in exports.plan_import(self._schedd.queue, brought):
+            await self._commit(transaction)
+            count += jobs
+        return count
 
     def _files(self, actor: Actor) -> OwnedFiles:
         return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
@@ -156,7 +166,7 @@ class ExportCommands:
                 shared[at : min(end, at + _PIECE_BYTES)]
                 for at in range(_PIECE_BYTES, end, _PIECE_BYTES)
             )
-            steps = exports.read_log(schedd.queue, pieces, schedd.queue_settings)
+            steps = exports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
             while True:
                 try:
                     next(steps)
@@ -167,18 +177,24 @@ class ExportCommands:
 
     async def _do_aside(self, work: Callable[[], None], what: str) -> None:
         """Work in a user's folder in a child of ours: it may lie where every look at it hangs."""
-        with self._opening(what):
-            async with asyncio.timeout(_ASIDE_SECONDS):
-                await self._schedd.runtime.snapshots.run(lambda: work, f"an {what}")
+        async with self._moving:
+            with self._opening(what):
+                async with asyncio.timeout(_ASIDE_SECONDS):
+                    await self._schedd.runtime.snapshots.run(lambda: work, f"an {what}")
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:
-        """Say of a log that fails what the reference says; why, our own log says."""
+        """Say of a log that fails what the reference says; why, our own log says.
+
+        Only of what the user can mend himself he is told: a log of an export before.
+        """
         try:
             yield
         except (KettleError, OSError) as error:
             self._schedd.runtime.log.problem(f"The {what} log: {error}")
-            raise RefusedError(f"Failed to initialize {what} job log") from None
+            # Of a child's error there are only the words.
+            why = f": {exports.LOG_NAME} exists already" if _EXISTS in str(error) else ""
+            raise RefusedError(f"Failed to initialize {what} job log{why}") from None
 
 
 def _folder(request: ClassAd) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Generator
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.errors import NotFoundError, RefusedError
+from kettle.errors import NotFoundError, RefusedError, StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.records import queue_log
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import exports
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.qmgmt import LARGE_TRANSACTION_BYTES
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
 
 
@@ -34,16 +36,44 @@ def exhaust(steps: Generator[None, None, exports.Brought]) -> tuple[int, exports
         taken += 1
 
 
-def read(schedd: Schedd, text: str) -> exports.Brought:
+def read(schedd: Schedd, text: str, actor: Actor = ALICE) -> exports.Brought:
     """Return what comes back with a log of this text."""
-    return exhaust(exports.read_log(schedd.queue, [text.encode()], SETTINGS))[1]
+    return exhaust(exports.read_log(schedd.queue, [text.encode()], actor, SETTINGS))[1]
+
+
+def take_over(schedd: Schedd, brought: exports.Brought) -> list[int]:
+    """Commit what came back; return of how many jobs, transaction by transaction."""
+    counts = []
+    for transaction, count in exports.plan_import(schedd.queue, brought):
+        schedd.queue.commit(transaction)
+        counts.append(count)
+    return counts
+
+
+class Table:
+    """What a log says of each ad: its names and texts, by name in lower case."""
+
+    def __init__(self) -> None:
+        self.ads: dict[str, dict[str, tuple[str, str]]] = {}
+
+    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
+        self.ads[key] = {}
+
+    def destroy_ad(self, key: str) -> None:
+        del self.ads[key]
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        self.ads[key][name.lower()] = (name, text)
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        del self.ads[key][name.lower()]
 
 
 def test_naming_one_job_exports_its_whole_cluster() -> None:
     schedd = Schedd()
     jobs = schedd.submit(2, Args='"1"')
     schedd.submit(1)
-    log = exports.ExportedLog(lambda _: True)
+    log = Table()
     queue_log.replay(export(schedd, str(jobs[0].id)).encode(), log)
     cluster = jobs[0].id.cluster
     assert list(log.ads) == ["0.0", f"0{cluster}.-1", f"{cluster}.0", f"{cluster}.1"]
@@ -95,9 +125,7 @@ def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> Non
     first, second = schedd.submit(2)
     text = export(schedd, str(first.id))
     text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
-    transaction, count = exports.plan_import(schedd.queue, read(schedd, text), ALICE)
-    schedd.queue.commit(transaction)
-    assert count == 1
+    assert take_over(schedd, read(schedd, text)) == [1]
     assert (first.status, first.ad.integer("ExitCode"), first.owner) == (4, 3, "alice")
     assert not exports.is_external(first.ad)
     assert exports.is_external(second.ad)
@@ -107,10 +135,9 @@ def test_nobody_imports_changes_of_another_users_jobs() -> None:
     schedd = Schedd()
     job = schedd.submit(1)[0]
     text = export(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
-    brought = read(schedd, text)
-    with pytest.raises(RefusedError):
-        exports.plan_import(schedd.queue, brought, BOB)
-    assert exports.plan_import(schedd.queue, brought, ROOT)[1] == 1
+    with pytest.raises(RefusedError, match="not authorized to import given jobs"):
+        read(schedd, text, BOB)
+    assert take_over(schedd, read(schedd, text, ROOT)) == [1]
 
 
 def test_a_log_that_comes_back_is_read_by_steps_and_only_exported_jobs_are_kept_of_it() -> None:
@@ -119,10 +146,10 @@ def test_a_log_that_comes_back_is_read_by_steps_and_only_exported_jobs_are_kept_
     text = export(schedd, str(job.id))
     many = [f"103 {job.id} Chosen{number} 1\n".encode() for number in range(5000)]
     strangers = [f"103 {other.id} Chosen 1\n103 99.0 Chosen 1\n".encode()]
-    steps = exports.read_log(schedd.queue, [text.encode(), *strangers, *many], SETTINGS)
+    steps = exports.read_log(schedd.queue, [text.encode(), *strangers, *many], ALICE, SETTINGS)
     taken, brought = exhaust(steps)
     # A step for each piece, and some for what is to be looked at.
-    assert taken >= len(many) + 10
+    assert taken >= len(many) + 5
     assert list(brought) == [str(job.id)]
     assert len(brought[str(job.id)]) == 5000
 
@@ -144,8 +171,85 @@ def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> N
     ):
         text += f"103 {job.id} {line}\n"
     brought = read(schedd, text + f"103 {job.id} Chosen 3\n")
-    transaction, count = exports.plan_import(schedd.queue, brought, ALICE)
-    schedd.queue.commit(transaction)
-    assert count == 1
+    assert take_over(schedd, brought) == [1]
     assert dict(job.ad.flattened().own_texts()) == before | {"Chosen": "3"}
     assert job.status == 1
+
+
+def test_an_import_is_taken_over_in_pieces() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(6)
+    text = export(schedd, str(jobs[0].id))
+    for job in jobs:
+        text += "".join(f"103 {job.id} A{number} {'1' * 200}\n" for number in range(500))
+    brought = read(schedd, text)
+    pieces = exports.plan_import(schedd.queue, brought)
+    transaction, count = next(pieces)
+    assert count == 2
+    schedd.queue.commit(transaction)
+    # The disk is full here: what has come back has, and the next import takes the rest.
+    assert [exports.is_external(job.ad) for job in jobs] == [False] * 2 + [True] * 4
+    assert take_over(schedd, read(schedd, text)) == [2, 2]
+    assert not any(exports.is_external(job.ad) for job in jobs)
+    assert take_over(schedd, read(schedd, text)) == []
+
+
+def test_an_import_takes_only_the_memory_of_what_changed() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1, Args='"1"')[0]
+    text = export(schedd, str(job.id))
+    log = exports.ImportedLog(schedd.queue, ALICE)
+    queue_log.replay(text.encode(), log)
+    assert (log.ads, log.held_bytes) == ({}, 0)
+    for line in ("A 1", "A 22", "B 3"):
+        queue_log.replay(f"103 {job.id} {line}\n".encode(), log)
+    whole = log.held_bytes
+    assert log.ads == {str(job.id): {"a": ("A", "22"), "b": ("B", "3")}}
+    queue_log.replay(f"104 {job.id} B\n104 {job.id} B\n".encode(), log)
+    assert 0 < log.held_bytes < whole
+    # As it is here already, whatever was said before.
+    queue_log.replay(f'103 {job.id} Args "2"\n103 {job.id} Args "1"\n'.encode(), log)
+    assert list(log.ads[str(job.id)]) == ["a"]
+    queue_log.replay(f"102 {job.id}\n".encode(), log)
+    assert (log.ads, log.held_bytes) == ({}, 0)
+
+
+@pytest.mark.parametrize(
+    ("count", "length"),
+    [(exports.MOST_CHANGED + 1, 1), (20, LARGE_TRANSACTION_BYTES // 20)],
+    ids=["many", "long"],
+)
+def test_of_one_job_no_more_comes_back_than_one_step_takes_over(count: int, length: int) -> None:
+    schedd = Schedd()
+    job = schedd.submit(1)[0]
+    text = export(schedd, str(job.id))
+    text += "".join(f"103 {job.id} A{number} {'1' * length}\n" for number in range(count))
+    with pytest.raises(RefusedError, match="of it"):
+        read(schedd, text)
+
+
+def test_an_import_is_bounded_as_a_transaction_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(10)
+    text = export(schedd, str(jobs[0].id))
+    text += "".join(f"103 {job.id} A {'1' * 1000}\n" for job in jobs)
+    monkeypatch.setattr(exports, "LARGE_TRANSACTION_BYTES", 2_000)
+    monkeypatch.setattr(exports, "_NOTED_BYTES", 1_000)
+    monkeypatch.setattr(exports, "MOST_TRANSACTION_BYTES", 5_000)
+    with pytest.raises(RefusedError, match="the log brings more than"):
+        read(schedd, text)
+    monkeypatch.setattr(exports, "MOST_TRANSACTION_BYTES", 50_000)
+    assert len(read(schedd, text)) == 10
+    monkeypatch.setattr(exports, "MOST_OPEN_BYTES", 5_000)
+    with pytest.raises(RefusedError, match="all open transactions together"):
+        read(schedd, text)
+
+
+def test_a_line_that_is_no_attribute_of_a_job_s_ends_an_import() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1)[0]
+    text = export(schedd, str(job.id)).encode() + f"103 {job.id} A ".encode()
+    pieces = iter([text, *[b"x" * 65536] * 100])
+    with pytest.raises(StorageError, match="has no end"):
+        exhaust(exports.read_log(schedd.queue, pieces, ALICE, SETTINGS))
+    assert len(list(pieces)) > 50

@@ -111,6 +111,34 @@ def test_an_import_waits_for_no_pipe(tmp_path: Path) -> None:
     assert "no regular file" in desk.said[-1]
 
 
+def test_who_exports_twice_into_a_folder_is_told_that_the_log_is_there(tmp_path: Path) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    assert desk.ask("on_unexport", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+    said = "Failed to initialize export job log: job_queue.log exists already"
+    assert answer.string("ErrorString") == said
+    assert "Managed" not in job.ad
+    (tmp_path / LOG_NAME).unlink()
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+
+
+def test_an_import_is_committed_in_pieces(tmp_path: Path) -> None:
+    desk = Desk()
+    jobs = desk.pure.submit(4)
+    assert desk.ask("on_export", tmp_path, ActionIds=str(jobs[0].id)).integer("ActionResult") == 1
+    with (tmp_path / LOG_NAME).open("a") as log:
+        for job in jobs:
+            log.writelines(f"103 {job.id} Word{number} {'1' * 200}\n" for number in range(1000))
+    seen: list[int] = []
+    desk.pure.queue.observe(lambda changes: seen.append(1))
+    answer = desk.ask("on_import", tmp_path)
+    assert (answer.integer("ActionResult"), answer.integer("TotalJobAds")) == (1, 4)
+    assert len(seen) == 4
+    assert all(job.ad.text("Word999") == "1" * 200 for job in jobs)
+
+
 def test_a_folder_that_hangs_is_given_up_and_its_jobs_are_nobody_else_s(tmp_path: Path) -> None:
     desk = Desk()
     (job,) = desk.pure.submit()
