@@ -113,3 +113,20 @@ def test_what_a_schedd_offers_is_said_as_the_reference_says_it() -> None:
         " Has Extended help:\n"
         "\thttps://example.org/help\n"
     )
+
+
+def test_a_description_that_comes_by_a_dash_shows_each_job_and_nothing_else() -> None:
+    """As the reference; -terse undoes it, and nobody wrote the file of what came by itself."""
+    text = "executable = /bin/true\nhold = true\nqueue 2\n"
+    for words, heads in (
+        (["-dry-run", "/dev/null", "-"], ["", "** Proc 1.0:", "", "** Proc 1.1:", ""]),
+        (["-terse", "-dry-run", "/dev/null", "-"], ["1.0 - 1.1"]),
+        (["-dump", "/dev/null", "-"], [""]),
+    ):
+        out, err = io.StringIO(), io.StringIO()
+        where = Streams(io.StringIO(text), out, err)
+        argv = ["condor_submit", *words]
+        assert main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 0
+        said = out.getvalue().splitlines()
+        assert [line for line in said if " = " not in line] == heads
+        assert "JobSubmitFile" not in out.getvalue()

@@ -191,7 +191,7 @@ def test_a_collector_that_does_not_answer_is_named() -> None:
         ),
         ("condor_transfer_data", 1, "You did not specify any jobs\n@"),
         ("condor_transfer_data -all 1", 1, "-all cannot be used with other constraints\n@"),
-        ("condor_ssh_to_job", 2, "ERROR: You must specify a job!\n\n@"),
+        ("condor_ssh_to_job", 2, "ERROR: You must specify a job!\n\n"),
         ("condor_ssh_to_job -nosuch", 2, "Unrecognized argument: -nosuch\n"),
         ("condor_ssh_to_job 1.x", 2, "Invalid job id: 1.x\n"),
         ("condor_ssh_to_job -shells", 2, "-shells requires an argument\n"),

@@ -392,7 +392,9 @@ def set_base(job: JobBuilder) -> None:
         attributes.set(name, text)
     attributes.set("QDate", str(facts.now))
     attributes.set("EnteredCurrentStatus", str(facts.now))
-    job.set_string("JobSubmitFile", facts.file_name)
+    # Of what came by standard input there is no file.
+    if facts.file_name not in ("", "-"):
+        job.set_string("JobSubmitFile", facts.file_name)
     job.set_string("CondorVersion", facts.version)
     job.set_string("SubmitVersion", facts.version)
     job.set_string("CondorPlatform", facts.platform)

@@ -6,6 +6,8 @@ first. Recorded from HTCondor 25.14.1 (tests/cli/test_silent_pool.py).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kettle.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -13,8 +15,12 @@ from kettle.errors import (
     KettleError,
     NotConnected,
     RefusedError,
+    UnknownHostError,
 )
 from kettle.wire.security.negotiation import display_method
+
+if TYPE_CHECKING:
+    from kettle.tools.reach import Reach
 
 
 def explain(error: KettleError) -> list[str]:
@@ -39,6 +45,20 @@ def explain(error: KettleError) -> list[str]:
         case RefusedError():
             return [f"DAEMON:{error.code}:{error}"]
     return [str(error)]
+
+
+def explain_unknown_host(error: UnknownHostError, name: str, reach: Reach) -> str:
+    """Return what is said of a -pool that is no host by tools that look at the name first.
+
+    A name that could be no daemon's is what is wrong; beside one that could be, it is the
+    configuration's pool that is named, as in the reference.
+    """
+    from kettle.runtime.sockets.addresses import may_be_daemon
+
+    if name and (error.host == name or not may_be_daemon(name, reach.config)):
+        return f"unknown host {name}"
+    pool = reach.config.get("COLLECTOR_HOST")
+    return f"CONDOR_STATUS:1:Unable to resolve COLLECTOR_HOST ({pool})."
 
 
 def explain_in_line(error: KettleError) -> str:

@@ -58,13 +58,23 @@ def test_a_token_that_others_may_read_is_listed_and_said_to_be_of_no_use(tmp_pat
     )
 
 
-def test_a_token_folder_that_is_not_there_is_named_and_holds_none(tmp_path: Path) -> None:
-    out, complaint = io.StringIO(), io.StringIO()
-    argv = ["condor_token_list", "-dir", "/nonexistent"]
-    where = Streams(io.StringIO(), out, complaint)
-    assert condor_token_list.main(argv, configuration(tmp_path), where) == 0
-    assert complaint.getvalue() == "cannot read /nonexistent: No such file or directory\n"
-    assert out.getvalue() == ""
+def test_what_holds_no_tokens_is_passed_over_in_silence(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    words.write_text("neither\na.b.c\n# a note\n")
+    words.chmod(0o644)
+    (tmp_path / "loop").symlink_to("loop")
+    for place in (["-dir", "/nonexistent"], ["-file", "/nonexistent"], ["-dir", str(tmp_path)]):
+        out, complaint = io.StringIO(), io.StringIO()
+        where = Streams(io.StringIO(), out, complaint)
+        argv = ["condor_token_list", *place]
+        assert condor_token_list.main(argv, configuration(tmp_path), where) == 0
+        assert (out.getvalue(), complaint.getvalue()) == ("", "")
+
+
+def test_levels_of_one_word_are_one_level(tmp_path: Path) -> None:
+    """As the reference: `A,B` is the name of no level, and no tool splits it."""
+    _, token, _ = create(tmp_path, "-identity", "a@b", "-authz", "READ,WRITE", "-authz", "DAEMON")
+    assert parse_token(token.strip()).claims["scope"] == "condor:/READ,WRITE condor:/DAEMON"
 
 
 def create(tmp_path: Path, *words: str) -> tuple[int, str, str]:

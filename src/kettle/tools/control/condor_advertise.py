@@ -127,7 +127,7 @@ def read_wish(words: Sequence[str]) -> Wish:
 def _take_word(wish: Wish, word: str) -> None:
     """Take the command, or the file."""
     if wish.command:
-        if wish.file:
+        if wish.file not in ("", "-"):
             raise SaidError(f"Extra argument: {word}\n", with_usage=True)
         wish.file = word
         return

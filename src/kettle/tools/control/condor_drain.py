@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from kettle.classad import ClassAd
 from kettle.client.daemon import ask_ad
 from kettle.client.pool import STARTD
-from kettle.errors import ClassAdSyntaxError, NotConnected, UsageError
+from kettle.errors import ClassAdSyntaxError, NotConnected, UnknownHostError, UsageError
+from kettle.tools.failures import explain_unknown_host
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -155,7 +156,10 @@ def drain(wish: Wish, reach: Reach, streams: Streams) -> int:
     machine, cancel = wish.words[0], "cancel" in wish.flags
     request = make_cancellation(wish) if cancel else make_request(wish)
     where = machine if machine.startswith("<") else ""
-    startd = reach.pool.locate(STARTD, machine, address=where, to_command=True)
+    try:
+        startd = reach.pool.locate(STARTD, machine, address=where, to_command=True)
+    except UnknownHostError as error:
+        raise SaidError(f"ERROR: {explain_unknown_host(error, machine, reach)}") from None
     command = Command.CANCEL_DRAIN_JOBS if cancel else Command.DRAIN_JOBS
     try:
         answer = ask_ad(reach.connector, startd.address, command, request)

@@ -50,9 +50,12 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     if len(wish.words) != 2:
         raise UsageError("a machine and a subsystem must be named")
     machine, name = wish.words
+    if "-" in (machine, name):
+        # A dash begins options, and this one names none.
+        raise UsageError(f"- is no {'machine' if machine == '-' else 'log'}")
     asked = sorted(wish.flags & KINDS.keys())
     kind = KINDS[asked[0]] if asked else MASTER
-    named = "" if machine == "-" else machine
+    named = machine
     where = machine if machine.startswith("<") else ""
     if reach.named_pool:
         try:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from kettle.attributes.codes import JobStatus
 from kettle.client.running_job import RETRY, Shell, find_starter, say_held, start_shell
-from kettle.errors import ConnectionLost, NotConnected, NotFoundError, RefusedError, UsageError
+from kettle.errors import ConnectionLost, NotConnected, NotFoundError, RefusedError
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -118,7 +118,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             raise BriefError(f"-{option.name} requires an argument")
         _apply(wish, option.name, value)
     if wish.cluster < 0:
-        raise UsageError("ERROR: You must specify a job!\n")
+        raise BriefError("ERROR: You must specify a job!\n")
     return wish
 
 

@@ -18,7 +18,13 @@ from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
 from kettle.tools.options import BriefError, Option, match_option, with_debugging
 from kettle.tools.programs import Streams
-from kettle.tools.submitting.sending import Manner, Progress, show_capabilities, submit_jobs
+from kettle.tools.submitting.sending import (
+    Manner,
+    Progress,
+    render_proc,
+    show_capabilities,
+    submit_jobs,
+)
 
 USAGE = """\
 Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
@@ -78,6 +84,11 @@ ERROR: No submit filename was provided, and '{0}'
   commands, an explicit submit filename argument must be given. You can use -
   as the submit filename argument to read from stdin.
 """
+NO_ADDRESS = """\
+condor_submit: "{0}" is not a valid address
+Should be of the form <ip:port>
+For example: <123.456.789.123:6789>
+"""
 
 
 class Request(Struct):
@@ -103,11 +114,27 @@ class Request(Struct):
         """Whether the files travel to the schedd."""
         return "spool" in self.switches or "remote" in self.values
 
+    @property
+    def is_terse(self) -> bool:
+        """Whether only the range of jobs is said; what shows them whole wins."""
+        return "terse" in self.switches and "verbose" not in self.switches
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the description comes by `-`, which shows each job and nothing else."""
+        return self.file == "-" and not self.is_terse
+
+    @property
+    def is_verbose(self) -> bool:
+        """Whether each job is shown whole."""
+        return "verbose" in self.switches or self.is_quiet
+
     def manner(self) -> Manner:
         """Return how the jobs are sent."""
         return Manner(
-            verbose="verbose" in self.switches,
-            terse="terse" in self.switches,
+            verbose=self.is_verbose,
+            terse=self.is_terse,
+            quiet=self.is_quiet,
             is_factory="factory" in self.switches,
             schedd_words=tuple(
                 word
@@ -149,6 +176,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     if request.dry_file and not request.file:
         streams.stderr.write(NO_FILE.format(request.dry_file))
         return 1
+    address = request.values.get("addr", "")
+    if address and not address.startswith("<"):
+        streams.stderr.write(NO_ADDRESS.format(address))
+        return 1
     from kettle.tools.reach import Reach
 
     named = request.values.get("name", request.values.get("remote", ""))
@@ -158,7 +189,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             # A pool alone does not name a schedd: the own one is meant then.
             pool=request.values.get("pool", "") if named else "",
             name=named,
-            address=request.values.get("addr", ""),
+            address=address,
             subsystem="SUBMIT",
         )
     except KettleError as error:
@@ -284,7 +315,8 @@ def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
     words = ("job ClassAd(s)", "Storing", "submitted")
     if "dump" not in request.values:
         words = ("job(s)", "Dry-Run", "dry-run")
-    show = Progress(streams, words[1], words[2], terse="terse" in request.switches)
+    show = Progress(streams, words[1], words[2], terse=request.is_terse)
+    show.quiet = request.is_quiet
     show.what = words[0]
     if request.dry_file == "-":
         write: Callable[[str], object] = streams.stdout.write
@@ -316,6 +348,15 @@ def write_dry(
                 write("\n")
             is_factory = submission.is_factory or "factory" in request.switches
             write("" if is_factory else own_attributes(job))
+            if request.is_quiet and not is_factory and "dump" not in request.values:
+                ad = job.differences.to_ad(submission.cluster_ad())
+                ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = (
+                    request.cluster,
+                    job.proc,
+                    job.status,
+                )
+                streams = show.streams
+                streams.stdout.write(render_proc(ad))
             show.dots = show.dots and not is_factory
             show.one()
     except SubmitError as error:

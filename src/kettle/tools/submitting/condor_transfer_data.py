@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from kettle.errors import (
     UnknownHostError,
     UsageError,
 )
-from kettle.tools.failures import explain_in_line
+from kettle.tools.failures import explain_in_line, explain_unknown_host
 from kettle.tools.options import (
     BriefError,
     MissingValueError,
@@ -99,12 +100,15 @@ def _complain(error: UsageError) -> str:
 
 def _find_schedd(reach: Reach) -> Located:
     """Return the schedd that is meant; BriefError if nobody knows it."""
-    if not reach.name:
-        reach = reach.without_pool()
+    if not reach.name and reach.named_pool:
+        # A pool alone names no schedd: the own one is meant, and the pool is only asked without it.
+        with contextlib.suppress(NotConnected, NotFoundError):
+            return Reach(reach.environment, address=reach.address).schedd()
     try:
         return reach.schedd()
     except UnknownHostError as error:
-        raise BriefError(f"condor_transfer_data: {error}") from None
+        why = explain_unknown_host(error, reach.name, reach)
+        raise BriefError(f"condor_transfer_data: {why}") from None
     except NotFoundError:
         raise BriefError(
             f"condor_transfer_data: Can't find address for schedd {reach.name}"

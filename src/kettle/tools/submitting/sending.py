@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, NotConnected, SubmitError, UnknownHostError
+from kettle.errors import KettleError, NotConnected, NotFoundError, SubmitError, UnknownHostError
 from kettle.structs import Struct
 
 if TYPE_CHECKING:
@@ -25,10 +25,16 @@ class Manner(Struct):
 
     verbose: bool = False
     terse: bool = False
+    quiet: bool = False
     # The schedd is to make the jobs as it needs them, whatever the description says.
     is_factory: bool = False
     # By which options other tools find the schedd.
     schedd_words: tuple[str, ...] = ()
+
+    @property
+    def shows_way(self) -> bool:
+        """Whether it is said how the jobs can be watched."""
+        return not self.verbose and not self.terse
 
 
 class Progress:
@@ -43,18 +49,20 @@ class Progress:
         self.terse = terse
         self.dots = dots and not terse
         self.verbose = False
+        # The description came by `-`: the line that grows, and what is counted, are not shown.
+        self.quiet = False
         self.what = "job(s)"
         self.count = 0
 
     def begin(self) -> None:
         """Show that it begins."""
-        if not self.terse:
+        if not self.terse and not self.quiet:
             self.streams.stdout.write(f"{self.verb} {self.what}")
 
     def one(self) -> None:
         """Show one more job."""
         self.count += 1
-        if self.dots:
+        if self.dots and not self.quiet:
             self.streams.stdout.write(".")
 
     def end(self, submission: Submission, cluster: int) -> None:
@@ -66,7 +74,7 @@ class Progress:
             name = submission.facts.file_name
             err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
             return
-        if self.verbose:
+        if self.verbose or self.quiet:
             out.write("\n")
         elif self.terse:
             out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
@@ -130,9 +138,13 @@ class Sender:
         if self.submission.options.spooled:
             self.spooled.append(ad)
         if self.verbose:
-            out = self.progress.streams.stdout
-            out.write(f"\n** Proc {cluster}.{proc}:\n")
-            out.writelines(f"{line}\n" for line in sorted(ad.lines(), key=str.lower))
+            self.progress.streams.stdout.write(render_proc(ad))
+
+
+def render_proc(ad: ClassAd) -> str:
+    """Return what -verbose shows of a job: the whole ad."""
+    lines = [f"{line}\n" for line in sorted(ad.lines(), key=str.lower)]
+    return "".join([f"\n** Proc {ad.integer('ClusterId')}.{ad.integer('ProcId')}:\n", *lines])
 
 
 def check_universe(universe: int | None) -> None:
@@ -215,6 +227,7 @@ def describe_offer(offered: ClassAd) -> str:
 def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: Streams) -> int:
     """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
     progress = Progress(streams, "Submitting", "submitted", terse=manner.terse)
+    progress.quiet = manner.quiet
     progress.verbose, progress.dots = manner.verbose, progress.dots and not manner.verbose
     sender = Sender(submission, progress, verbose=manner.verbose)
     try:
@@ -232,7 +245,7 @@ def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: S
         progress.fail(submission, error)
         return 1
     progress.end(submission, cluster)
-    if count and not manner.verbose and not manner.terse:
+    if count and manner.shows_way and not submission.options.interactive:
         streams.stderr.write(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n")
     if sender.spooled and not _spool(reach, schedd.address, sender.spooled, streams):
         return 1
@@ -250,8 +263,12 @@ def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: S
 def tell_absence(reach: Reach, error: KettleError) -> str:
     """Return what is said of a schedd that is not found."""
     if isinstance(error, UnknownHostError):
-        return f"condor_submit: {error}\n"
-    if isinstance(error, NotConnected):
+        from kettle.tools.failures import explain_unknown_host
+
+        why = explain_unknown_host(error, reach.name, reach)
+        if why.startswith("unknown"):
+            return f"condor_submit: {why}\n"
+    if isinstance(error, NotConnected) or (reach.name and isinstance(error, NotFoundError)):
         whom = f"schedd {reach.name}" if reach.name else "local schedd"
         return f"\nERROR: Can't find address of {whom}\n"
     return f"\nERROR: Can't find address of local schedd\n{error}\n"
@@ -276,6 +293,8 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
         submission.extended = commands_of(added) if isinstance(added, ClassAd) else ()
         if is_factory or submission.wants_factory():
             cluster, count = submit_factory(queue, submission)
+            if sender.verbose and not sender.progress.quiet:
+                sender.progress.streams.stdout.write("\n")
             sender.progress.count = count
         else:
             cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
@@ -312,7 +331,8 @@ def open_shell(job: str, reach: Reach, manner: Manner, streams: Streams) -> int:
     """Wait for an interactive job to start and open a shell in it; its exit code."""
     from kettle.tools.programs import load_tool
 
-    streams.stdout.write(f"Waiting for job {job} to start...\n")
     streams.stdout.flush()
+    streams.stderr.write("Waiting for job to start...\n")
+    streams.stderr.flush()
     argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt", *manner.schedd_words, job]
     return load_tool("condor_ssh_to_job")(argv, reach.environment, streams)

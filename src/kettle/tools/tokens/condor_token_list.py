@@ -10,19 +10,21 @@ from pathlib import Path
 from kettle.errors import KettleError
 from kettle.runtime.credentials import read_private_file
 from kettle.tools.options import Option
-from kettle.tools.phrases import Phrases
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import Wish, run, token_folder
+from kettle.tools.tokens.token_commands import DAEMON, MISSING, Wish, run, token_folder
 from kettle.wire.security.tokens import parse_token
 
-OPTIONS = (Option("dir", values=1), Option("file", values=1))
+OPTIONS = (Option("dir", values=1), Option("file", values=1), Option("capability"), *DAEMON)
+NAMING = ("pool", "name", "type")
 PHRASES = Phrases(
     unknown="condor_token_list: Invalid command line argument: {word}\n",
     missing="",
     missing_of={
         "dir": "condor_token_list: -dir requires path argument.\n",
         "file": "condor_token_list: -file requires file argument.\n",
+        **{name: MISSING[name].replace("{tool}", "condor_token_list") for name in NAMING},
     },
 )
 USAGE = """\
@@ -32,6 +34,9 @@ List the tokens of this user: header, claims and file of each, without their sig
 
   -dir PATH    look in this folder instead of the configured one
   -file FILE   look in this file only
+  -capability  look for the daemon that knows tokens of abilities; none of Kettle's gives such
+  -type SUBSYSTEM, -name NAME, -pool HOST
+               which daemon
 """
 
 
@@ -43,44 +48,55 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def list_tokens(wish: Wish, reach: Reach, streams: Streams) -> int:
-    """Print one line for each token."""
+    """Print one line for each token; what cannot be read, and what is none, is passed over.
+
+    Compat: of a token that no tool uses it is said why; the reference lists it like any other.
+    Shown by test_a_token_that_others_may_read_is_listed_and_said_to_be_of_no_use. -capability looks
+    for its daemon and asks it nothing: no daemon of ours gives such tokens.
+    """
+    if "capability" in wish.flags:
+        find_daemon(wish, reach)
     folder = wish.get("dir") or token_folder(reach)
-    for path in [wish.get("file")] if wish.get("file") else files_in(folder, wish, streams):
+    for path in [wish.get("file")] if wish.get("file") else files_in(folder):
+        note = ""
         content = read_private_file(path)
         if content is None:
             try:
                 content = Path(path).read_bytes()
-            except OSError as error:
-                # A folder in the folder holds no tokens, here as where tools look for them.
-                if not isinstance(error, IsADirectoryError):
-                    streams.stderr.write(f"cannot read {path}: {error.strerror}\n")
+            except OSError:
                 continue
-            streams.stderr.write(f"no tool uses {path}: others may read it, or it is not yours\n")
+            note = f"no tool uses {path}: others may read it, or it is not yours\n"
         for line in content.decode("utf-8", "replace").splitlines():
             text = line.strip()
             if not text or text.startswith("#"):
                 continue
             try:
                 token = parse_token(text)
-            except KettleError as error:
-                streams.stderr.write(f"{path}: {error}\n")
+            except KettleError:
                 continue
+            streams.stderr.write(note)
+            note = ""
             header = json.dumps(token.header, separators=(",", ":"))
             claims = json.dumps(token.claims, separators=(",", ":"))
             streams.stdout.write(f"Header: {header} Payload: {claims} File: {path}\n")
     return 0
 
 
-def files_in(folder: str, wish: Wish, streams: Streams) -> Iterator[str]:
-    """Yield the files of the token folder; of one that was named and cannot be read it is said.
+def find_daemon(wish: Wish, reach: Reach) -> None:
+    """Raise SaidError if the daemon that -type, -name and -pool mean is nowhere."""
+    from kettle.client.pool import KINDS, SCHEDD
 
-    Compat: a folder that is not there holds no tokens, which is no failure; shown by
-    test_a_token_folder_that_is_not_there_is_named_and_holds_none.
-    """
+    word = wish.get("type").lower()
+    try:
+        reach.locate(KINDS[word] if word else SCHEDD)
+    except KettleError:
+        raise SaidError("ERROR: couldn't locate daemon.") from None
+
+
+def files_in(folder: str) -> Iterator[str]:
+    """Yield the files of the token folder; one that is not there has none, which is no failure."""
     try:
         names = sorted(os.listdir(folder))
-    except OSError as error:
-        if wish.get("dir"):
-            streams.stderr.write(f"cannot read {folder}: {error.strerror}\n")
+    except OSError:
         return
     yield from (os.path.join(folder, name) for name in names if not name.startswith("."))

@@ -143,7 +143,8 @@ def read_wish(given: Iterable[Given], tool: str, *, takes_words: bool = False) -
         if item.name == "type" and item.value.lower() not in KINDS:
             raise SaidError(f"ERROR: unrecognized daemon type: {item.value}", with_usage=True)
         if item.name == "authz":
-            wish.levels += [word for word in item.value.replace(",", " ").split() if word]
+            # One level is one word as it is, as in the reference: A,B is the name of no level.
+            wish.levels.append(item.value)
         elif item.name == "lifetime":
             number = re.match(r"\s*([+-]?\d+)", item.value, re.ASCII)
             if number is None or not -(1 << 63) <= int(number[1]) < 1 << 63:
