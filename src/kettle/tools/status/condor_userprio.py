@@ -5,6 +5,7 @@ Options, what is asked and what is told. The table is `userprio_table.py`.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -462,13 +463,19 @@ def _render_columns(columns: Columns, ads: list[ClassAd]) -> str:
 def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) -> list[ClassAd]:
     """Return one ad for each user and group.
 
-    They come from the collector; from the negotiator where it is wanted, or where users are named
-    of whom the collector does not know enough.
+    Of named users the collector is asked, and the negotiator if it does not know enough of them.
+    Compat: where nobody is named and nothing is said, the reference asks the collector, too; ours
+    the negotiator, which sends its ads less often. Shown by
+    test_condor_userprio_shows_and_sets_priorities.
     """
     from kettle.client import accounting
     from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 
+    if not wish.from_negotiator and not wish.from_collector and not wish.names:
+        with contextlib.suppress(NotConnected):
+            if address is not None:
+                return accounting.read_accounting_ads(reach.connector, address)
     if not wish.from_negotiator:
         ads = reach.pool.query(Command.QUERY_ACCOUNTING_ADS, make_query("Accounting"))
         if wish.from_collector or len(_choose(wish, ads)) >= len(wish.names):
