@@ -348,15 +348,8 @@ def write_dry(
                 write("\n")
             is_factory = submission.is_factory or "factory" in request.switches
             write("" if is_factory else own_attributes(job))
-            if request.is_quiet and not is_factory and "dump" not in request.values:
-                ad = job.differences.to_ad(submission.cluster_ad())
-                ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = (
-                    request.cluster,
-                    job.proc,
-                    job.status,
-                )
-                streams = show.streams
-                streams.stdout.write(render_proc(ad))
+            if request.is_quiet and not is_factory:
+                show.streams.stdout.write(show_whole(submission, request, job))
             show.dots = show.dots and not is_factory
             show.one()
     except SubmitError as error:
@@ -368,6 +361,15 @@ def write_dry(
     if "dump" in request.values and show.count and not show.terse:
         show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
+
+
+def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
+    """Return what a dry run, which -dump is not, says of a job whose description came by `-`."""
+    if "dump" in request.values:
+        return ""
+    ad = job.differences.to_ad(submission.cluster_ad())
+    ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = request.cluster, job.proc, job.status
+    return render_proc(ad)
 
 
 def _end_of_line(request: Request, show: Progress, error: SubmitError) -> str:
