@@ -20,7 +20,7 @@ from kettle.errors import (
 from kettle.wire.security.negotiation import display_method
 
 if TYPE_CHECKING:
-    from kettle.tools.reach import Reach
+    from kettle.config import Config
 
 
 def explain(error: KettleError) -> list[str]:
@@ -47,7 +47,7 @@ def explain(error: KettleError) -> list[str]:
     return [str(error)]
 
 
-def explain_unknown_host(error: UnknownHostError, name: str, reach: Reach) -> str:
+def explain_unknown_host(error: UnknownHostError, name: str, config: Config) -> str:
     """Return what is said of a -pool that is no host by tools that look at the name first.
 
     A name that could be no daemon's is what is wrong; beside one that could be, it is the
@@ -55,9 +55,9 @@ def explain_unknown_host(error: UnknownHostError, name: str, reach: Reach) -> st
     """
     from kettle.runtime.sockets.addresses import may_be_daemon
 
-    if name and (error.host == name or not may_be_daemon(name, reach.config)):
+    if name and (error.host == name or not may_be_daemon(name, config)):
         return f"unknown host {name}"
-    pool = reach.config.get("COLLECTOR_HOST")
+    pool = config.get("COLLECTOR_HOST")
     return f"CONDOR_STATUS:1:Unable to resolve COLLECTOR_HOST ({pool})."
 
 

@@ -159,7 +159,7 @@ def drain(wish: Wish, reach: Reach, streams: Streams) -> int:
     try:
         startd = reach.pool.locate(STARTD, machine, address=where, to_command=True)
     except UnknownHostError as error:
-        raise SaidError(f"ERROR: {explain_unknown_host(error, machine, reach)}") from None
+        raise SaidError(f"ERROR: {explain_unknown_host(error, machine, reach.config)}") from None
     command = Command.CANCEL_DRAIN_JOBS if cancel else Command.DRAIN_JOBS
     try:
         answer = ask_ad(reach.connector, startd.address, command, request)

@@ -107,7 +107,7 @@ def _find_schedd(reach: Reach) -> Located:
     try:
         return reach.schedd()
     except UnknownHostError as error:
-        why = explain_unknown_host(error, reach.name, reach)
+        why = explain_unknown_host(error, reach.name, reach.config)
         raise BriefError(f"condor_transfer_data: {why}") from None
     except NotFoundError:
         raise BriefError(

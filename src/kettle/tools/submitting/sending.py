@@ -265,7 +265,7 @@ def tell_absence(reach: Reach, error: KettleError) -> str:
     if isinstance(error, UnknownHostError):
         from kettle.tools.failures import explain_unknown_host
 
-        why = explain_unknown_host(error, reach.name, reach)
+        why = explain_unknown_host(error, reach.name, reach.config)
         if why.startswith("unknown"):
             return f"condor_submit: {why}\n"
     if isinstance(error, NotConnected) or (reach.name and isinstance(error, NotFoundError)):
