@@ -9,6 +9,7 @@ import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.programs import Streams
+from kettle.tools.submitting import condor_run
 from kettle.tools.submitting.condor_submit import main, parse_arguments
 from kettle.tools.submitting.sending import describe_offer
 
@@ -130,3 +131,12 @@ def test_a_description_that_comes_by_a_dash_shows_each_job_and_nothing_else() ->
         said = out.getvalue().splitlines()
         assert [line for line in said if " = " not in line] == heads
         assert "JobSubmitFile" not in out.getvalue()
+
+
+def test_condor_run_says_that_nothing_was_submitted() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    where = Streams(io.StringIO(), out, err)
+    argv = ["condor_run", "-u", "nosuch", "true"]
+    environment = {"CONDOR_CONFIG": "/dev/null", "HOME": str(Path.cwd())}
+    assert condor_run.main(argv, environment, where) == 2
+    assert (out.getvalue(), err.getvalue().splitlines()[-1]) == ("", "Failed to submit Condor job.")

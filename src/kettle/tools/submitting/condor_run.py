@@ -127,8 +127,8 @@ def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: S
     (folder / "submit").write_text(render_submit(wish, folder, environment), encoding="utf-8")
     submitted = _run_tool(["condor_submit", "-terse", str(folder / "submit")], environment)
     if submitted.returncode != 0:
-        streams.stderr.write(submitted.stderr)
-        return 1
+        streams.stderr.write(f"{submitted.stderr}Failed to submit Condor job.\n")
+        return 2
     for line in submitted.stderr.splitlines():
         if line.startswith("WARNING"):
             streams.stderr.write(f"{line}\n")
