@@ -249,3 +249,14 @@ def test_periodic_expressions_are_looked_at_by_the_interval_and_with_0_never(
         assert here.job(cluster).status == status
 
     play(tmp_path, scenario, f"PERIODIC_EXPR_INTERVAL = {seconds}\n")
+
+
+def test_waiting_jobs_count_for_the_cores_that_they_ask_for(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        for cores in (1, 1, 5):
+            await here.submit(RequestCpus=str(cores))
+        (ad,) = here.schedd.ads.submitter_ads()
+        assert (ad.integer("IdleJobs"), ad.integer("WeightedIdleJobs")) == (3, 7)
+        assert ad.real("WeightedRunningJobs") == 0.0
+
+    play(tmp_path, scenario)

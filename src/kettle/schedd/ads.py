@@ -28,6 +28,9 @@ class SubmitterCounts:
     local_running: int = 0
     scheduler_idle: int = 0
     scheduler_running: int = 0
+    # The same by what they count for in fair share.
+    weighted_idle: float = 0.0
+    weighted_running: float = 0.0
     # Jobs that run in other pools than the one that is told.
     flocked: int = 0
     all: int = 0
@@ -68,8 +71,9 @@ def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: 
             "RunningJobs": counts.running,
             "HeldJobs": counts.held,
             "FlockedJobs": counts.flocked,
-            "WeightedIdleJobs": counts.idle,
-            "WeightedRunningJobs": float(counts.running),
+            # The reference writes this one as a whole number.
+            "WeightedIdleJobs": int(counts.weighted_idle),
+            "WeightedRunningJobs": counts.weighted_running,
             "LocalJobsIdle": counts.local_idle,
             "LocalJobsRunning": counts.local_running,
             "SchedulerJobsIdle": counts.scheduler_idle,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.schedd.queue.exports import is_external
 from kettle.schedd.queue.job_ids import JobId
@@ -40,6 +41,8 @@ class Bucket:
     priority: Priority
     autocluster: int
     live: dict[JobId, Job] = field(default_factory=dict)
+    # What each of them counts for in fair share, once somebody has asked.
+    weight: float | None = None
     # Jobs by age; those that are no longer live are dropped when they come to the front.
     _heap: list[tuple[int, int, int]] = field(default_factory=list)
 
@@ -91,6 +94,27 @@ class IdleJobs:
     def count(self, submitter: str) -> int:
         """Return how many jobs of a submitter wait."""
         return sum(len(bucket.live) for bucket in self._buckets.get(submitter, {}).values())
+
+    def weigh(self, submitter: str, weight: Callable[[ClassAd], float]) -> float:
+        """Return what a submitter's waiting jobs count for together; alike jobs are asked once."""
+        total = 0.0
+        for bucket in self._buckets.get(submitter, {}).values():
+            if bucket.weight is None:
+                job = bucket.first()
+                bucket.weight = weight(job.ad) if job is not None else 0.0
+            total += len(bucket.live) * bucket.weight
+        aside = (self._queue.jobs.get(job_id) for job_id in self._reserved)
+        return total + sum(
+            weight(job.ad)
+            for job in aside
+            if job is not None and job.submitter == submitter and job.status == JobStatus.IDLE
+        )
+
+    def forget_weights(self) -> None:
+        """Let jobs be weighed anew."""
+        for buckets in self._buckets.values():
+            for bucket in buckets.values():
+                bucket.weight = None
 
     # -- asking -----------------------------------------------------------------------------
 

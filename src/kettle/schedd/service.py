@@ -229,8 +229,7 @@ class ScheddService:
         self.scheduler.system_policy = read_system_policy(config.get)
         self.statistics.sets.set_rules(read_rules(config))
         self.crontabs.renew_all()
-        self.ads.flock.configure()
-        self.ads.on_change()
+        self.ads.reconfigure(config)
 
     async def shut_down(self, how: str) -> None:
         """Stop the shadows and withdraw the ads; the queue is on disk as it is."""

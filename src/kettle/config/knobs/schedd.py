@@ -323,14 +323,16 @@ class ScheddKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    SCHEDD_SLOT_WEIGHT = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    SCHEDD_SLOT_WEIGHT = expression(
+        "", doc="Of jobs; what one that waits counts for in fair share, if not SLOT_WEIGHT says."
+    )
     SCHEDD_SUPER_ADDRESS_FILE = path(
         "$(SPOOL)/.schedd_address.super",
         doc="Where root's tools look for the address; it is the one that everybody has.",
     )
     SCHEDD_USE_SLOT_WEIGHT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether waiting jobs are weighed; without, each counts for one.",
     )
     SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = seconds(
         "300",

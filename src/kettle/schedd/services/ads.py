@@ -19,7 +19,13 @@ from kettle.schedd import ads
 from kettle.schedd.claims import Phase
 from kettle.schedd.job_machine import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
-from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
+from kettle.schedd.services.flocking import (
+    Flock,
+    count_running,
+    find_negotiator,
+    weigh_running,
+)
+from kettle.schedd.weights import Weights
 from kettle.statistics.publication import (
     SCHEDD,
     TRANSFER,
@@ -31,6 +37,7 @@ from kettle.statistics.windows import RecentTotals
 from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
+    from kettle.config import Config
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.factories import Factories
@@ -69,6 +76,7 @@ class ScheddAds:
         self._capabilities = Capabilities(schedd.runtime)
         self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
+        self._weights = Weights(schedd.runtime.config)
         self._recent = RecentTotals(*read_window(schedd.runtime.config, "SCHEDD"))
 
     def start(self) -> None:
@@ -84,6 +92,13 @@ class ScheddAds:
         """Note that jobs wait and a negotiation would help."""
         self._matches_wanted = True
         self._wake.set()
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over a new configuration."""
+        self._weights = Weights(config)
+        self._schedd.idle.forget_weights()
+        self.flock.configure()
+        self.on_change()
 
     async def stop(self) -> None:
         """Withdraw the ads."""
@@ -182,10 +197,20 @@ class ScheddAds:
 
     def submitter_ads(self) -> list[ClassAd]:
         """Return the ads of everybody who has jobs."""
-        schedd = self._schedd
-        counts = ads.count_submitters(schedd.queue)
-        schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
+        counts = self._count_submitters()
         return [self._submitter_ad(name, each) for name, each in counts.items() if each.all]
+
+    def _count_submitters(self) -> dict[str, ads.SubmitterCounts]:
+        """Count and weigh what everybody has."""
+        schedd = self._schedd
+        schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
+        counts = ads.count_submitters(schedd.queue)
+        running = weigh_running(schedd.scheduler.claims.by_id.values())
+        for name, each in counts.items():
+            if each.idle:
+                each.weighted_idle = schedd.idle.weigh(name, self._weights.weigh)
+            each.weighted_running = running.get(name, 0.0)
+        return counts
 
     def _submitter_ad(self, name: str, counts: ads.SubmitterCounts) -> ClassAd:
         """Return the ad of a submitter, with what was counted of the owner of its name."""
@@ -234,8 +259,7 @@ class ScheddAds:
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd
-        known = ads.count_submitters(schedd.queue)
-        schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
+        known = self._count_submitters()
         flocked = count_running(schedd.scheduler.claims.by_id.values())
         self.flock.tell(known, flocked)
         for submitter, counts in known.items():

@@ -77,6 +77,8 @@ class Flock:
                 shown = ads.SubmitterCounts(
                     idle=each.idle if offered else 0,
                     running=used,
+                    weighted_idle=each.weighted_idle if offered else 0.0,
+                    weighted_running=float(used),
                     flocked=each.running - used,
                     all=each.all,
                 )
@@ -131,6 +133,16 @@ def count_running(claims: Iterable[Claim]) -> dict[str, Counter[str]]:
         pool = claim.slot.string(REMOTE_POOL)
         if pool and claim.phase is Phase.RUNNING:
             found.setdefault(claim.submitter, Counter())[pool] += 1
+    return found
+
+
+def weigh_running(claims: Iterable[Claim]) -> dict[str, float]:
+    """Return what the slots that run jobs in this pool count for, by submitter."""
+    found: dict[str, float] = {}
+    for claim in claims:
+        if claim.phase is Phase.RUNNING and not claim.slot.string(REMOTE_POOL):
+            weight = float((claim.attributes or {}).get("MachineAttrSlotWeight0") or 1)
+            found[claim.submitter] = found.get(claim.submitter, 0.0) + weight
     return found
 
 
