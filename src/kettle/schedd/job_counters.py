@@ -85,8 +85,6 @@ JOB_ROWS = (
 )
 """What is counted of the runs of jobs."""
 
-_SET_ROWS = tuple(row for row in JOB_ROWS if row.name not in _OF_ALL_ALONE)
-
 
 class Running:
     """The jobs of a set that run now, by the length of their lives and by their size."""
@@ -115,16 +113,14 @@ class _JobSet:
 
     def __init__(self, started: int, window: tuple[int, int]) -> None:
         self.counters = Counters(
-            _SET_ROWS, started, window_seconds=window[0], quantum_seconds=window[1]
+            JOB_ROWS, started, window_seconds=window[0], quantum_seconds=window[1]
         )
         self.running = Running()
         self.last_match = started
 
     def count(self, counted: Counted, now: int) -> None:
         self.last_match = now
-        for name, amount in counted.amounts.items():
-            if name not in _OF_ALL_ALONE:
-                self.counters.add(name, now, amount)
+        self.counters.add_all(counted.amounts, now)
         for name, value in counted.values.items():
             self.counters.add_value(name, now, value)
 
@@ -132,6 +128,8 @@ class _JobSet:
         ad = ClassAd()
         self.counters.advance(now)
         self.counters.publish_rows(ad)
+        for name in _OF_ALL_ALONE:
+            del ad[name], ad[f"Recent{name}"]
         ad["JobsRunning"] = self.running.number
         # Jobs yet to be made belong to no set before they are.
         ad["JobsUnmaterialized"] = 0

@@ -120,8 +120,7 @@ class Statistics:
         self._count(job, Counted({"JobsCoolDown": 1}, {}), now)
 
     def _count(self, job: Job, counted: Counted, now: int) -> None:
-        for name, amount in counted.amounts.items():
-            self.counters.add(name, now, amount)
+        self.counters.add_all(counted.amounts, now)
         for name, value in counted.values.items():
             self.counters.add_value(name, now, value)
         self.sets.count(job.ad, counted, now)

@@ -21,9 +21,13 @@ class Recent:
 
     def add(self, name: str, amount: float, now: int) -> None:
         """Count in the current quantum."""
-        self.advance(now)
-        step = self._steps[-1]
+        step = self.step(now)
         step[name] = step.get(name, 0) + amount
+
+    def step(self, now: int) -> dict[str, float]:
+        """Return the sums of the current quantum, to be added to at once."""
+        self.advance(now)
+        return self._steps[-1]
 
     @property
     def step_began(self) -> int:

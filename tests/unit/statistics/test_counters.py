@@ -61,3 +61,19 @@ def test_a_level_remembers_its_peak() -> None:
 def test_a_name_that_no_row_has_is_a_bug() -> None:
     with pytest.raises(KeyError):
         Counters(ROWS, START).add("Startz", START)
+
+
+def test_several_things_are_counted_at_once_as_one_by_one() -> None:
+    rows = [Row("A", "…"), Row("B", "…"), Row("C", "…", Kind.TOTAL)]
+    together, apart = Counters(rows, 0), Counters(rows, 0)
+    for now in (100, 400, 5000):
+        amounts = {"A": 2.0, "B": 0.0, "C": now}
+        together.add_all(amounts, now)
+        for name, amount in amounts.items():
+            apart.add(name, now, amount)
+        found, expected = ClassAd(), ClassAd()
+        together.publish(found, now)
+        apart.publish(expected, now)
+        assert found == expected
+    with pytest.raises(KeyError):
+        together.add_all({"D": 1}, 5000)
