@@ -6,6 +6,7 @@ Pure. Source: SCHEDD_SLOT_WEIGHT, and SLOT_WEIGHT where that is not set.
 from __future__ import annotations
 
 from kettle.classad import ClassAd, Expr
+from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.store import Config
 
 # What a slot has of the rest for each core that a job asks for, if it does not say.
@@ -17,8 +18,8 @@ class Weights:
     """How waiting jobs are weighed."""
 
     def __init__(self, config: Config) -> None:
-        self._used = config.boolean("SCHEDD_USE_SLOT_WEIGHT") is not False
-        self._of_job: Expr | None = config.expression("SCHEDD_SLOT_WEIGHT")
+        self._used = config[ScheddKnobs.SCHEDD_USE_SLOT_WEIGHT]
+        self._of_job: Expr | None = config.expression(ScheddKnobs.SCHEDD_SLOT_WEIGHT.name)
         self._of_slot: Expr | None = config.expression("SLOT_WEIGHT")
 
     def weigh(self, job: ClassAd) -> float:
