@@ -14,6 +14,8 @@ from typing import Final
 
 from kettle.patterns import late_pattern
 
+# So many fit into a ClassAd's integer.
+_MOST_DIGITS: Final = 18
 # A literal and nothing else, as the lexer takes it at the end of a text.
 _LITERAL: Final = late_pattern(r'\s*"((?:[^"\\]|\\"(?!\s*\Z)|\\)*+)"\s*\Z')
 
@@ -57,6 +59,16 @@ def read_old_string(text: str) -> str | None:
         return text[1:-1]
     found = _LITERAL.match(text)
     return None if found is None else found[1].replace('\\"', '"')
+
+
+def read_count(text: str) -> int | None:
+    """Return the number that a text writes with decimal digits; None for any other text.
+
+    More than 18 digits are none: what a peer may say without end is no count of anything, and
+    Python refuses to read thousands.
+    """
+    plain = len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal()
+    return int(text) if plain else None
 
 
 def render_real(number: float, *, old: bool = False) -> str:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Protocol
 
 from kettle.classad import ClassAd
-from kettle.classad.text import quote_operand
+from kettle.classad.text import quote_operand, read_count
 from kettle.matchmaking.requests import build_request
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.wire.codec import split_names
@@ -159,6 +159,6 @@ def note_autocluster(job: ClassAd, number: int, attributes: str) -> None:
 
 def parse_rejection(text: str) -> tuple[str, int]:
     """Return the reason and the autocluster of `reason |autocluster|cluster.proc|`."""
-    reason, bar, rest = text.partition("|")
-    number = rest.partition("|")[0].strip()
-    return reason.strip(), int(number) if bar and number.isdecimal() else -1
+    reason, _, rest = text.partition("|")
+    number = read_count(rest.partition("|")[0].strip())
+    return reason.strip(), -1 if number is None else number

@@ -11,6 +11,7 @@ from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
 from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE
 from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.rests import forget_rest
 from kettle.schedd.scheduler import Scheduler
 
 
@@ -28,6 +29,8 @@ class Recovery:
         """Take up what the last schedd left: runs with a lease, jobs on their way out."""
         leaving = self._queue.transaction()
         for job in list(self._queue.jobs.values()):
+            # No job rests after a start.
+            forget_rest(job.ad)
             if job.status in ON_A_MACHINE:
                 if not self._take_over(job):
                     self._requeue(job)

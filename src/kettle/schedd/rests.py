@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.classad.text import read_count
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.hold_reasons import REFUSALS
 from kettle.schedd.queue.job_ids import JobId
 
@@ -32,6 +35,16 @@ LONGEST_SECONDS = 64
 _LONG_RUN_SECONDS = 300
 
 
+def note_rest(ad: ClassAd, until: int) -> None:
+    """Say in a job's ad until when it rests, for `kettle why`; the queue's log is told nothing."""
+    ad[RESTS_UNTIL] = until
+
+
+def forget_rest(ad: ClassAd) -> None:
+    """Take that back: before the job goes into the history, or a later log, with it."""
+    ad.discard(RESTS_UNTIL)
+
+
 class Rests:
     """The failed runs in a row of each job that had any."""
 
@@ -43,8 +56,7 @@ class Rests:
 
         `report` is what its shadow said at the end, as the queue's texts.
         """
-        code = report.get("VacateReasonCode", "")
-        if not code.isdecimal() or int(code) not in _FAULTS:
+        if read_count(report.get("VacateReasonCode", "")) not in _FAULTS:
             self._failed.pop(job, None)
             return 0
         count = 1 if ran_seconds >= _LONG_RUN_SECONDS else self._failed.get(job, 0) + 1

@@ -25,7 +25,6 @@ from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
 )
-from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
@@ -40,7 +39,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.rests import Rests
+from kettle.schedd.rests import Rests, forget_rest, note_rest
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
 
@@ -341,7 +340,7 @@ class Scheduler:
             pause = self.rests.after_run(job_id, attributes, self.now() - began)
             self._end_run(job, reason, attributes)
         if pause and job is not None:
-            job.ad[RESTS_UNTIL] = int(self.now()) + pause
+            note_rest(job.ad, int(self.now()) + pause)
             self.statistics.on_cooling(job, self.now())
             self.outside.rest(job_id, pause, partial(self._wake, job_id))
         else:
@@ -357,6 +356,9 @@ class Scheduler:
 
     def _wake(self, job_id: JobId) -> None:
         """A job has rested after runs that failed."""
+        job = self.queue.jobs.get(job_id)
+        if job is not None:
+            forget_rest(job.ad)
         if job_id not in self.claims.by_job:
             self.idle.unreserve(job_id)
             self.outside.want_matches()
@@ -433,6 +435,7 @@ class Scheduler:
         """Let a finished job leave, unless it is to stay."""
         if departures.may_leave(job):
             self.rests.forget(job.id)
+            forget_rest(job.ad)
             self.outside.departures.begin(job)
 
     def record(self, jobs: Iterable[Job]) -> Sequence[Job]:

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 
 from kettle.attributes.codes import HoldReasonCode, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
+from kettle.classad.text import read_count
 from kettle.patterns import late_pattern
 from kettle.policy.hold_reasons import REFUSALS, counted, reason_label
 
@@ -64,10 +65,9 @@ def count_end(ad: ClassAd, report: Mapping[str, str], exit_reason: int, now: int
     changes: Counts = {}
     if exit_reason == ShadowExit.EXCEPTION:
         changes["NumShadowExceptions"] = _one_more(ad, "NumShadowExceptions")
-    said = report.get("VacateReasonCode", "")
-    if not said.isdecimal():
+    code = read_count(report.get("VacateReasonCode", ""))
+    if code is None:
         return changes
-    code = int(said)
     labels = [reason_label(code)]
     if code in _TRANSFERS:
         labels.append(labels[0] + _protocol(report.get("VacateReason", "")))

@@ -10,6 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from kettle.config import Config
+
+
+def are_assigned(config: Config) -> bool:
+    """Tell whether ASSIGN_CPU_AFFINITY has any job bound, whatever job it is."""
+    text = config.get("ASSIGN_CPU_AFFINITY")
+    return text is not None and text.lower() != "false"
+
 
 def choose_cores(slots: Iterable[Iterable[int]], wanted: float, cores: int) -> tuple[int, ...]:
     """Return the cores of a new slot, given those of each slot that is there, the lowest first.

@@ -47,8 +47,8 @@ class SlotRecord:
     phase_seconds: dict[Phase, float] = field(default_factory=dict)
     sequence: int = 0
     sent_at: float = 0.0
-    # Those that its jobs are bound to, where jobs are.
-    cores: tuple[int, ...] = ()
+    # Those that its jobs are bound to, where jobs are; None until they are asked for.
+    cores: tuple[int, ...] | None = None
     accepted_while_draining: bool = False
 
     @property
@@ -174,9 +174,19 @@ class Machine:
             self._add(SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool))
 
     def _add(self, record: SlotRecord) -> None:
-        others = [other.cores for other in self.slots.values()]
-        record.cores = choose_cores(others, record.total.amount("Cpus"), self.facts.cores)
         self.slots[record.name] = record
+
+    def cores_of(self, record: SlotRecord) -> tuple[int, ...]:
+        """Return the cores that a slot's jobs are bound to, where they are (ASSIGN_CPU_AFFINITY).
+
+        Chosen when first asked for, of all slots that have none yet in the order they were made.
+        """
+        chosen = [each.cores for each in self.slots.values() if each.cores is not None]
+        for each in self.slots.values():
+            if each.cores is None:
+                each.cores = choose_cores(chosen, each.total.amount("Cpus"), self.facts.cores)
+                chosen.append(each.cores)
+        return record.cores or ()
 
     def carve(self, parent: SlotRecord, wanted: Bundle, now: float) -> SlotRecord:
         """Make a dynamic slot of a partitionable one; it is Unclaimed until claimed."""

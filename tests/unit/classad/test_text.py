@@ -7,7 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
-from kettle.classad.text import equals, quote_line, quote_old, quote_operand, read_old_string
+from kettle.classad.text import (
+    equals,
+    quote_line,
+    quote_old,
+    quote_operand,
+    read_count,
+    read_old_string,
+)
 
 texts = st.text(st.sampled_from('ab"\\ \n|é'), max_size=8)
 
@@ -45,3 +52,24 @@ def test_a_record_of_one_line_gets_one() -> None:
 @pytest.mark.parametrize("text", ["", "alice", '"a" + "b"', '"a', 'a"', '"a" || "b"', '"'])
 def test_what_is_no_literal_is_not_read_as_one(text: str) -> None:
     assert read_old_string(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        ("007", 7),
+        ("9" * 18, 10**18 - 1),
+        ("9" * 19, None),
+        ("9" * 5000, None),
+        ("", None),
+        ("-1", None),
+        (" 1", None),
+        ("1_0", None),
+        ("\u0661", None),
+    ],
+)
+def test_a_count_is_written_with_a_bounded_number_of_plain_digits(
+    text: str, number: int | None
+) -> None:
+    assert read_count(text) == number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kettle.classad import ClassAd
-from kettle.schedd.negotiation import avoid
+from kettle.schedd.negotiation import avoid, parse_rejection
 
 
 def request() -> ClassAd:
@@ -35,3 +35,9 @@ def test_nothing_changes_where_everybody_answers() -> None:
     asked = request()
     avoid(asked, {})
     assert asked.text("Requirements") == "TARGET.Memory > 10 || TARGET.HasAll"
+
+
+def test_a_rejection_of_endless_digits_is_of_no_autocluster() -> None:
+    assert parse_rejection("no match found |4|7.3|") == ("no match found", 4)
+    assert parse_rejection(f"no match found |{'9' * 5000}|7.3|") == ("no match found", -1)
+    assert parse_rejection("no match found") == ("no match found", -1)

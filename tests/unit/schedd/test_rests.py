@@ -41,4 +41,18 @@ def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> No
     assert (resting, seconds) == (job.id, 2)
     assert job.ad.integer(RESTS_UNTIL) == int(world.now) + 2
     wake()
+    assert RESTS_UNTIL not in job.ad
     assert world.idle.is_waiting(job.id)
+
+
+def test_a_job_that_leaves_while_it_rests_says_nothing_of_that_in_the_history() -> None:
+    world = World()
+    (job,) = world.submit()
+    job.ad[RESTS_UNTIL] = 5
+    world.scheduler.queue.update(job.id, {"JobStatus": "3"})
+    world.scheduler.let_go(job)
+    assert RESTS_UNTIL not in job.ad
+
+
+def test_a_report_of_endless_digits_is_no_failure() -> None:
+    assert Rests().after_run(JOB, {"VacateReasonCode": "9" * 5000}, 1.0) == 0

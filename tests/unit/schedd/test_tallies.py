@@ -111,6 +111,13 @@ def test_a_run_that_ended_by_itself_is_no_vacation() -> None:
     assert count_end(ad(**RAN), {"RequeueReason": '"r"'}, ShadowExit.SHOULD_REQUEUE, NOW) == {}
 
 
+def test_a_report_of_endless_digits_is_no_vacation() -> None:
+    assert (
+        count_end(ClassAd(), {"VacateReasonCode": "9" * 5000}, int(ShadowExit.SHOULD_REQUEUE), 5)
+        == {}
+    )
+
+
 def test_a_shadow_that_failed_is_counted_beside() -> None:
     report = {"VacateReasonCode": "1002", "VacateReason": '"bug"'}
     changes = count_end(ad(NumShadowExceptions="1", **RAN), report, ShadowExit.EXCEPTION, NOW)

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.classad.text import quote_line
+from kettle.classad.text import quote_line, read_count
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import (
     CLUSTER_PROC,
@@ -576,8 +576,9 @@ def _number(own: object, ad: ClassAd, name: str, shared: int) -> int:
     """Return an integer attribute, without parsing what is plainly one."""
     if own is None:
         return shared
-    if isinstance(own, str) and own.isdecimal():
-        return int(own)
+    plain = read_count(own) if isinstance(own, str) else None
+    if plain is not None:
+        return plain
     return ad.integer(name) or 0
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Protocol
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
+
+# How much may be held beyond the bound, for each large transaction.
+STEP_BYTES = 1 << 20
 
 
 class Holder(Protocol):
@@ -35,9 +38,19 @@ class OpenTransactions:
 
     def __init__(self) -> None:
         self._holders: WeakSet[Holder] = WeakSet()
+        # How large each was when all were counted for its sake.
+        self._counted: WeakKeyDictionary[Holder, int] = WeakKeyDictionary()
 
     def note(self, holder: Holder, most_bytes: int) -> None:
-        """Note a large transaction that grew; cut off whose it takes to be within the bound."""
+        """Note a large transaction that grew; cut off whose it takes to be within the bound.
+
+        All are counted when one has grown by STEP_BYTES, not at each of its requests.
+        """
+        grown = holder.held_bytes - self._counted.get(holder, 0)
+        # It may also be a new one, that is smaller than the last of its connection.
+        if holder in self._holders and 0 <= grown < STEP_BYTES:
+            return
+        self._counted[holder] = holder.held_bytes
         self._holders.add(holder)
         while True:
             by_user: Counter[str] = Counter()

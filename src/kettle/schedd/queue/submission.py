@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kettle.attributes.codes import JobStatus
-from kettle.classad.text import quote_line
+from kettle.classad.text import quote_line, read_count
 from kettle.policy.hold_reasons import reason_label
 from kettle.schedd import tallies
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
@@ -96,8 +96,7 @@ def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, 
 
     found = {"InitialJobStatus": read("JobStatus") or "1"}
     if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
-        code = read("HoldReasonCode") or "0"
-        label = reason_label(int(code) if code.isdecimal() else 0)
+        label = reason_label(read_count(read("HoldReasonCode") or "") or 0)
         found |= {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
     for name, text in found.items():
         transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)

@@ -14,6 +14,7 @@ from kettle.records.job_trace import Step
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
+from kettle.startd.cores import are_assigned
 from kettle.startd.machine import SlotRecord
 from kettle.startd.services.deactivating import Deactivating
 from kettle.startd.services.parts import Startd
@@ -173,9 +174,15 @@ class Activating:
             b"",
             _public(ad),
             record.job,
-            " ".join(map(str, record.cores)),
+            self._cores(record),
             self._public_base(),
         )
+
+    def _cores(self, record: SlotRecord) -> str:
+        """Return the cores that the job may be bound to, if any job may be."""
+        if not are_assigned(self._startd.runtime.config):
+            return ""
+        return " ".join(map(str, self._startd.machine.cores_of(record)))
 
     def _public_base(self) -> ClassAd:
         """Return what all slots share, as a job may read it."""

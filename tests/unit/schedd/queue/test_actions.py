@@ -9,6 +9,8 @@ from kettle.classad import ClassAd
 from kettle.schedd import departures
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.job_ids import JobId
+from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, Schedd, plan_action
 
 
@@ -47,6 +49,19 @@ def test_a_submission_on_hold_is_counted_as_a_hold_from_the_start() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1)
     assert (job.ad.integer("InitialJobStatus"), job.ad.integer("NumHolds")) == (1, None)
+
+
+def test_a_submission_on_hold_for_a_reason_of_endless_digits_is_counted_as_any_other() -> None:
+    schedd = Schedd()
+    client = schedd.client(ALICE)
+    cluster = client.call(calls.NewCluster()).value
+    said = {"Owner": "undefined", "JobUniverse": "5", "HoldReasonCode": "9" * 5000}
+    for name, text in said.items():
+        client.set(cluster, -1, name, text)
+    proc = client.call(calls.NewProc(cluster)).value
+    client.set(cluster, proc, "JobStatus", "5")
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert schedd.queue.jobs[JobId(cluster, proc)].ad.integer("NumHolds") == 1
 
 
 def test_a_job_that_left_or_changed_since_the_survey_is_passed_over() -> None:
