@@ -3,7 +3,8 @@
 Read for one subsystem: <SUBSYS>_LOG, <SUBSYS>_DEBUG with ALL_DEBUG, MAX_<SUBSYS>_LOG,
 MAX_NUM_<SUBSYS>_LOG, TRUNC_<SUBSYS>_LOG_ON_OPEN, DEBUG_TIME_FORMAT. <SUBSYS>_<CATEGORY>_LOG is a
 file of its own for the lines of one category (NEGOTIATOR_MATCH_LOG has D_MATCH), with knobs after
-the same pattern. What is done with them is `logs`'.
+the same pattern; a reconfiguration opens, turns and closes these. What is done with
+them is `logs`'.
 """
 
 from __future__ import annotations
@@ -75,35 +76,56 @@ def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
     except OSError as error:
         raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
     settings.apply(log)
-    if path is not None:
-        _open_asides(log, config, subsystem, os.path.dirname(path))
+    _follow_asides(log, config, subsystem)
     return log
 
 
 def configure_log(log: Log, config: Config) -> None:
-    """Take verbosity and rotation of the configuration's own subsystem."""
+    """Take verbosity, rotation and the files of categories of the configuration's own subsystem."""
     read_log_settings(config, config.subsystem).apply(log)
-    for category, aside in log.asides.items():
-        _configure_aside(aside, config, config.subsystem, category.removeprefix("D_"))
+    _follow_asides(log, config, config.subsystem)
 
 
-def _open_asides(log: Log, config: Config, subsystem: str, folder: str) -> None:
-    """Open the files of single categories; one that cannot be opened is no reason not to begin."""
+def _follow_asides(log: Log, config: Config, subsystem: str) -> None:
+    """Have single categories write where the configuration says, from now on.
+
+    One that cannot be opened is no reason not to begin, or to go on.
+    """
+    if log.path is None:
+        return
     for category in CATEGORIES:
-        path = config.get(f"{subsystem}_{category}_LOG")
-        if not path:
-            continue
-        # Compat: the reference takes a name without a folder from where the daemon stands, which
-        # is LOG (test_a_category_has_a_file_of_its_own).
-        path = os.path.join(folder, path)
-        truncate = bool(config.boolean(f"TRUNC_{subsystem}_{category}_LOG_ON_OPEN"))
-        try:
-            aside = Log(path, truncate=truncate)
-        except OSError as error:
-            log.problem(f"cannot open the log {path}: {error.strerror}")
-            continue
-        _configure_aside(aside, config, subsystem, category)
+        name, path = f"D_{category}", config.get(f"{subsystem}_{category}_LOG")
+        if path:
+            # Compat: the reference takes a name without a folder from where the daemon stands,
+            # which is LOG (test_a_category_has_a_file_of_its_own).
+            path = os.path.join(os.path.dirname(log.path), path)
+            _follow_aside(log, config, subsystem, category, path)
+        elif name in log.asides:
+            log.asides.pop(name).close()
+
+
+def _follow_aside(log: Log, config: Config, subsystem: str, category: str, path: str) -> None:
+    """Have a category write into a file from now on."""
+    aside = log.asides.get(f"D_{category}")
+    if aside is not None:
+        aside.turn_to(path)
+    else:
+        aside = _open_aside(log, config, f"{subsystem}_{category}", path)
+    if aside is not None:
         log.asides[f"D_{category}"] = aside
+        _configure_aside(aside, config, subsystem, category)
+
+
+def _open_aside(log: Log, config: Config, name: str, path: str) -> Log | None:
+    """Open the file of a category; None, and a line in the log, if that cannot be."""
+    try:
+        with log.privileged():
+            aside = Log(path, truncate=bool(config.boolean(f"TRUNC_{name}_LOG_ON_OPEN")))
+    except OSError as error:
+        log.problem(f"cannot open the log {path}: {error.strerror}")
+        return None
+    aside.privileged = log.privileged
+    return aside
 
 
 def _configure_aside(aside: Log, config: Config, subsystem: str, category: str) -> None:

@@ -132,7 +132,7 @@ class Log:
         self._prefix = prefix
         self._sink = sink
         # Entered wherever the file is opened or moved: a shadow host works as its user.
-        self.privileged: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
+        self._privileged: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
         self._fd = -1
         self._closed = False
         self._size = 0
@@ -232,16 +232,6 @@ class Log:
         self._lost += 1
         self._why = os.strerror(number or errno.EIO)
 
-    def child(self, prefix: str) -> Log:
-        """Return a log into the same file whose lines begin with a word of their own."""
-        other = Log.__new__(Log)
-        other.__dict__.update(self.__dict__)
-        other._prefix = self._prefix + prefix  # noqa: SLF001 - of the same class
-        other._heads = {}  # noqa: SLF001
-        if self._fd >= 0:
-            other._fd = os.dup(self._fd)  # noqa: SLF001
-        return other
-
     def configure(
         self,
         *,
@@ -257,6 +247,17 @@ class Log:
         self._limit = limit
         self._keep = keep
 
+    @property
+    def privileged(self) -> Callable[[], AbstractContextManager[None]]:
+        """With what rights the file is opened and moved; those of single categories with it."""
+        return self._privileged
+
+    @privileged.setter
+    def privileged(self, switch: Callable[[], AbstractContextManager[None]]) -> None:
+        self._privileged = switch
+        for aside in self.asides.values():
+            aside.privileged = switch
+
     def turn_to(self, path: str) -> None:
         """Write into another file from here on; the present one, if that cannot be opened."""
         before, old = self.path, self._fd
@@ -264,7 +265,7 @@ class Log:
             return
         self.path = path
         try:
-            with self.privileged():
+            with self._privileged():
                 self._open()
         except OSError as error:
             self.path = before
@@ -348,7 +349,7 @@ class Log:
             # Gone, or out of our reach: what we have open is still written to.
             if os.path.lexists(self.path):
                 return
-        with contextlib.suppress(OSError), self.privileged():
+        with contextlib.suppress(OSError), self._privileged():
             old = self._fd
             self._open()
             os.close(old)
@@ -368,7 +369,7 @@ class Log:
         old = self._fd
         try:
             fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with self.privileged():
+            with self._privileged():
                 if os.fstat(old).st_ino == os.stat(self.path).st_ino and self._keep > 0:
                     os.rename(self.path, self._aside())
                 self._open(truncate=self._keep == 0)
@@ -392,7 +393,7 @@ class Log:
         assert self.path is not None
         folder, name = os.path.split(self.path)
         pattern = re.compile(re.escape(name) + r"\.\d{8}T\d{6}")
-        with contextlib.suppress(OSError), self.privileged():
+        with contextlib.suppress(OSError), self._privileged():
             kept = sorted(entry for entry in os.listdir(folder) if pattern.fullmatch(entry))
             for entry in kept[: -self._keep]:
                 with contextlib.suppress(OSError):

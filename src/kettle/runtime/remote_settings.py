@@ -7,8 +7,10 @@ counts from the next reconfiguration on, over everything that files and environm
 included or run.
 
 What is set for good stands in the reference's files (test_remote_settings): <SUBSYS>_CONFIG, by
-default `PERSISTENT_CONFIG_DIR/.config.<SUBSYS>`, lists the names, and a file beside it for each
-name, with that name at its end, has the setting.
+default `PERSISTENT_CONFIG_DIR/.config.<SUBSYS>` (`.config.<SUBSYS>@<local name>` where it has one),
+lists the names, and a file beside it for each name, with that name at its end, has the setting.
+What is set in a daemon counts in that daemon, not in shadows and starters, which are of another
+subsystem. As whom it works is read before (`daemon.run`): CONDOR_IDS cannot be set.
 """
 
 from __future__ import annotations
@@ -109,7 +111,11 @@ class RemoteSettings:
             return cls(runtime=runtime)
         own = f"{config.subsystem}_CONFIG"
         folder = config.get("PERSISTENT_CONFIG_DIR")
-        path = config.get(own) or (f"{folder}/.config.{config.subsystem}" if folder else "")
+        # Compat: the reference's daemons of one kind share a file, and each writes the list anew as
+        # it knows it; ours have one for each local name, with the `@` that no name of a setting has
+        # (test_daemons_of_one_kind_keep_what_is_theirs).
+        local = f"@{config.local_name}" if config.local_name else ""
+        path = config.get(own) or (f"{folder}/.config.{config.subsystem}{local}" if folder else "")
         if not path:
             raise ConfigError(
                 "ENABLE_PERSISTENT_CONFIG is TRUE, but neither "
@@ -133,15 +139,11 @@ class RemoteSettings:
         Raises RefusedError for who may not, for another name, and for what is no setting, and
         StorageError if what is to be set for good cannot be written.
         """
-        if not (self._kept if for_good else self._runtime):
-            which = "PERSISTENT" if for_good else "RUNTIME"
-            raise RefusedError(f"ENABLE_{which}_CONFIG is off")
-        if not any(_is_settable(config, level, name) and holds(level) for level in Level):
-            raise RefusedError(f"{name} is in no SETTABLE_ATTRS of who asks")
+        self._check_allowed(config, holds, name, for_good=for_good)
         text = _read_setting(name, setting or f"{name} =")
         kept = self._kept if for_good else None
         texts = kept.texts if kept else self._texts
-        if setting and len(texts) >= MOST_NAMES:
+        if setting and name.upper() not in texts and len(texts) >= MOST_NAMES:
             raise RefusedError("too many names are set already")
         if kept:
             kept.change(name.upper(), text if setting else None)
@@ -149,6 +151,16 @@ class RemoteSettings:
             texts[name.upper()] = text
         else:
             texts.pop(name.upper(), None)
+
+    def _check_allowed(
+        self, config: Config, holds: Callable[[Level], bool], name: str, *, for_good: bool
+    ) -> None:
+        """Raise RefusedError where nobody, or not who asks, may set a name."""
+        if not (self._kept if for_good else self._runtime):
+            which = "PERSISTENT" if for_good else "RUNTIME"
+            raise RefusedError(f"ENABLE_{which}_CONFIG is off")
+        if not any(_is_settable(config, level, name) and holds(level) for level in Level):
+            raise RefusedError(f"{name} is in no SETTABLE_ATTRS of who asks")
 
     def apply(self, config: Config) -> None:
         """Set the names in a configuration that was just read."""

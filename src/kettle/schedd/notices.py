@@ -21,6 +21,8 @@ _ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")
 # command or a file to one mailer or another; the reference hands it to the mailer all the same
 # (test_only_what_is_an_address_is_told_to_the_mailer).
 _ADDRESS = re.compile(r"\w[^\s,]*")
+# Limit: to how many one mail goes.
+MOST_RECIPIENTS = 10
 # A line that begins so is a command to some mailers, and users say what stands in a mail.
 _ESCAPE = re.compile("^~", re.MULTILINE)
 # What decides the notes of an ad without SubmitEventNotesAttrs.
@@ -48,11 +50,12 @@ def add_notes(event: SubmitEvent, ad: ClassAd) -> SubmitEvent:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One message."""
+    """One message; `left_out` are the addresses that were beyond the limit."""
 
     recipients: tuple[str, ...]
     subject: str
     body: str
+    left_out: int = 0
 
 
 def is_wanted(job: Job) -> bool:
@@ -84,7 +87,11 @@ _WISHED = frozenset(
 
 
 def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
-    """Return the mail about a job's present state; it may have no recipient."""
+    """Return the mail about a job's present state; it may have no recipient.
+
+    Compat: the reference mails to however many people NotifyUser names; ours to the first
+    MOST_RECIPIENTS (test_a_mail_goes_to_few).
+    """
     ad = job.ad
     lines = [
         f"This is an automated message from the access point {machine}.",
@@ -103,13 +110,20 @@ def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
     if seconds is not None:
         lines.append(f"{'Run time:':<16}{int(seconds)} s")
     body = _ESCAPE.sub(" ~", "\n".join(lines) + "\n")
-    return Mail(_recipients(job, uid_domain), f"[HTCondor] HTCondor Job {job.id}", body)
+    named = _recipients(job, uid_domain)
+    return Mail(
+        named[:MOST_RECIPIENTS],
+        f"[HTCondor] HTCondor Job {job.id}",
+        body,
+        len(named[MOST_RECIPIENTS:]),
+    )
 
 
 def _recipients(job: Job, uid_domain: str) -> tuple[str, ...]:
     words = (job.ad.string("NotifyUser") or job.owner).replace(",", " ").split()
     addresses = [word for word in words if _ADDRESS.fullmatch(word)]
-    return tuple(word if "@" in word else f"{word}@{uid_domain}" for word in addresses)
+    whole = (word if "@" in word else f"{word}@{uid_domain}" for word in addresses)
+    return tuple(dict.fromkeys(whole))
 
 
 def _command_line(job: Job) -> str:

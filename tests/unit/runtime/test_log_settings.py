@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,48 @@ def test_a_file_of_a_category_has_its_own_limit(tmp_path: Path) -> None:
     assert (tmp_path / "M").read_text().endswith(" length 2\n")
     assert " length 1" not in (tmp_path / "M").read_text()
     assert (tmp_path / "M.old").exists()
+
+
+def test_files_of_categories_follow_a_new_configuration(tmp_path: Path) -> None:
+    def config(text: str) -> Config:
+        own = f"SCHEDD_LOG = {tmp_path}/SchedLog\n"
+        return Config.from_text(own + text, subsystem="SCHEDD")
+
+    log = open_log(config(""), DaemonArguments(), "SCHEDD")
+    for number, text in enumerate(
+        ("SCHEDD_MATCH_LOG = One\n", "SCHEDD_MATCH_LOG = Two\n", "SCHEDD_MATCH_LOG = no/Two\n", "")
+    ):
+        configure_log(log, config(text))
+        log.debug("D_MATCH", f"line {number}")
+    log.close()
+
+    def lines(name: str) -> list[str]:
+        return [line[-6:] for line in (tmp_path / name).read_text().splitlines()]
+
+    # Where it cannot be opened the last one goes on, and says so; where there is none any more it
+    # is closed.
+    assert (lines("One"), lines("Two")) == (["line 0"], ["line 1", "ectory", "line 2"])
+
+
+def test_files_of_categories_are_moved_with_the_log_s_own_rights(tmp_path: Path) -> None:
+    entered: list[str] = []
+
+    @contextlib.contextmanager
+    def privileged() -> Iterator[None]:
+        entered.append("root")
+        yield
+
+    text = (
+        f"SHADOW_LOG = {tmp_path}/ShadowLog\nSHADOW_MATCH_LOG = Match\nMAX_SHADOW_MATCH_LOG = 60\n"
+    )
+    config = Config.from_text(text, subsystem="SHADOW")
+    log = open_log(config, DaemonArguments(), "SHADOW")
+    log.privileged = privileged
+    for number in range(2):
+        log.debug("D_MATCH", f"a line of some length {number}")
+    log.close()
+    assert entered == ["root"]
+    assert (tmp_path / "Match.old").exists()
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,38 @@ def test_its_file_may_be_named(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "kept.OUR_A"]
 
 
+def test_daemons_of_one_kind_keep_what_is_theirs(tmp_path: Path) -> None:
+    text = ALLOWED + f"PERSISTENT_CONFIG_DIR = {tmp_path}\n"
+    made = {}
+    for name in (None, "one", "two"):
+        config = Config.from_text(text, subsystem="SCHEDD", local_name=name)
+        made[name] = config, RemoteSettings.begin(config, Files(), os.geteuid())
+    for name, (config, settings) in made.items():
+        change(config, settings, f"OUR_{name}", f"OUR_{name} = 5")
+    for name, (config, _) in made.items():
+        RemoteSettings.begin(config, Files(), os.geteuid()).apply(config)
+        found = [other for other in made if config.get(f"OUR_{other}") == "5"]
+        assert found == [name]
+
+
+@pytest.mark.parametrize("for_good", [True, False])
+def test_where_no_further_name_may_be_set_those_that_are_may_be_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, for_good: bool
+) -> None:
+    monkeypatch.setattr("kettle.runtime.remote_settings.MOST_NAMES", 1)
+    config, settings = make(tmp_path, "ENABLE_RUNTIME_CONFIG = true\n")
+
+    def assign(name: str, setting: str) -> None:
+        settings.change(config, lambda _: True, name, setting, for_good=for_good)
+
+    assign("OUR_A", "OUR_A = 5")
+    with pytest.raises(RefusedError, match="too many"):
+        assign("OUR_B", "OUR_B = 5")
+    assign("our_a", "OUR_A = 6")
+    settings.apply(config)
+    assert config.get("OUR_A") == "6"
+
+
 @pytest.mark.parametrize(
     ("name", "setting"),
     [

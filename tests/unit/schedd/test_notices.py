@@ -53,6 +53,15 @@ def test_an_exit_code_that_means_failure_is_an_error() -> None:
     assert not notices.is_wanted(job_of(4, ExitCode="1", **good))
 
 
+def test_a_mail_goes_to_few() -> None:
+    many = " ".join(f"u{number}@b.c" for number in range(50))
+    mail = notices.compose(job_of(4, NotifyUser=f'"{many}"'), machine="ap", uid_domain="vm")
+    assert (len(mail.recipients), mail.left_out) == (notices.MOST_RECIPIENTS, 40)
+    assert mail.recipients[0] == "u0@b.c"
+    twice = notices.compose(job_of(4, NotifyUser='"a a@vm b"'), machine="ap", uid_domain="vm")
+    assert (twice.recipients, twice.left_out) == (("a@vm", "b@vm"), 0)
+
+
 def test_a_mail_names_the_job_and_how_it_ended() -> None:
     mail = notices.compose(job_of(4, ExitCode="3"), machine="ap", uid_domain="vm")
     assert (mail.recipients, mail.subject) == (("alice@vm",), "[HTCondor] HTCondor Job 1.0")

@@ -40,8 +40,8 @@ from kettle.runtime.storage.global_log import GlobalLog, Privileged
 from kettle.runtime.storage.waiting_events import (
     PASSING,
     Append,
-    Log,
     Note,
+    OwnedLog,
     Piece,
     Place,
     WaitingEvents,
@@ -162,8 +162,8 @@ class EventLogs:
         self._global: GlobalLog | None = None
         # The descriptor of each, with whose rights it was opened and which file it is; the one used
         # last comes last.
-        self._open: OrderedDict[Log, tuple[int, tuple[int, int, int]]] = OrderedDict()
-        self._gathered: dict[Log, list[Piece]] | None = None
+        self._open: OrderedDict[OwnedLog, tuple[int, tuple[int, int, int]]] = OrderedDict()
+        self._gathered: dict[OwnedLog, list[Piece]] | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -192,7 +192,7 @@ class EventLogs:
     async def check(self, job: ClassAd) -> None:
         """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
         for path in user_log_paths(job):
-            log = Log(job.string("Owner") or "", path)
+            log = OwnedLog(job.string("Owner") or "", path)
             trouble = self._waiting.trouble(log)
             if trouble is not None:
                 raise trouble
@@ -233,7 +233,7 @@ class EventLogs:
         """
         logs = logs or self.logs_of(job)
         for path, data in self.prepare(job, event, logs):
-            self._append(Log(logs.owner, path), [Piece((event.cluster, event.proc), data)])
+            self._append(OwnedLog(logs.owner, path), [Piece((event.cluster, event.proc), data)])
 
     def prepare(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> list[Unwritten]:
         """Return what is to be appended to which of a job's logs; the pool's has it already."""
@@ -265,7 +265,7 @@ class EventLogs:
         for path, data in events:
             if path in paths and (path, data) not in known:
                 piece = Piece(place, data, unsure=True)
-                self._waiting.add(Log(job.string("Owner") or "", path), [piece])
+                self._waiting.add(OwnedLog(job.string("Owner") or "", path), [piece])
 
     def shows(self, job: ClassAd) -> bool:
         """Whether a job's own log can be read later for what was written into it so far."""
@@ -310,7 +310,7 @@ class EventLogs:
 
         A log that cannot be written does not keep the others back; StorageError for the last one.
         """
-        gathered: dict[Log, list[Piece]] = {}
+        gathered: dict[OwnedLog, list[Piece]] = {}
         self._gathered = gathered
         try:
             yield
@@ -325,7 +325,7 @@ class EventLogs:
         if failure is not None:
             raise failure
 
-    def _append(self, log: Log, pieces: list[Piece]) -> None:
+    def _append(self, log: OwnedLog, pieces: list[Piece]) -> None:
         if self._gathered is not None:
             self._gathered.setdefault(log, []).extend(pieces)
             return
@@ -339,7 +339,7 @@ class EventLogs:
                 raise
             self._waiting.add(log, pieces, trouble)
 
-    def _write_now(self, log: Log, data: bytes) -> None:
+    def _write_now(self, log: OwnedLog, data: bytes) -> None:
         try:
             _write_whole(self._descriptor(log), data)
         except OSError as error:
@@ -356,7 +356,7 @@ class EventLogs:
     async def _append_aside(self, _: str, path: str, data: bytes, unsure: bool) -> None:
         await self._aside.run(partial(append_once, path, data, unsure=unsure))
 
-    def _descriptor(self, log: Log) -> int:
+    def _descriptor(self, log: OwnedLog) -> int:
         known = self._open.get(log)
         if known is not None:
             descriptor, identity = known

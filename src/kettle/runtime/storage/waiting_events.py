@@ -28,7 +28,7 @@ MAX_WAITING = 10_000
 RETRY_SECONDS = 2.0
 
 
-class Log(NamedTuple):
+class OwnedLog(NamedTuple):
     """A log as one owner has it; what another has open, or waits for, under its path is not it."""
 
     owner: str
@@ -69,23 +69,25 @@ class WaitingEvents:
         self._append = append
         self._report = report
         self._note = note
-        self._queues: dict[Log, _Queue] = {}
+        self._queues: dict[OwnedLog, _Queue] = {}
         self._of: dict[Place, list[Unwritten]] = {}
         self._writers: set[asyncio.Task[None]] = set()
 
-    def __contains__(self, log: Log) -> bool:
+    def __contains__(self, log: OwnedLog) -> bool:
         return log in self._queues
 
     def of(self, place: Place) -> list[Unwritten]:
         """Return what waits of a job, in its order."""
         return self._of.get(place, [])
 
-    def trouble(self, log: Log) -> StorageError | None:
+    def trouble(self, log: OwnedLog) -> StorageError | None:
         """Return what keeps a log's events waiting, None if nothing is known to."""
         queue = self._queues.get(log)
         return None if queue is None else queue.trouble
 
-    def add(self, log: Log, pieces: Sequence[Piece], trouble: StorageError | None = None) -> None:
+    def add(
+        self, log: OwnedLog, pieces: Sequence[Piece], trouble: StorageError | None = None
+    ) -> None:
         """Let events wait; `trouble` is why they could not be written at once."""
         queue = self._queues.get(log)
         if queue is None:
@@ -118,7 +120,7 @@ class WaitingEvents:
                 self._note({piece.place for piece in queue.pieces}, True)
         queue.trouble = trouble
 
-    async def _write(self, log: Log, queue: _Queue) -> None:
+    async def _write(self, log: OwnedLog, queue: _Queue) -> None:
         try:
             if queue.trouble is not None:
                 await asyncio.sleep(RETRY_SECONDS)
@@ -131,7 +133,7 @@ class WaitingEvents:
                     f"{queue.lost} events of {log.path} were too many to wait, and are lost"
                 )
 
-    async def _write_some(self, log: Log, queue: _Queue) -> None:
+    async def _write_some(self, log: OwnedLog, queue: _Queue) -> None:
         first = queue.pieces[0]
         count = 1 if first.unsure else _sure(queue.pieces)
         data = b"".join(piece.data for piece in queue.pieces[:count])
@@ -149,7 +151,7 @@ class WaitingEvents:
                 queue.trouble = None
         self._forget(log, queue, count)
 
-    def _forget(self, log: Log, queue: _Queue, count: int) -> None:
+    def _forget(self, log: OwnedLog, queue: _Queue, count: int) -> None:
         """Let go of the first so many events, which are written, or never will be."""
         gone = queue.pieces[:count]
         del queue.pieces[:count]
@@ -167,6 +169,14 @@ def _sure(pieces: Sequence[Piece]) -> int:
 
 
 __all__ = [
-    "FULL", "MAX_WAITING", "PASSING", "RETRY_SECONDS", "Append", "Log", "Note", "Piece", "Place",
+    "FULL",
+    "MAX_WAITING",
+    "PASSING",
+    "RETRY_SECONDS",
+    "Append",
+    "Note",
+    "OwnedLog",
+    "Piece",
+    "Place",
     "WaitingEvents",
 ]  # fmt: skip

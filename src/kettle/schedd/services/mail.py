@@ -36,6 +36,11 @@ class Mailer:
         if not mail.recipients:
             runtime.log(f"No mail about job {job.id}: NotifyUser is no address")
             return
+        if mail.left_out:
+            runtime.log(
+                f"The mail about job {job.id} goes to {len(mail.recipients)} of the people that "
+                f"NotifyUser names, and not to {mail.left_out} others"
+            )
         text = os.memfd_create("mail", os.MFD_CLOEXEC)
         try:
             os.write(text, mail.body.encode("utf-8", "surrogateescape"))

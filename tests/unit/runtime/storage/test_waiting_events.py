@@ -11,10 +11,16 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.runtime.storage import waiting_events
-from kettle.runtime.storage.waiting_events import RETRY_SECONDS, Log, Piece, Place, WaitingEvents
+from kettle.runtime.storage.waiting_events import (
+    RETRY_SECONDS,
+    OwnedLog,
+    Piece,
+    Place,
+    WaitingEvents,
+)
 from kettle.testing.virtual_loop import run_virtually
 
-LOG = Log("u", "/l")
+LOG = OwnedLog("u", "/l")
 NO_ROOM = StorageError("cannot write the event log /l: No space", errno=errno.ENOSPC)
 
 
@@ -162,7 +168,7 @@ def test_two_owners_who_name_one_file_wait_apart_and_each_is_written_with_his_ow
         # Whoever comes first, the other's events are not his.
         for owners in (("mallory", "alice"), ("alice", "mallory")):
             for number, owner in enumerate(owners):
-                waiting.add(Log(owner, "/l"), [Piece((number, 0), owner.encode())])
+                waiting.add(OwnedLog(owner, "/l"), [Piece((number, 0), owner.encode())])
             await waiting.settle(1)
 
     run_virtually(main())
