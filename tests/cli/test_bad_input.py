@@ -42,8 +42,8 @@ SUBMIT = {
     "universe = container\nqueue": "container jobs require a container_image or docker_image",
     "should_transfer_files = maybe\nqueue": "invalid value (maybe) for ShouldTransferFiles. Please",
     "when_to_transfer_output = maybe\nqueue": (
-        "invalid value (maybe) for WhenToTransferOutput. Please either \n"
-        "specify ON_EXIT, or ON_EXIT_OR_EVICT and try again. "
+        "invalid value (maybe) for WhenToTransferOutput. Please either specify \n"
+        "ON_EXIT, or ON_EXIT_OR_EVICT and try again. "
     ),
     "deferral_time = abc def\nqueue": (
         "deferral_time = abc def is invalid, must eval to a non-negative integer.\n"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 OLD_DELIMITER = ";"
+_DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
 TO_QUOTE = late_pattern(r"[\s']+")
 # White space of the old syntax; Python counts more.
 OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
@@ -140,10 +141,15 @@ def read_environment(environment: str | None, env: str | None, delimiter: str) -
 
 
 def parse_environment(text: str) -> dict[str, str]:
-    """Read an environment in either syntax; raise SubmitError."""
+    """Read an environment in either syntax; raise SubmitError.
+
+    In the old one the first character says what stands between two entries, if it may.
+    """
     if is_new_syntax(text):
         return pairs(split_new(strip_outer_quotes(text)))
-    return pairs(part for part in text.split(OLD_DELIMITER) if part.strip())
+    delimiter = text[:1] if text[:1] in _DELIMITERS else OLD_DELIMITER
+    entries = re.split(f"[{re.escape(delimiter)}\n]", text.removeprefix(delimiter))
+    return pairs(part for part in entries if part.strip())
 
 
 def pairs(words: Iterable[str]) -> dict[str, str]:

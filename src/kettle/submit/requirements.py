@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DISK = "(TARGET.Disk >= RequestDisk)"
 # Newer startds size the disk of a slot by themselves.
-NEWER_DISK = f'(versionGE(split(TARGET.CondorVersion)[1],"25.12.0") || {DISK})'
+NEWER_DISK = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {DISK})'
 TOTAL_DISK = "(TARGET.TotalDisk >= DiskUsage)"
 USED_DISK = "(TARGET.Disk >= DiskUsage)"
 LOCAL_DEFERRAL = (
@@ -81,9 +81,15 @@ def set_requirements(job: JobBuilder) -> None:
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
                 "expression as needed."
             )
-    clauses = [f"({text})" for text in own]
-    clauses += _clauses(job, names)
-    job.set_expression("Requirements", " && ".join(clauses) or "true")
+    users = [f"({text})" for text in own]
+    clauses = users + _clauses(job, names)
+    try:
+        job.set_expression("Requirements", " && ".join(clauses) or "true")
+    except SubmitError as error:
+        raise SubmitError(
+            f"{error.message}\nWARNING: Could not get attribute references from Requirements: "
+            f"{' && '.join(users)}"
+        ) from None
 
 
 def _appended(job: JobBuilder) -> str:

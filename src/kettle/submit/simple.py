@@ -59,6 +59,11 @@ def _set_string(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, strip_quotes(text))
 
 
+def _set_filled_string(job: JobBuilder, command: Command, text: str) -> None:
+    if strip_quotes(text):
+        _set_string(job, command, text)
+
+
 def _set_plain(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, text)
 
@@ -83,6 +88,11 @@ def _set_list(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
 
 
+def _set_filled_list(job: JobBuilder, command: Command, text: str) -> None:
+    if text.strip(", \t"):
+        _set_list(job, command, text)
+
+
 def _set_quoted_list(job: JobBuilder, command: Command, text: str) -> None:
     _set_list(job, command, strip_quotes(text))
 
@@ -97,6 +107,8 @@ SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
     "count": _set_count,
     "expression": _set_expression,
     "file": _set_file,
+    "filled list": _set_filled_list,
+    "filled string": _set_filled_string,
     "forbidden": _refuse,
     "integer": _set_integer,
     "list": _set_list,

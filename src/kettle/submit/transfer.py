@@ -28,15 +28,19 @@ WHEN = {
     "on_exit_or_evict": "ON_EXIT_OR_EVICT",
     "on_success": "ON_SUCCESS",
     "always": "ON_EXIT_OR_EVICT",
+    # Nothing is meant by never: files travel at the end all the same.
+    "never": "ON_EXIT",
+    "none": "NONE",
 }
+# Of a line of the reference's longer complaints.
+_COLUMNS = 78
 
 
 def set_transfer(job: JobBuilder) -> None:
     """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
-    should, when = choose_transfer(job)
     names = _list_inputs(job)
+    should, when = choose_transfer(job, _listed(job, names))
     named = bool(names) or job.input_files_named
-    _refuse_disabled(should, "transfer_input_files", listed=bool(names))
     _set_common(job)
     if should != "NO":
         names += _tool_files(job, names)
@@ -45,7 +49,6 @@ def set_transfer(job: JobBuilder) -> None:
         job.set_string("TransferInput", ",".join(names))
     # An empty list is a list too: nothing comes back then, where without one everything new does.
     if job.param("transfer_output_files") is not None:
-        _refuse_disabled(should, "transfer_output_files", listed=True)
         outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
         job.set_string("TransferOutput", ",".join(outputs))
     job.set_string("ShouldTransferFiles", should)
@@ -99,13 +102,12 @@ def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
     return [name for name in wanted if name is not None and name not in names]
 
 
-def _refuse_disabled(should: str, command: str, *, listed: bool) -> None:
-    """Raise SubmitError if `command` lists files although transfer is disabled."""
-    if should == "NO" and listed:
-        raise SubmitError(
-            f'\nERROR: you specified files you want Condor to transfer via \n"{command}", '
-            "but you disabled should_transfer_files. "
-        )
+def _listed(job: JobBuilder, names: list[str]) -> list[str]:
+    """Return the commands that list files to transfer."""
+    listed = ["transfer_input_files"] if names else []
+    if job.param("transfer_output_files") is not None:
+        listed.append("transfer_output_files")
+    return listed
 
 
 def strip_quotes_of(job: JobBuilder, command: str) -> str:
@@ -113,19 +115,57 @@ def strip_quotes_of(job: JobBuilder, command: str) -> str:
     return strip_quotes(job.param(command) or "")
 
 
-def choose_transfer(job: JobBuilder) -> tuple[str, str]:
-    """Decide the two words; raise SubmitError where they contradict each other."""
-    should = _choose_should(job)
-    when = _choose_when(job, should)
-    if should == "NO" and when is not None:
-        raise SubmitError(
-            f"\nERROR: WhenToTransferOutput specified as {when} yet ShouldTransferFiles \n"
-            "defined as NO. Please remove this contradiction from your submit file and try \nagain."
+def wrap(text: str) -> str:
+    """Return a text as the reference breaks the lines of its longer complaints.
+
+    At 78 columns, a line end counted as any other character, a blank after each word.
+    """
+    parts = []
+    column = 0
+    for word in re.split(r"[ \t]+", text.strip(" \t")):
+        if len(word) >= _COLUMNS - column:
+            parts.append("\n")
+            column = 0
+        parts.append(word)
+        column += len(word)
+        ends = column >= _COLUMNS
+        parts.append("\n" if ends else " ")
+        column = 0 if ends else column + 1
+    return "".join(parts)
+
+
+def _complain(text: str) -> SubmitError:
+    return SubmitError(wrap(f"\nERROR: {text}"))
+
+
+def choose_transfer(job: JobBuilder, listed: list[str]) -> tuple[str, str]:
+    """Decide the two words; raise SubmitError where they contradict each other.
+
+    Or where they contradict the commands that list files.
+    """
+    should, asked_should = _choose_should(job)
+    if should == "NO" and listed:
+        commands = '" and "'.join(listed)
+        raise _complain(
+            f'you specified files you want Condor to transfer via "{commands}", '
+            "but you disabled should_transfer_files."
+        )
+    when, asked_when = _choose_when(job)
+    if asked_when and (should == "NO") != (when == "NONE"):
+        raise _complain(
+            f"WhenToTransferOutput specified as {asked_when} yet ShouldTransferFiles defined as "
+            f"{asked_should or 'IF_NEEDED'}. Please remove this contradiction from your submit "
+            "file and try again."
         )
     if should == "IF_NEEDED" and when == "ON_EXIT_OR_EVICT":
-        raise SubmitError(
-            '\nERROR: "when_to_transfer_output = ON_EXIT_OR_EVICT" and \n'
-            '"should_transfer_files = IF_NEEDED" are incompatible: use should_transfer_files = YES'
+        raise _complain(
+            '"when_to_transfer_output = ON_EXIT_OR_EVICT" and "should_transfer_files = IF_NEEDED" '
+            "are incompatible. The behavior of these two settings together would produce incorrect "
+            "file access in some cases. Please decide which one of those two settings you're more "
+            'interested in. If you really want "IF_NEEDED", set "when_to_transfer_output = '
+            'ON_EXIT". If you really want "ON_EXIT_OR_EVICT", please set "should_transfer_files = '
+            'YES". After you have corrected this incompatibility, please try running '
+            "condor_submit again.\n"
         )
     if should is None:
         should = "YES" if when == "ON_EXIT_OR_EVICT" else "IF_NEEDED"
@@ -133,48 +173,39 @@ def choose_transfer(job: JobBuilder) -> tuple[str, str]:
     return should, when or "ON_EXIT"
 
 
-def _choose_should(job: JobBuilder) -> str | None:
-    """Return YES, NO or IF_NEEDED, None if nobody says; SubmitError for another word."""
+def _choose_should(job: JobBuilder) -> tuple[str | None, str]:
+    """Return YES, NO or IF_NEEDED and how it was said, None if nobody says; SubmitError."""
     if job.universe is JobUniverse.VM:
-        return "YES"
+        return "YES", "YES"
     asked = job.param("should_transfer_files")
     if asked is None:
         asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
     if asked is None:
-        return None
+        return None, ""
     should = SHOULD.get(asked.lower())
     if should is None:
-        raise SubmitError(
-            f"\nERROR: invalid value ({asked}) for ShouldTransferFiles. Please either specify \n"
-            "YES, NO, or IF_NEEDED and try again. "
+        raise _complain(
+            f"invalid value ({asked}) for ShouldTransferFiles. Please either specify YES, NO, or "
+            "IF_NEEDED and try again."
         )
-    return should
+    return should, asked
 
 
-def _choose_when(job: JobBuilder, should: str | None) -> str | None:
-    """Return when output travels, None if nobody says; SubmitError for an unknown word."""
+def _choose_when(job: JobBuilder) -> tuple[str | None, str]:
+    """Return when output travels and how it was said, None if nobody says; SubmitError."""
     if job.universe is JobUniverse.VM:
-        return "ON_EXIT_OR_EVICT" if job.boolean("vm_checkpoint") else "ON_EXIT"
+        return "ON_EXIT_OR_EVICT" if job.boolean("vm_checkpoint") else "ON_EXIT", ""
     asked = job.param("when_to_transfer_output")
-    if asked is None or (asked.lower() == "never" and should != "NO"):
-        # Nothing is meant by never: files travel at the end all the same.
-        return None
-    if asked.lower() == "none":
-        if should == "NO":
-            return None
-        raise SubmitError(
-            f"\nERROR: WhenToTransferOutput specified as {asked} yet ShouldTransferFiles \n"
-            f"defined as {should or 'IF_NEEDED'}. Please remove this contradiction from your "
-            "submit file and try again. "
-        )
+    if asked is None:
+        return None, ""
     when = WHEN.get(asked.lower())
     if when is None:
-        raise SubmitError(
+        raise _complain(
             # As the reference has it: of ON_SUCCESS it does not tell, either.
-            f"\nERROR: invalid value ({asked}) for WhenToTransferOutput. Please either \n"
-            "specify ON_EXIT, or ON_EXIT_OR_EVICT and try again. "
+            f"invalid value ({asked}) for WhenToTransferOutput. Please either specify ON_EXIT, or "
+            "ON_EXIT_OR_EVICT and try again."
         )
-    return when
+    return when, asked
 
 
 def plugin_methods(plugins: str, names: list[str], remaps: str) -> list[str]:

@@ -9,9 +9,10 @@ class Command(NamedTuple):
     """One submit command.
 
     `kind` is the converter: expression, boolean, integer, count (an integer from 0), string, plain
-    (a string whose outer quotes stay), file (a string that is made an absolute name), list, or
-    special where a step of its own in `kettle.submit` makes the attribute. The attribute's name
-    is accepted as a command too. `universes` names the one universe that looks at the command, ""
+    (a string whose outer quotes stay), file (a string that is made an absolute name), list,
+    filled string and filled list (no attribute where nothing is in them), or special where a step
+    of its own in `kettle.submit` makes the attribute. The attribute's name is accepted as a
+    command too. `universes` names the one universe that looks at the command, ""
     for all.
     """
 

@@ -32,7 +32,7 @@ COMMANDS = (
     Command(
         "transfer_output_remaps",
         "TransferOutputRemaps",
-        "string",
+        "filled string",
         "Other names for files that come back.",
     ),
     Command(
@@ -76,7 +76,7 @@ COMMANDS = (
     Command(
         "public_input_files",
         "PublicInputFiles",
-        "list",
+        "filled list",
         "Files that may be sent over HTTP without secrecy.",
     ),
     Command(

@@ -1,0 +1,135 @@
+"""What is refused, in the reference's words and lines (recorded from HTCondor 25.14.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import SubmitError
+from unit.submit.submitting import jobs_of, submission, values
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(SubmitError) as raised:
+        jobs_of(f"{text}\nqueue\n")
+    return raised.value.message
+
+
+@pytest.mark.parametrize("universe", ["vanilla", "local", "java"])
+def test_a_program_that_is_empty_is_refused_where_it_travels(universe: str) -> None:
+    text = f"universe = {universe}\nexecutable = empty\narguments = Main\n"
+    files = {"empty": ""}
+    with pytest.raises(SubmitError) as raised:
+        list(submission(f"{text}queue\n", files).jobs())
+    assert raised.value.message == "\nERROR: Executable file empty has zero length"
+    assert len(list(submission(f"{text}transfer_executable = no\nqueue\n", files).jobs())) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "should_transfer_files = no\nwhen_to_transfer_output = on_exit",
+            (
+                "WhenToTransferOutput specified as on_exit yet ShouldTransferFiles \n"
+                "defined as no. Please remove this contradiction from your submit file and try \n"
+                "again. "
+            ),
+        ),
+        (
+            "should_transfer_files = no\nwhen_to_transfer_output = never",
+            (
+                "WhenToTransferOutput specified as never yet ShouldTransferFiles \n"
+                "defined as no. Please remove this contradiction from your submit file and try \n"
+                "again. "
+            ),
+        ),
+        (
+            "when_to_transfer_output = none",
+            (
+                "WhenToTransferOutput specified as none yet ShouldTransferFiles \n"
+                "defined as IF_NEEDED. Please remove this contradiction from your submit file \n"
+                "and try again. "
+            ),
+        ),
+        (
+            "should_transfer_files = if_needed\nwhen_to_transfer_output = on_exit_or_evict",
+            (
+                '"when_to_transfer_output = ON_EXIT_OR_EVICT" and \n'
+                '"should_transfer_files = IF_NEEDED" are incompatible. The behavior of these \n'
+                "two settings together would produce incorrect file access in some cases. \n"
+                "Please decide which one of those two settings you're more interested in. If \n"
+                'you really want "IF_NEEDED", set "when_to_transfer_output = ON_EXIT". If you \n'
+                'really want "ON_EXIT_OR_EVICT", please set "should_transfer_files = YES". \n'
+                "After you have corrected this incompatibility, please try running \n"
+                "condor_submit again.\n "
+            ),
+        ),
+        (
+            "should_transfer_files = no\ntransfer_input_files = a\ntransfer_output_files = b",
+            (
+                "you specified files you want Condor to transfer via \n"
+                '"transfer_input_files" and "transfer_output_files", but you disabled \n'
+                "should_transfer_files. "
+            ),
+        ),
+        (
+            "should_transfer_files = foo",
+            (
+                "invalid value (foo) for ShouldTransferFiles. Please either specify \n"
+                "YES, NO, or IF_NEEDED and try again. "
+            ),
+        ),
+    ],
+)
+def test_contradictions_of_file_transfer_break_their_lines_where_the_reference_does(
+    text: str, said: str
+) -> None:
+    assert complaint(text) == f"\nERROR: {said}"
+
+
+def test_requirements_that_do_not_parse_are_warned_of_as_well() -> None:
+    lines = complaint("requirements = 1 +").split("\n")
+    assert lines[0] == "ERROR: Parse error in expression: "
+    assert lines[1].startswith("\tRequirements = (1 +) && (TARGET.Arch ==")
+    assert '[1], "25.12.0")' in lines[1]
+    assert lines[2:] == [
+        "\t",
+        "WARNING: Could not get attribute references from Requirements: (1 +)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "attribute", "value"),
+    [
+        ('transfer_output_remaps = ""', "TransferOutputRemaps", None),
+        ('transfer_output_remaps = " a = b ; "', "TransferOutputRemaps", '" a = b ; "'),
+        ("public_input_files = ,", "PublicInputFiles", None),
+        ("public_input_files = a,", "PublicInputFiles", '"a"'),
+        ("email_attributes = ,", "EmailAttributes", '""'),
+    ],
+)
+def test_what_lists_nothing_may_be_no_attribute(
+    line: str, attribute: str, value: str | None
+) -> None:
+    assert values(f"{line}\nqueue\n", attribute) == [value]
+
+
+@pytest.mark.parametrize(
+    ("line", "attribute", "value"),
+    [
+        ("environment = ,", "Environment", '""'),
+        ("environment = |a=b|c=d;e", "Environment", '"a=b c=d;e"'),
+        ("environment = a=b|c=d", "Environment", '"a=b|c=d"'),
+        ("environment = ;a=1;  ;b=2", "Environment", '"a=1 b=2"'),
+        ("environment = _a=1_b=2", "Environment", '"_a=1_b=2"'),
+        ("env = |a=b|c=d", "Env", '"a=b;c=d"'),
+    ],
+)
+def test_an_old_environment_may_begin_with_what_parts_it(
+    line: str, attribute: str, value: str
+) -> None:
+    assert values(f"{line}\nqueue\n", attribute) == [value]
+
+
+def test_an_environment_parted_otherwise_is_refused_for_what_it_lacks() -> None:
+    assert complaint("environment = ,=").startswith("ERROR: ERROR: missing variable in '='.\n")
