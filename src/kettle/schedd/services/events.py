@@ -11,9 +11,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
@@ -38,12 +37,11 @@ from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.runtime.storage.waiting_events import Place
 from kettle.schedd.notices import NOTE_NAMES, NOTED_NAMES, add_notes
 from kettle.schedd.queue import factory
+from kettle.schedd.queue.clusters_alike import Common
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_queue import Cluster, Job
-
-T = TypeVar("T")
 
 # How long the end of the schedd waits for logs that cannot be written at once.
 _LAST_SECONDS = 2.0
@@ -105,7 +103,8 @@ class ScheddEvents:
     def _write_together(self, jobs: Sequence[Job], make: Callable[[Job], Event]) -> None:
         """Write an event of each job; those of one owner's together, each log in one piece.
 
-        Jobs may have one event, which is written for one after the other.
+        Jobs may have one event, which is changed for one after the other: whoever writes events
+        has rendered one before the next is made, and keeps none (`EventLogs.prepare`).
         """
         logs = Common(LOG_NAMES, self.logs.logs_of)
         for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
@@ -201,38 +200,6 @@ class ScheddEvents:
         finally:
             self._depth -= 1
             self._keep_changed()
-
-
-class Common(Generic[T]):
-    """What is made of job ads by some of their attributes: once for all of a cluster's alike."""
-
-    def __init__(
-        self, names: frozenset[str], make: Callable[[ClassAd], T], more_names: str | None = None
-    ) -> None:
-        """`make` looks at `names`, in lower case, and at what the attribute `more_names` lists."""
-        self._make = make
-        self._names = names if more_names is None else names | {more_names}
-        self._more_names = more_names
-        # By the identity of the clusters' ads, which live as long as this; None for each its own.
-        self._known: dict[int, T | None] = {}
-
-    def of(self, ad: ClassAd) -> T:
-        """Return what is made of a job's ad."""
-        common = ad.parent
-        if common is None or not self._names.isdisjoint(ad.table):
-            return self._make(ad)
-        key = id(common)
-        if key not in self._known:
-            self._known[key] = self._make(ad) if self._is_settled(common) else None
-        found = self._known[key]
-        return self._make(ad) if found is None else found
-
-    def _is_settled(self, common: ClassAd) -> bool:
-        """Tell whether all that is looked at are values: an expression may ask the job."""
-        if self._more_names is not None and self._more_names in common:
-            return False
-        found = map(common.lookup, self._names)
-        return all(each is None or each.is_literal for each in found)
 
 
 def _aborted_event(job: Job) -> JobAbortedEvent:
