@@ -106,6 +106,7 @@ def test_what_cannot_be_is_said_without_the_usage(words: list[str], said: str) -
     [
         (["1"], "condor_qedit : Error - no attributes specifed.\nUsage:"),
         (["Foo=1"], "condor_qedit : Error - no attributes specifed.\nUsage:"),
+        (["1.0", "1bad", "3"], "condor_qedit : Error - no attributes specifed.\nUsage:"),
         (["-f", "1", "A", "1"], "condor_qedit: -f is not a valid option\nUsage:"),
         ([], "Usage:"),
     ],

@@ -194,6 +194,14 @@ class EmptyQueue:
     [
         # Recorded: an empty queue is no failure, unless something else failed before.
         ("condor_rm -all", 0, "condor_rm:0:There are no jobs in the queue\n"),
+        (
+            "condor_rm -constraint %%",
+            1,
+            (
+                "DCSchedd::actOnJobs:1:Can't insert constraint into ClassAd\n"
+                "Couldn't find/remove all jobs matching constraint (%%)\n"
+            ),
+        ),
         ("condor_hold nobody", 0, "condor_hold:0:There are no jobs in the queue\n"),
         ("condor_release -held 1.0", 0, "condor_release:0:There are no jobs in the queue\n"),
         (

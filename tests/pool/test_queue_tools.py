@@ -222,6 +222,25 @@ def test_spooled_output_that_did_not_arrive_can_be_fetched_again(
     wait_until(lambda: ask_queue(pool, cluster, "JobStatus") == [], 30)
 
 
+def test_output_that_is_named_and_not_there_is_no_success(pool: PersonalPool, work: Path) -> None:
+    (work / "s.sub").write_text(
+        "executable = /bin/true\nshould_transfer_files = yes\nrequirements = false\n"
+        "transfer_output_files = later.txt\nqueue\n"
+    )
+    cluster = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub").stdout.split(".")[0]
+    failed = run(pool, work, "condor_transfer_data", cluster)
+    assert (failed.returncode, failed.stdout) == (1, "Fetching data files...\n")
+    blank, why, last = failed.stderr.rstrip("\n").split("\n")
+    assert not blank
+    start = "DCSchedd::receiveJobSandbox:7003:File transfer failed for target job "
+    assert why.startswith(f"{start}{cluster}.0: SCHEDD at ")
+    assert "later.txt: (errno 2) No such file or directory" in why
+    assert last == "ERROR: Failed to spool job files."
+    times = ask_queue(pool, cluster, "StageOutStart", "StageOutFinish")
+    assert times == [["undefined", "undefined"]]
+    run(pool, work, "condor_rm", cluster)
+
+
 def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     (work / "s.sh").write_text("#!/bin/sh\necho made > made.txt\necho said\n")
     (work / "s.sh").chmod(0o755)

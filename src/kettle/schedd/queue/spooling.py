@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Generator
+from dataclasses import replace
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
@@ -16,7 +17,7 @@ from kettle.classad.text import quote_line
 from kettle.errors import RefusedError
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
-from kettle.transfer.items import FileView
+from kettle.transfer.items import FileView, Look, SendFile
 from kettle.transfer.plan import (
     STDERR_NAME,
     STDOUT_NAME,
@@ -83,41 +84,46 @@ def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, Non
 
     What TransferOutput names, or else every file and folder that is newer than the end of the
     spooling; and the standard streams and the event log under the names the user gave them. A link
-    to a folder is followed only where it is named: others may lead round. RefusedError for more
-    than one transfer may carry.
+    to a folder is followed only where it is named: others may lead round. What is named and not
+    there is sent all the same, so that its transfer fails. RefusedError for more than one transfer
+    may carry.
     """
     named = yield from _outputs(ad, folder, view)
+    missing = [SendFile(path, name) for path, name in named if view.look(path) is None]
     for source, name in _streams(ad).items():
         for candidate in (source, name):
             look = view.look(posixpath.join(folder, candidate))
             if look is not None and look.is_regular:
                 named.append((posixpath.join(folder, candidate), name))
                 break
-    return (yield from plan_named(view, named))
+    plan: Plan = yield from plan_named(view, named)
+    return replace(plan, items=(*missing, *plan.items))
 
 
 def _outputs(
     ad: ClassAd, folder: str, view: FileView
 ) -> Generator[None, None, list[tuple[str, str]]]:
-    """Return (path, name) of a job's output but its streams, what is there of it."""
+    """Return (path, name) of a job's output but its streams: all that is named, or is new."""
     named = []
     listed = ad.string("TransferOutput")
-    since = ad.integer("StageInFinish") or 0
     names = split_list(listed) if listed is not None else list(view.names(folder))
     for name in names:
         yield
         if is_url(name) or name in {STDOUT_NAME, STDERR_NAME}:
             continue
         path = posixpath.join(folder, _inside(name))
-        look = view.look(path)
-        if look is None:
-            continue
-        old = look.mtime_ns < since * 1_000_000_000
-        round_about = look.is_directory and look.is_link
-        if listed is None and (old or round_about or name == executable_name(ad)):
-            continue
-        named.append((path, _inside(name)))
+        # What went to its destination as the job ended is not here.
+        elsewhere = listed is not None and "OutputDestination" in ad and view.look(path) is None
+        if not elsewhere and (listed is not None or _is_new(ad, name, view.look(path))):
+            named.append((path, _inside(name)))
     return named
+
+
+def _is_new(ad: ClassAd, name: str, look: Look | None) -> bool:
+    if look is None or name == executable_name(ad):
+        return False
+    old = look.mtime_ns < (ad.integer("StageInFinish") or 0) * 1_000_000_000
+    return not old and not (look.is_directory and look.is_link)
 
 
 def _inside(name: str) -> str:

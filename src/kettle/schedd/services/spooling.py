@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import HoldReasonCode
@@ -17,6 +17,7 @@ from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.transfer_files import LocalFiles
+from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue import spooling
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
@@ -202,17 +203,17 @@ class SpoolCommands:
             and job.id not in self._departures.leaving
         ]
         stream.timeout = TRANSFER_SECONDS
+        ended = self._note_beginning(jobs)
         await stream.send(TransferDataCount(len(jobs)))
         # What one side could not read or write is still here only: such a job stays.
-        fetched = [job.id for job in jobs if await self._give(stream, job)]
+        given = [job.id for job in jobs if await self._give(stream, job)]
         reader = await stream.receive()
         if reader.remaining and reader.integer() == 1:
-            self._note_fetched(fetched)
+            self._note_fetched(ended.intersection(given))
 
     async def _give(self, stream: Stream, job: Job) -> bool:
         """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
-        schedd.queue.update(job.id, {"StageOutStart": str(schedd.now())})
         await stream.send(TransferDataJob(job.ad))
         plan, files, objection = Plan((), 0), LocalFiles(), ""
         try:
@@ -233,7 +234,17 @@ class SpoolCommands:
             schedd.runtime.log(f"The output of {job.id} was not fetched: {sent.failure.reason}")
         return sent.success
 
-    def _note_fetched(self, jobs: list[JobId]) -> None:
+    def _note_beginning(self, jobs: Sequence[Job]) -> frozenset[JobId]:
+        """Note that output is being fetched; return of which jobs, those that are over.
+
+        Who looks at what any other has left so far has not fetched its output.
+        """
+        ended = frozenset(job.id for job in jobs if job.status in FINISHED)
+        for job_id in ended:
+            self._schedd.queue.update(job_id, {"StageOutStart": str(self._schedd.now())})
+        return ended
+
+    def _note_fetched(self, jobs: Collection[JobId]) -> None:
         schedd = self._schedd
         for job_id in jobs:
             if job_id in schedd.queue.jobs:

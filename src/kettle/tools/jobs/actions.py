@@ -410,9 +410,9 @@ class Worker:
     def _work_on(self, target: Target) -> None:
         try:
             parse_expression(target.constraint, old=True)
-        except ClassAdSyntaxError as error:
-            # Compat: the reference says only that it cannot insert it; we say where it breaks.
-            self._streams.stderr.write(f"the constraint does not parse: {error}")
+        except ClassAdSyntaxError:
+            said = "DCSchedd::actOnJobs:1:Can't insert constraint into ClassAd"
+            self._streams.stderr.write(said)
             self._say(target.missing, good=False)
             return
         try:

@@ -223,7 +223,8 @@ def read_wish(words: Sequence[str]) -> Wish:
             apply_option(wish, option.name, value, qualifiers)
         elif not wish.restricted:
             add_restriction(wish, word)
-            while wish.ids and index < len(words) and is_job_id(words[index]):
+            # Behind an id whatever begins as one does is none of the edits.
+            while wish.ids and index < len(words) and words[index][:1].isdecimal():
                 add_restriction(wish, words[index])
                 index += 1
         else:

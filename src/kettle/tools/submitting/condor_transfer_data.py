@@ -53,6 +53,7 @@ Usage: condor_transfer_data [OPTIONS] {CLUSTER | CLUSTER.PROC | OWNER | -constra
   -all              all jobs; with no other choice
 """
 _BEFORE = "SUBMIT_"
+_FAILED = "\nDCSchedd::receiveJobSandbox:7003:File transfer failed for target job {}"
 
 
 @dataclass
@@ -134,11 +135,15 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             if outcome.failure is not None:
                 failures += 1
                 name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
-                streams.stderr.write(f"Job {name}: {outcome.failure.reason}\n")
+                # Compat: the reference gives up at the first one; here the others' files still come
+                # (test_output_that_is_named_and_not_there_is_no_success).
+                streams.stderr.write(f"{_FAILED.format(name)}: {outcome.failure.reason}\n")
     except NotConnected:
         why = "DCSchedd::receiveJobSandbox:6001:Failed to connect to schedd"
         streams.stderr.write(f"\n{why}\nERROR: Failed to spool job files.\n")
         return 1
+    if failures:
+        streams.stderr.write("ERROR: Failed to spool job files.\n")
     return 1 if failures else 0
 
 

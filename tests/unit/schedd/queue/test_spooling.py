@@ -54,3 +54,11 @@ def test_streams_travel_once_under_the_names_that_the_client_knows(tmp_path: Pat
         "log": "log",
     }
     assert plan.sandbox_bytes == 4 + 5 + 3
+
+
+def test_what_is_named_and_not_there_is_sent_all_the_same(tmp_path: Path) -> None:
+    # Its transfer fails, and whoever fetches hears that not all is there.
+    (tmp_path / "there").write_text("x")
+    assert names(tmp_path, TransferOutput="gone,there") == ["gone", "there"]
+    assert names(tmp_path, TransferOutput="gone,there", OutputDestination="x://y") == ["there"]
+    assert names(tmp_path, TransferOutput="") == []
