@@ -378,3 +378,48 @@ def test_an_interactive_submission_is_one_job_that_policy_can_tell_apart(
     assert re.search(r"^JobUniverse *= *5$", said, re.MULTILINE)
     assert not re.search(r'^Cmd *= *"/bin/false"', said, re.MULTILINE)
     assert "ProcId=1" not in said
+
+
+@pytest.mark.parametrize("universe", ["local", "scheduler"])
+def test_a_job_beside_the_schedd_that_is_tried_again_is_told_of_each_time(
+    pool: PersonalPool, work: Path, universe: str
+) -> None:
+    text = f"universe = {universe}\nexecutable = /bin/false\nmax_retries = 2\nqueue 3\n"
+    jobs = submit(pool, work, text)
+    jobs.wait_for(5, 30)
+    for proc in range(3):
+        told = [event.number for event in jobs.events() if event.proc == proc]
+        assert told == [0, 1, 4, 1, 4, 1, 5]
+
+
+@pytest.mark.parametrize("universe", ["local", "scheduler"])
+def test_a_job_beside_the_schedd_that_wants_another_machine_waits(
+    pool: PersonalPool, work: Path, universe: str
+) -> None:
+    text = f"universe = {universe}\nexecutable = /bin/true\n"
+    waiting = submit(pool, work, f'{text}requirements = TARGET.Machine == "x"\nqueue\n')
+    jobs = submit(pool, work, f"{text}requirements = TARGET.Cpus > 0\nqueue\n")
+    jobs.wait_for(5, 20)
+    assert waiting.wait_for_status(1, "NumJobStarts") == ["0"]
+    remove(waiting)
+
+
+@pytest.mark.parametrize("universe", ["local", "scheduler"])
+def test_a_job_beside_the_schedd_is_not_suspended_and_held_at_once(
+    pool: PersonalPool, work: Path, universe: str
+) -> None:
+    text = f"universe = {universe}\nexecutable = /bin/sleep\narguments = 300\nqueue\n"
+    jobs = submit(pool, work, text)
+    jobs.wait_for(1, 15)
+    name = str(jobs.cluster)
+    assert run_tool(pool, "condor_suspend", name)[0] == 1
+    assert run_tool(pool, "condor_suspend", f"{name}.0")[0] == 0
+    assert run_tool(pool, "condor_continue", f"{name}.0")[0] == 1
+    jobs.wait_for_status(2)
+    assert run_tool(pool, "condor_hold", name)[0] == 0
+    jobs.wait_for(12, 10)
+    assert run_tool(pool, "condor_release", name)[0] == 0
+    jobs.wait_for(1, 15, each=2)
+    remove(jobs)
+    told = [event.number for event in jobs.events()]
+    assert told == [0, 1, 4, 12, 13, 1, 4, 9]

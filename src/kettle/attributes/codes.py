@@ -70,6 +70,10 @@ class JobUniverse(Code):
         return self.name if self.name in {"PVM", "PVMD", "MPI", "VM"} else self.name.capitalize()
 
 
+# Universes whose jobs run on the schedd's host.
+BESIDE_THE_SCHEDD = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
+
+
 class HoldReasonCode(Code):
     """Why a job is held (attribute HoldReasonCode)."""
 

@@ -9,6 +9,7 @@ are ours alone; one is the schedd's, one the shadow host's, so that neither writ
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import unquote_to_bytes
 
@@ -49,9 +50,22 @@ def decode(text: str | None) -> list[Unwritten]:
     ]
 
 
-def in_order(events: Iterable[Unwritten]) -> list[Unwritten]:
-    """Return what two processes have left, each event once, in the order in which it happened."""
-    return sorted(dict.fromkeys(events), key=_moment)
+def in_order(*left: Iterable[Unwritten]) -> list[Unwritten]:
+    """Return what several processes have left, in the order in which it happened.
+
+    What two of them have is one event; what one has twice is two, such as the ends of two runs
+    within a second.
+    """
+    every: Counter[Unwritten] = Counter()
+    merged: list[Unwritten] = []
+    for events in left:
+        own: Counter[Unwritten] = Counter()
+        for event in events:
+            own[event] += 1
+            if own[event] > every[event]:
+                every[event] += 1
+                merged.append(event)
+    return sorted(merged, key=_moment)
 
 
 def _moment(event: Unwritten) -> bytes:

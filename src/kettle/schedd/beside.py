@@ -10,8 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import HoldReasonCode, JobStatus, JobUniverse, ShadowExit
+from kettle.attributes.codes import (
+    BESIDE_THE_SCHEDD,
+    HoldReasonCode,
+    JobStatus,
+    JobUniverse,
+    ShadowExit,
+)
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.errors import KettleError
@@ -22,7 +29,9 @@ from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.submit.arguments import read_environment, split_arguments
 
-UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
+if TYPE_CHECKING:
+    from kettle.config import Config
+
 # How long a job that was asked to leave may take before it is killed, unless its ad says so.
 LEAVE_SECONDS = 30.0
 
@@ -71,15 +80,52 @@ class Run:
 def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None]) -> Iterator[Job]:
     """Yield the jobs that may start now, those of higher priority first.
 
-    `schedd` has the counts that START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at; it is
-    the caller's to count a started job in before the next is asked for.
+    `schedd` is what START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at, and what a job's own
+    requirements have for a machine (`schedd_as_machine`); it is the caller's to count a started job
+    in before the next is asked for. Source: observed of a real schedd.
     """
-    waiting = [job for job in queue.by_status[JobStatus.IDLE].values() if job.universe in UNIVERSES]
+    waiting = [
+        job for job in queue.by_status[JobStatus.IDLE].values() if job.universe in BESIDE_THE_SCHEDD
+    ]
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:
         expression = allowed.get(job.universe)
-        if expression is None or schedd.satisfies(expression, job.ad):
+        if expression is not None and not schedd.satisfies(expression, job.ad):
+            continue
+        wanted = job.ad.lookup("Requirements")
+        if wanted is None or job.ad.satisfies(wanted, schedd):
             yield job
+
+
+# What the schedd says of its host where jobs beside it look for a machine, and whose word that is.
+_HOST_WORDS = {
+    "Arch": "ARCH",
+    "OpSys": "OPSYS",
+    "OpSysVer": "OPSYSVER",
+    "OpSysAndVer": "OPSYSANDVER",
+    "UidDomain": "UID_DOMAIN",
+}
+_HOST_SIZES = {"Cpus": "DETECTED_CPUS", "Memory": "DETECTED_MEMORY"}
+
+
+def schedd_as_machine(config: Config, disk_kib: int | None) -> ClassAd:
+    """Return what the schedd is to jobs beside it: its host, without the counts.
+
+    It has no name, address or type, unlike the ad that the collector is sent. `disk_kib` is what is
+    free where local jobs have their folders. Source: observed of a real schedd.
+    """
+    ad = ClassAd({"HasContainer": True, "HasSIF": True})
+    for name, knob in _HOST_WORDS.items():
+        word = config.get(knob)
+        if word:
+            ad[name] = word
+    for name, knob in _HOST_SIZES.items():
+        size = config.integer(knob)
+        if size is not None:
+            ad[name] = size
+    if disk_kib is not None:
+        ad["Disk"] = disk_kib
+    return ad
 
 
 def counts(queue: JobQueue) -> dict[str, int]:
@@ -94,7 +140,7 @@ def counts(queue: JobQueue) -> dict[str, int]:
 
 def has_idle(queue: JobQueue) -> bool:
     """Tell whether any such job waits, without looking at the jobs."""
-    return bool(queue.count(JobStatus.IDLE, universes=UNIVERSES))
+    return bool(queue.count(JobStatus.IDLE, universes=BESIDE_THE_SCHEDD))
 
 
 def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:

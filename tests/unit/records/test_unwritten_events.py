@@ -38,5 +38,8 @@ def test_events_of_two_processes_are_in_the_order_in_which_they_happened() -> No
     began = event("001", "2026-11-22 06:00:01")
     ended = event("005", "2026-11-22 06:00:01")
     released = event("013", "2026-11-22 06:00:09")
-    left = [submitted, released, began, ended, began]
-    assert in_order(left) == [submitted, began, ended, released]
+    left = [[submitted, released, began], [ended, began]]
+    assert in_order(*left) == [submitted, began, ended, released]
+    # Two runs within a second are told of twice.
+    twice = [submitted, began, ended, began, ended]
+    assert sorted(in_order(twice, [ended])) == sorted(twice)

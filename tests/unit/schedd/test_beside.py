@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import signal
 
+import pytest
+
 from kettle.classad import ClassAd
-from kettle.schedd.beside import leave_signal, plan_program, startable
+from kettle.config import load_config
+from kettle.config.sources import MemorySources
+from kettle.schedd.beside import counts, leave_signal, plan_program, schedd_as_machine, startable
 from unit.schedd.queue_fixture import Schedd
+
+HOST = load_config(
+    MemorySources(
+        {
+            "/c": "ARCH = X86_64\nOPSYS = LINUX\nOPSYSVER = 1302\nOPSYSANDVER = Debian13\n"
+            "UID_DOMAIN = vm\nDETECTED_CPUS = 2\nDETECTED_MEMORY = 24105\n"
+        }
+    ),
+    {"CONDOR_CONFIG": "/c"},
+)
 
 
 def job(**attributes: object) -> ClassAd:
@@ -43,3 +57,31 @@ def test_waiting_jobs_start_by_priority_and_then_as_they_were_submitted() -> Non
     jobs = schedd.submit(3, JobUniverse="7")
     schedd.queue.update(jobs[2].id, {"JobPrio": "5"})
     assert list(startable(schedd.queue, ClassAd(), {})) == [jobs[2], jobs[0], jobs[1]]
+
+
+@pytest.mark.parametrize("universe", ["7", "12"])
+@pytest.mark.parametrize(
+    ("requirements", "starts"),
+    [
+        ("true", True),
+        ("1", True),
+        ("false", False),
+        ('"true"', False),
+        ("Nonesuch", False),
+        ("TARGET.Disk >= RequestDisk && TARGET.Memory >= 128 && TARGET.Cpus > 1", True),
+        ("TARGET.Disk > 5000", False),
+        ('TARGET.Arch == "X86_64" && TARGET.OpSys == "LINUX"', True),
+        ("TARGET.TotalLocalJobsRunning == 0", True),
+        # It is no ad of the collector's.
+        ('TARGET.Machine == "x"', False),
+        ("isUndefined(TARGET.Name) && isUndefined(TARGET.MyType)", True),
+    ],
+)
+def test_a_job_beside_the_schedd_has_the_schedd_for_a_machine(
+    universe: str, requirements: str, starts: bool
+) -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(JobUniverse=universe, Requirements=requirements, RequestDisk="1024")
+    machine = schedd_as_machine(HOST, 5000)
+    machine.update(counts(schedd.queue))
+    assert list(startable(schedd.queue, machine, {})) == ([job] if starts else [])

@@ -19,6 +19,10 @@ _INFORMATION = b"028"
 # What a run ends with, or a job begins with: what was said before is of an earlier run.
 _ENDS = (b"000", b"004", b"007", b"012", b"024")
 
+# What is said when a run is over.
+_LAST = (b"004", b"005", b"007", b"009", b"012")
+_HEAD = re.compile(rb"(\d{3}) \((\d+\.\d+\.\d+)\) ")
+
 _REQUEUED = b"terminated and was requeued"
 
 
@@ -27,6 +31,19 @@ def tells_of_start(tail: bytes, cluster: int, proc: int) -> bool:
     heads = [number for number, _ in _heads(tail, cluster, proc)]
     last = {number: place for place, number in enumerate(heads)}
     return last.get(b"001", -1) > max((last.get(number, -1) for number in _ENDS), default=-1)
+
+
+def tells_of(tail: bytes, data: bytes) -> bool:
+    """Tell whether a log has an event, by its bytes; the end of a run only behind its start.
+
+    Two runs within a second may end with the same bytes.
+    """
+    head = _HEAD.match(data)
+    if head is None or head[1] not in _LAST:
+        return data in tail
+    start = re.compile(rb"^001 \(%s\) " % re.escape(head[2]), re.MULTILINE)
+    began = max((found.end() for found in start.finditer(tail)), default=0)
+    return tail.find(data, began) >= 0
 
 
 def starts_told(tail: bytes, cluster: int, proc: int) -> int:

@@ -34,6 +34,7 @@ from kettle.runtime.storage.event_log_tail import (
     read_tail,
     requeues_told,
     starts_told,
+    tells_of,
     tells_of_start,
 )
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
@@ -255,16 +256,19 @@ class EventLogs:
         """Return the events of a job that wait, in their order."""
         return self._waiting.of(place)
 
-    def recall(self, job: ClassAd, events: Iterable[Unwritten]) -> None:
+    def recall(self, job: ClassAd, events: Iterable[Unwritten], *, unsure: bool = True) -> None:
         """Write what an earlier process had no room for, unless a log of the job's has it.
 
+        What waits here already is not written twice; nor, if `unsure`, what a log has.
         Each is written when its turn comes; what is meant for no log of the job's is passed over.
         """
         paths, place = user_log_paths(job), _place(job)
-        known = self.unwritten(place)
+        known = Counter(self.unwritten(place))
         for path, data in events:
-            if path in paths and (path, data) not in known:
-                piece = Piece(place, data, unsure=True)
+            if known[path, data]:
+                known[path, data] -= 1
+            elif path in paths:
+                piece = Piece(place, data, unsure=unsure)
                 self._waiting.add(OwnedLog(job.string("Owner") or "", path), [piece])
 
     def shows(self, job: ClassAd) -> bool:
@@ -438,7 +442,7 @@ def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
     """
     descriptor = _open_log(path)
     try:
-        if data and not (unsure and data in read_tail(path)):
+        if data and not (unsure and tells_of(read_tail(path), data)):
             _write_whole(descriptor, data)
     except OSError as error:
         raise _cannot("write", path, error) from error

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import (
+    BESIDE_THE_SCHEDD,
     ActionResult,
     ActionResultType,
     HoldReasonCode,
@@ -261,8 +262,11 @@ def _name(job: JobId) -> str:
 def _fits(action: JobAction, job: Job) -> bool:
     """Tell whether a job that a constraint found counts: it can be acted on, or is held already.
 
-    The reference passes over all others, and counts those that a user has held before.
+    The reference passes over all others, and counts those that a user has held before. A job beside
+    the schedd is not suspended; one that is named is, by the answer, and runs on.
     """
+    if action is JobAction.SUSPEND and job.universe in BESIDE_THE_SCHEDD:
+        return False
     result = _check(action, job)
     held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
     return held or result is ActionResult.SUCCESS

@@ -12,7 +12,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
+from kettle.attributes.codes import JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.errors import KettleError
@@ -24,13 +24,14 @@ from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, marked
 from kettle.runtime.process.processes import kill_tree
+from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside, job_runs
 from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.beside_events import failure_events, last_events
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
-from kettle.schedd.services.local import LocalRun, program_mark
+from kettle.schedd.services.local import LocalRun, execute_folder, program_mark
 from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:
@@ -98,12 +99,18 @@ class BesideJobs:
             int(JobUniverse.LOCAL): config.expression("START_LOCAL_UNIVERSE"),
             int(JobUniverse.SCHEDULER): config.expression("START_SCHEDULER_UNIVERSE"),
         }
-        counts = ClassAd(beside.counts(schedd.queue))
-        for job in beside.startable(schedd.queue, counts, allowed):
+        machine = beside.schedd_as_machine(config, self._read_free_kib())
+        machine.update(beside.counts(schedd.queue))
+        for job in beside.startable(schedd.queue, machine, allowed):
             # One that was held and released waits for the end of its process.
             if job.id not in self.runs:
                 self._begin(job)
-                counts.update(beside.counts(schedd.queue))
+                machine.update(beside.counts(schedd.queue))
+
+    def _read_free_kib(self) -> int | None:
+        free = read_free_kib(execute_folder(self._schedd))
+        # Who never ran a local job has no such folder yet.
+        return read_free_kib(self._schedd.settings.spool) if free is None else free
 
     def _begin(self, job: Job) -> None:
         schedd = self._schedd
@@ -205,7 +212,7 @@ class BesideJobs:
             report[SCHEDD_EVENTS] = quote_old(encode(ends))
         if job.id in schedd.queue.jobs:
             schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
-            self._unwritten.recall(job)
+            self._unwritten.recall(job, fresh=True)
 
     def _fail(self, run: Run, failure: NotStarted) -> None:
         """Put a job that could not be started on hold."""
@@ -228,7 +235,7 @@ class BesideJobs:
         if run is None:
             return False
         if word in {"Suspend", "Continue"}:
-            self._suspend(job, word)
+            # Who asks is told that it is done, as by the reference; such a job runs on.
             return True
         wish, fast = _AT_ONCE.get(word, word), word in _AT_ONCE
         again = run.wish == wish and not fast
@@ -241,16 +248,6 @@ class BesideJobs:
             child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, wish))
             asyncio.get_running_loop().call_later(seconds, _kill_if_running, child)
         return True
-
-    def _suspend(self, job: Job, word: str) -> None:
-        local, child = self._local.get(job.id), self._children.get(job.id)
-        stops = word == "Suspend"
-        if local is not None:
-            local.suspend(stops=stops)
-        elif child is not None:
-            kill_tree(child.pid, signal.SIGSTOP if stops else signal.SIGCONT, rounds=1)
-        status = JobStatus.SUSPENDED if stops else JobStatus.RUNNING
-        self._schedd.scheduler.on_job_update(job.id, {"JobStatus": str(int(status))})
 
     async def stop(self, how: str) -> None:
         """End every job; they go back into the queue."""
@@ -268,6 +265,8 @@ class BesideJobs:
             await asyncio.sleep(seconds or _AGAIN_SECONDS)
             for run in list(self.runs.values()) if seconds else ():
                 self._apply_policy(run)
+            # What a start expression or a job's requirements look at may have changed by itself.
+            self._start_all()
 
     def _apply_policy(self, run: Run) -> None:
         scheduler = self._schedd.scheduler

@@ -83,11 +83,14 @@ class ScheddEvents:
             changed, self._changed = self._changed, set()
             self._keep(sorted(changed))
 
-    def recall(self, job: Job) -> None:
-        """Write what an earlier process, a schedd or a shadow host, had no room for."""
+    def recall(self, job: Job, *, fresh: bool = False) -> None:
+        """Write what an earlier process, a schedd or a shadow host, had no room for.
+
+        No log can have what is `fresh` yet, though it may have what reads the same.
+        """
         kept = [decode(job.ad.string(name)) for name in (SCHEDD_EVENTS, SHADOW_EVENTS)]
         with self._as_owner(job.owner):
-            self.logs.recall(job.ad, in_order(itertools.chain(*kept)))
+            self.logs.recall(job.ad, in_order(*kept), unsure=not fresh)
             self._changed.add(job.id)
 
     def submitted(self, job: Job) -> None:

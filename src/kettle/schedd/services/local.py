@@ -145,9 +145,7 @@ class LocalRun:
         return ad
 
     def _environment(self) -> dict[str, str]:
-        folder = self._schedd.runtime.config.get("LOCAL_UNIV_EXECUTE") or (
-            f"{self._schedd.settings.spool}/local_univ_execute"
-        )
+        folder = execute_folder(self._schedd)
         self._schedd.runtime.files.make_folder(folder)
         return {**os.environ, "_CONDOR_EXECUTE": folder}
 
@@ -231,10 +229,6 @@ class LocalRun:
         message = words.VacateJob(content) if graceful else words.KillJob(content)
         self._post(message)
 
-    def suspend(self, *, stops: bool) -> None:
-        """Stop the job's processes, or let them go on."""
-        self._post(words.SuspendJob(ClassAd()) if stops else words.ContinueJob(ClassAd()))
-
     def _post(self, message: words.ControlMessage) -> None:
         if self._control is not None:
             try:
@@ -250,6 +244,12 @@ def _failure_of(event: ClassAd) -> NotStarted | None:
         return None
     code = event.integer("HoldReasonCode") or int(HoldReasonCode.FailedToCreateProcess)
     return NotStarted(message, code, event.integer("HoldReasonSubCode") or 0)
+
+
+def execute_folder(schedd: Schedd) -> str:
+    """Return where the jobs of the local universe have their folders."""
+    configured = schedd.runtime.config.get("LOCAL_UNIV_EXECUTE")
+    return configured or f"{schedd.settings.spool}/local_univ_execute"
 
 
 def program_mark() -> str:

@@ -45,11 +45,14 @@ class UnwrittenEvents:
         for job in written:
             self._schedd.scheduler.on_events_written(job)
 
-    def recall(self, job: Job) -> None:
-        """Write the events for which an earlier process had no room; they are ours from now on."""
+    def recall(self, job: Job, *, fresh: bool = False) -> None:
+        """Write the events for which an earlier process had no room; they are ours from now on.
+
+        None of those that are `fresh`, made by us a moment ago, can be in a log yet.
+        """
         done = [SHADOW_EVENTS]
         try:
-            self._schedd.events.recall(job)
+            self._schedd.events.recall(job, fresh=fresh)
         except (StorageError, OSError) as error:
             self._schedd.runtime.log.problem(f"Job {job.id}: {error}")
             done.append(SCHEDD_EVENTS)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobUniverse
+from kettle.attributes.codes import BESIDE_THE_SCHEDD
 from kettle.classad import ClassAd
 from kettle.errors import ConfigError, KettleError, NotConnected, NotFoundError
 from kettle.tools.options import run_tool
@@ -55,8 +55,6 @@ AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
     "Requirements"
 )
-# Universes whose jobs run on the schedd's host.
-_BESIDE_THE_SCHEDD = frozenset({JobUniverse.SCHEDULER, JobUniverse.LOCAL})
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
@@ -351,7 +349,7 @@ def _render_batches(wish: Wish, ads: list[ClassAd], most: int) -> str:
 def _place(ads: Iterable[ClassAd], host: str) -> None:
     """Note where jobs run that run beside the schedd, if its host is known."""
     for ad in ads if host else ():
-        if ad.integer("JobUniverse") in _BESIDE_THE_SCHEDD:
+        if ad.integer("JobUniverse") in BESIDE_THE_SCHEDD:
             ad["RemoteHost"] = host
 
 

@@ -16,6 +16,7 @@ from kettle.records.event_kinds import (
     ExecuteEvent,
     GenericEvent,
     JobAbortedEvent,
+    JobEvictedEvent,
     JobTerminatedEvent,
     SubmitEvent,
 )
@@ -227,6 +228,32 @@ def test_what_an_earlier_process_could_not_write_is_written_unless_a_log_has_it(
 
     asyncio.run(main())
     assert numbers(tmp_path / "j") == [0, 1, 5]
+
+
+def test_two_runs_within_a_second_end_twice(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "ClusterId": 7, "ProcId": 1})
+    path = str(tmp_path / "j")
+    begun = render_event(ExecuteEvent(cluster=7, proc=1))
+    evicted = render_event(JobEvictedEvent(cluster=7, proc=1))
+    (tmp_path / "j").write_bytes(begun + evicted + begun)
+
+    async def main() -> None:
+        writer = logs()
+        writer.recall(job, [(path, evicted)])
+        await writer.settle(10)
+        # After a crash it is not known whether the log has them: now it has.
+        writer.recall(job, [(path, begun), (path, evicted)])
+        await writer.settle(10)
+        assert numbers(tmp_path / "j") == [1, 4, 1, 4]
+        # Who made an event just now knows that no log has it, whatever its form.
+        writer.recall(job, [(path, evicted)], unsure=False)
+        # One more than waits already.
+        writer.recall(job, [(path, evicted), (path, evicted)], unsure=False)
+        await writer.settle(10)
+        writer.close()
+
+    asyncio.run(main())
+    assert numbers(tmp_path / "j") == [1, 4, 1, 4, 4, 4]
 
 
 def test_a_log_tells_later_what_happened_only_if_it_is_text_and_at_hand(tmp_path: Path) -> None:

@@ -181,6 +181,22 @@ def test_only_what_runs_is_vacated_and_a_suspended_job_does_not(
     assert answer.integer(f"job_{job.id.cluster}_{job.id.proc}") == result
 
 
+@pytest.mark.parametrize("universe", ["7", "12"])
+def test_a_job_beside_the_schedd_is_not_suspended_though_one_that_is_named_seems_so(
+    universe: str,
+) -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, JobUniverse=universe)
+    schedd.queue.update(job.id, {"JobStatus": "2"})
+    found = survey(schedd, JobAction.SUSPEND, f"ClusterId == {job.id.cluster}")
+    assert not found.succeeded
+    assert [found.answer.integer(f"result_total_{n}") for n in range(6)] == [0] * 6
+    named = ClassAd({"JobAction": 8, "ActionResultType": 1, "ActionIds": str(job.id)})
+    found, _ = plan_action(schedd.queue, actions.parse(named), ALICE, schedd.now)
+    assert found.answer.integer(f"job_{job.id}".replace(".", "_")) == ActionResult.SUCCESS
+    assert job.status == JobStatus.RUNNING
+
+
 def test_an_action_on_no_jobs_is_one_with_no_result() -> None:
     schedd = Schedd()
     schedd.submit(2)
