@@ -192,6 +192,9 @@ class SimulatedProcess:
         # What has to vanish with the process: connections, and listening ends.
         self.connections: weakref.WeakSet[SocketTransport] = weakref.WeakSet()
         self.descriptors: list[int] = []
+        # Connections on their way to another process, by what tells a descriptor from a later one
+        # of its number.
+        self.given_away: list[tuple[int, int]] = []
         self.at_death: list[Callable[[], None]] = []
         self._acts_left = 0
         self._doom: Callable[[SimulatedProcess], None] | None = None
@@ -247,6 +250,7 @@ class SimulatedProcess:
         for descriptor in self.descriptors:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+        self._drop_given_away()
         for last in self.at_death:
             last()
         parent = self.parent
@@ -257,6 +261,19 @@ class SimulatedProcess:
         else:
             # What its parent would have done about it died with the parent.
             self.child.status = status
+
+    def _drop_given_away(self) -> None:
+        """Close the connections that nobody has taken yet, as the kernel does."""
+        taken = {
+            transport._socket.fileno()  # noqa: SLF001 - what the kernel sees, too
+            for process in self.table.living()
+            for transport in process.connections
+            if transport._socket is not None  # noqa: SLF001
+        }
+        for descriptor, inode in self.given_away:
+            with contextlib.suppress(OSError):
+                if descriptor not in taken and os.fstat(descriptor).st_ino == inode:
+                    os.close(descriptor)
 
 
 def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
@@ -273,6 +290,7 @@ def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
 def watch_connections() -> None:
     """Let every connection made from here on be known to its process, and each write be an act."""
     original, write = SocketTransport.__init__, SocketTransport.write
+    release = SocketTransport.release
 
     def watched(self: SocketTransport, *arguments: Any, **names: Any) -> None:
         original(self, *arguments, **names)
@@ -284,7 +302,15 @@ def watch_connections() -> None:
         act()
         write(self, data)
 
+    def released(self: SocketTransport) -> int:
+        descriptor = release(self)
+        process = _current.get()
+        if process is not None:
+            process.given_away.append((descriptor, os.fstat(descriptor).st_ino))
+        return descriptor
+
     SocketTransport.__init__ = watched  # type: ignore[method-assign]
+    SocketTransport.release = released  # type: ignore[method-assign]
     SocketTransport.write = acted  # type: ignore[method-assign]
 
 
