@@ -60,6 +60,8 @@ MAX_OPEN = 128
 FAR_SECONDS = 60.0
 # What a new log may be read by: everybody, as the reference has it.
 _MODE = 0o644
+# A user names this file: a pipe without a reader must not hold the daemon up.
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def user_log_paths(job: ClassAd) -> list[str]:
@@ -393,11 +395,16 @@ def _identity(facts: os.stat_result) -> tuple[int, int, int]:
 
 
 def _open_log(path: str) -> int:
-    """Open a log for appending; StorageError if it cannot be, or is no regular file."""
+    """Open a log for appending, in a folder that is made where there is none.
+
+    StorageError if that cannot be, or it is no regular file.
+    """
     try:
-        # A user names this file: a pipe without a reader must not hold the daemon up.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-        descriptor = os.open(path, flags, _MODE)
+        try:
+            descriptor = os.open(path, _APPENDING, _MODE)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+            descriptor = os.open(path, _APPENDING, _MODE)
     except OSError as error:
         raise _cannot("open", path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -53,7 +53,8 @@ def test_events_written_together_appear_at_the_end_and_one_bad_log_keeps_none_ba
     tmp_path: Path,
 ) -> None:
     good = ClassAd({"Iwd": str(tmp_path), "UserLog": "j"})
-    bad = ClassAd({"Iwd": str(tmp_path), "UserLog": "missing/j"})
+    (tmp_path / "file").touch()
+    bad = ClassAd({"Iwd": str(tmp_path), "UserLog": "file/j"})
     writer = logs()
 
     def write_all() -> None:
@@ -62,7 +63,7 @@ def test_events_written_together_appear_at_the_end_and_one_bad_log_keeps_none_ba
                 writer.write(job, SubmitEvent())
             assert not (tmp_path / "j").exists()
 
-    with pytest.raises(StorageError, match="missing/j"):
+    with pytest.raises(StorageError, match="file/j"):
         write_all()
     writer.write(good, JobAbortedEvent())
     writer.close()
@@ -140,9 +141,19 @@ def test_a_log_that_one_owner_has_open_is_not_open_to_another(
 
 
 def test_a_log_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
-    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "no/j"})
-    with pytest.raises(StorageError, match="no/j"):
+    (tmp_path / "file").touch()
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "file/j"})
+    with pytest.raises(StorageError, match="file/j"):
         asyncio.run(logs().check(job))
+
+
+def test_a_log_s_folder_is_made_where_there_is_none(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "a/b/j"})
+    writer = logs()
+    asyncio.run(writer.check(job))
+    writer.write(job, SubmitEvent())
+    writer.close()
+    assert numbers(tmp_path / "a/b/j") == [0]
 
 
 def test_a_log_that_is_a_pipe_is_refused_and_holds_nobody_up(tmp_path: Path) -> None:
