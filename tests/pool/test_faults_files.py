@@ -100,13 +100,13 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         6,
         "cannot open the event log {0}/job.log: No such device or address (errno 6)",
     ),
-    "folder of the log vanished": (
+    "folder of the log is a file now": (
         TRUE + "log = {0}/x/log\n",
         folder("x"),
-        lambda at: (gone("x/log")(at), gone("x")(at))[0],
+        lambda at: (gone("x/log")(at), gone("x")(at), (at / "x").touch())[2],
         22,
-        2,
-        "cannot open the event log {0}/x/log: No such file or directory (errno 2)",
+        20,
+        "cannot open the event log {0}/x/log: Not a directory (errno 20)",
     ),
     "output is a folder": (
         TRUE + THERE + "output = out\n",
@@ -148,9 +148,9 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         TRUE + THERE + "initialdir = {0}/x\noutput = out\n",
         folder("x"),
         gone("x"),
-        12,
+        14,
         2,
-        "writing to file {0}/x/out: (errno 2) No such file or directory",
+        "Cannot access initial working directory {0}/x: No such file or directory",
     ),
     "input was never there": (
         TRUE + THERE + "transfer_input_files = data\n",
@@ -234,8 +234,8 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
     ),
     "program is empty": (
         OWN + THERE,
+        program(b"x"),
         program(b""),
-        nothing,
         6,
         8,
         "(errno=8: 'Exec format error')",
