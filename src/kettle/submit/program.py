@@ -118,7 +118,7 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
         )
     if fact.is_directory:
         return
-    if not fact.size_bytes:
+    if fact.is_measured and not fact.size_bytes:
         raise SubmitError(f"\nERROR: Executable file {name} has zero length")
     try:
         first = job.sources.head(path).split(b"\n", 1)[0]

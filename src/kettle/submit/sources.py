@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 class FileFact(NamedTuple):
-    """What counts about a file: its size in bytes, whether it is a folder."""
+    """What counts about a file: its size in bytes, whether it is a folder.
+
+    `is_measured` is false where nobody looked, and the size says nothing.
+    """
 
     size_bytes: int
     is_directory: bool = False
+    is_measured: bool = True
 
 
 class SubmitSources(Protocol):

@@ -167,8 +167,8 @@ class DigestSources:
         raise StorageError(f"a digest cannot run {command}")
 
     def look_at(self, path: str) -> FileFact | None:
-        """Say that every file is there and empty: that was checked at the submission."""
-        return FileFact(0, self._is_folder(path)) if path else None
+        """Say that every file is there, without a size: that was checked at the submission."""
+        return FileFact(0, self._is_folder(path), is_measured=False) if path else None
 
     def head(self, path: str) -> bytes:
         """Return nothing."""

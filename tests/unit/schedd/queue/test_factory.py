@@ -219,3 +219,9 @@ def test_an_edit_of_clusters_counts_them_only_where_there_are_no_jobs() -> None:
         assert client.call(edit).value == count, constraint
     edit = calls.SetAttributeByConstraint2("ClusterId == 1", "1", "Go", by_cluster)
     assert schedd.client(BOB).call(edit).value == -1
+
+
+def test_no_file_is_measured_again_for_later_jobs() -> None:
+    found = DigestSources("/spool/1.items", ITEMS).look_at("/bin/sleep")
+    assert found is not None
+    assert not found.is_measured
