@@ -241,6 +241,20 @@ def test_output_that_is_named_and_not_there_is_no_success(pool: PersonalPool, wo
     run(pool, work, "condor_rm", cluster)
 
 
+def test_a_job_whose_stream_cannot_be_opened_never_began(pool: PersonalPool, work: Path) -> None:
+    (work / "n.sub").write_text(
+        "executable = /bin/true\nshould_transfer_files = yes\nlog = n.log\n"
+        "stream_output = true\noutput = nodir/s\nqueue\n"
+    )
+    cluster = run(pool, work, "condor_submit", "-terse", "n.sub").stdout.split(".")[0]
+    wait_for_status(pool, cluster, "5")
+    assert ask_queue(pool, cluster, "HoldReasonCode", "HoldReasonSubCode") == [["9", "0"]]
+    log = (work / "n.log").read_text()
+    assert "unable to establish standard output stream" in log
+    assert "\n001 (" not in log
+    run(pool, work, "condor_rm", cluster)
+
+
 def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     (work / "s.sh").write_text("#!/bin/sh\necho made > made.txt\necho said\n")
     (work / "s.sh").chmod(0o755)

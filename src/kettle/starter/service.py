@@ -357,6 +357,8 @@ class Starter:
         """Open the standard files before the program is said to begin; CannotLaunch."""
         try:
             self.jobs.open_files(plan)
+            if plan.streams:
+                await self.streams.open_remote(plan)
         except CannotLaunch:
             if self.way.one_call_begins:
                 # What the slot has the one call would have said.

@@ -25,6 +25,7 @@ from kettle.wire.messages.rpc import Call, Reply
 
 # Limit: one remote read or write.
 _PIECE = 64 * 1024
+_NAMES = ("input", "output", "error")
 _READ_FLAGS = syscalls.wire_flags(os.O_RDONLY)
 _WRITE_FLAGS = syscalls.wire_flags(os.O_WRONLY | os.O_CREAT)
 _NEW_FLAGS = syscalls.wire_flags(os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -53,7 +54,9 @@ class _Remote:
             await self._shadow.beside(self._open)
         except RefusedError as error:
             excess = self.explain("open", error)
-            raise CannotLaunch(excess.message, excess.code, excess.subcode) from error
+            # Compat: the reference does not say why (test_a_stream_that_cannot_be_opened).
+            what = f"unable to establish standard {_NAMES[self.number]} stream"
+            raise CannotLaunch(f"{what}: {excess.message}", excess.code) from error
 
     async def read(self) -> bytes:
         """Return what comes next, empty at the end; RefusedError with the errno."""
@@ -117,21 +120,30 @@ class StreamedFiles:
     def __init__(self, shadow: ShadowLink, on_failure: Callable[[Excess], None]) -> None:
         self._shadow = shadow
         self._on_failure = on_failure
+        self._opened: dict[int, _Remote] = {}
         self._child_ends: list[int] = []
         self._tasks: list[asyncio.Task[object]] = []
 
-    async def open(self, plan: LaunchPlan) -> dict[int, int]:
-        """Open what is streamed; return the job's descriptors by number.
+    async def open_remote(self, plan: LaunchPlan) -> None:
+        """Open what is streamed at the shadow, before anybody is told that the program begins.
 
         CannotLaunch with code 9 or 10 where the shadow cannot open its file.
         """
-        made: dict[int, int] = {}
         for number, file in ((0, plan.stdin), (1, plan.stdout), (2, plan.stderr)):
             if file.stream:
                 remote = _Remote(self._shadow, number, file.path)
                 await remote.open()
-                made[number] = self._start(remote)
-        return made
+                self._opened[number] = remote
+
+    async def open(self, plan: LaunchPlan) -> dict[int, int]:
+        """Open what is streamed, if it is not yet; return the job's descriptors by number.
+
+        CannotLaunch as `open_remote`.
+        """
+        if not self._opened:
+            await self.open_remote(plan)
+        opened, self._opened = self._opened, {}
+        return {number: self._start(remote) for number, remote in opened.items()}
 
     def _start(self, remote: _Remote) -> int:
         read_end, write_end = os.pipe2(os.O_CLOEXEC)

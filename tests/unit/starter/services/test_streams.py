@@ -8,12 +8,14 @@ import errno
 import os
 from pathlib import Path
 
+import pytest
+
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import ConnectionLost
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.sockets.stream import Stream
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
-from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.limits import Excess
 from kettle.starter.services.shadow import ShadowLink
 from kettle.starter.services.streams import StreamedFiles
@@ -70,6 +72,22 @@ def test_what_a_full_disk_does_not_take_holds_the_job(tmp_path: Path) -> None:
         await streams.finish()
         text = "cannot write the stream /dev/full: No space left on device"
         assert told == [Excess(text, HoldReasonCode.UnableToOpenOutputStream, errno.ENOSPC)]
+        shadow.ours.close()
+        await shadow.task
+
+    asyncio.run(main())
+
+
+def test_a_stream_that_cannot_be_opened(tmp_path: Path) -> None:
+    async def main() -> None:
+        shadow = Shadow(tmp_path)
+        streams = StreamedFiles(ShadowLink(shadow.ours, SystemClock()), [].append)
+        with pytest.raises(CannotLaunch) as raised:
+            await streams.open_remote(plan(stdout="nodir/s"))
+        why = "cannot open the stream nodir/s: No such file or directory"
+        assert raised.value.message == f"unable to establish standard output stream: {why}"
+        assert raised.value.code == HoldReasonCode.UnableToOpenOutputStream
+        assert raised.value.subcode == 0
         shadow.ours.close()
         await shadow.task
 
