@@ -82,11 +82,11 @@ def finished(ad: ClassAd, folder: str, started: int, now: int) -> Attributes:
 def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, None, Plan]:
     """Return what is sent back of a spooled job, found a file at a time.
 
-    What TransferOutput names, or else every file and folder that is newer than the end of the
-    spooling; and the standard streams and the event log under the names the user gave them. A link
-    to a folder is followed only where it is named: others may lead round. What is named and not
-    there is sent all the same, so that its transfer fails. RefusedError for more than one transfer
-    may carry.
+    What SpooledOutputFiles names once the job has ended, else TransferOutput, or else every file
+    and folder that is newer than the end of the spooling; and the standard streams and the event
+    log under the names the user gave them. A link to a folder is followed only where it is named:
+    others may lead round. What is named and not there is sent all the same, so that its transfer
+    fails. RefusedError for more than one transfer may carry.
     """
     named = yield from _outputs(ad, folder, view)
     missing = [SendFile(path, name) for path, name in named if view.look(path) is None]
@@ -105,7 +105,10 @@ def _outputs(
 ) -> Generator[None, None, list[tuple[str, str]]]:
     """Return (path, name) of a job's output but its streams: all that is named, or is new."""
     named = []
-    listed = ad.string("TransferOutput")
+    # What came is known by the names it came under, without the folders that it had there.
+    listed = ad.string("SpooledOutputFiles")
+    if listed is None:
+        listed = ad.string("TransferOutput")
     names = split_list(listed) if listed is not None else list(view.names(folder))
     for name in names:
         yield

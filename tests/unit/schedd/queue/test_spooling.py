@@ -56,6 +56,15 @@ def test_streams_travel_once_under_the_names_that_the_client_knows(tmp_path: Pat
     assert plan.sandbox_bytes == 4 + 5 + 3
 
 
+def test_what_came_is_sent_under_the_names_it_came_under(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "y").write_text("y")
+    ended = {"TransferOutput": "sub/x,deep/more", "SpooledOutputFiles": "x,more"}
+    assert names(tmp_path, **ended) == ["x", "more", "more/y"]
+    assert names(tmp_path, TransferOutput="x", SpooledOutputFiles="") == []
+
+
 def test_what_is_named_and_not_there_is_sent_all_the_same(tmp_path: Path) -> None:
     # Its transfer fails, and whoever fetches hears that not all is there.
     (tmp_path / "there").write_text("x")
