@@ -348,7 +348,7 @@ def test_an_expansion_is_filled_in_for_the_starter(tmp_path: Path) -> None:
 
 def test_a_log_that_cannot_be_written_holds_the_job(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there, UserLog="/no/such/folder/job.log")
+        await here.run(there, UserLog="/dev/null/job.log")
         assert exit_of(await here.ended()) == (112, True)
         assert here.updates["HoldReasonCode"] == "22"
         assert there.story == []

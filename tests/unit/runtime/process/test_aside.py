@@ -127,6 +127,7 @@ def test_events_of_a_far_log_come_in_order_and_its_check_is_waited_for(tmp_path:
         assert [each.info for each in events if isinstance(each, GenericEvent)] == [
             str(number) for number in range(20)
         ]
+        (tmp_path / "far").touch()
         with pytest.raises(StorageError, match="far/x"):
             await logs.check(ClassAd({"Iwd": str(tmp_path), "UserLog": "far/x"}))
 
