@@ -7,7 +7,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kettle.classad import ClassAd
+from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.world import World, run_in_world
 from kettle.transfer.go_ahead import Terms
@@ -114,3 +117,13 @@ def slot_of(there: ExecutionPoint, name: str, began_at: int) -> ClassAd:
     ad = ClassAd({"MyType": "Machine", "Name": name, "MyAddress": str(there.address)})
     ad["DaemonStartTime"] = began_at
     return ad
+
+
+def slow_disk(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Have every file take so long until it is on disk."""
+
+    async def sync(self: InlineSynchronizer, fd: int) -> None:
+        del self, fd
+        await asyncio.sleep(seconds)
+
+    monkeypatch.setattr(InlineSynchronizer, "sync", sync)

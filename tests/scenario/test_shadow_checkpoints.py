@@ -11,7 +11,6 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
-from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.world import World
 from kettle.transfer.go_ahead import Terms
@@ -23,7 +22,7 @@ from kettle.wire.dialog import Words
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
-from scenario.shadow_stage import exit_of, play, transfer
+from scenario.shadow_stage import exit_of, play, slow_disk, transfer
 
 
 def told(here: ScheddEnd) -> list[str]:
@@ -38,11 +37,7 @@ def test_each_transfer_is_over_in_the_log_before_the_next_begins(
 ) -> None:
     """However long the disk needs to have a checkpoint, and the output too waits for it."""
 
-    async def sync(self: InlineSynchronizer, fd: int) -> None:
-        del self, fd
-        await asyncio.sleep(seconds)
-
-    monkeypatch.setattr(InlineSynchronizer, "sync", sync)
+    slow_disk(monkeypatch, seconds)
     box = tmp_path / "box"
     box.mkdir()
 

@@ -9,7 +9,6 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
-from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.testing.world import World
 from kettle.wire.commands import Command
 from kettle.wire.messages import syscalls as calls
@@ -18,6 +17,7 @@ from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
 from scenario.shadow_stage import (
     exit_of,
     play,
+    slow_disk,
     transfer,
 )
 
@@ -139,11 +139,7 @@ def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(
 ) -> None:
     """However long the disk needs to have it: neither the next files nor the run's end is first."""
 
-    async def sync(self: InlineSynchronizer, fd: int) -> None:
-        del self, fd
-        await asyncio.sleep(seconds)
-
-    monkeypatch.setattr(InlineSynchronizer, "sync", sync)
+    slow_disk(monkeypatch, seconds)
     box = tmp_path / "box"
     box.mkdir()
     spool = tmp_path / "spool" / "7" / "3" / "cluster7.proc3.subproc0"
