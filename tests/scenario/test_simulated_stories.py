@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
@@ -134,6 +135,31 @@ def test_the_end_of_a_story_is_not_before_what_its_users_were_late_with(tmp_path
         await wait_for_the_end(pool, verdict)
         assert not verdict.violations
         assert [pool.witness.runs_of(job)[0].code for job in late.jobs] == [0] * 6
+
+    tell(tmp_path, story)
+
+
+def test_late_jobs_that_a_power_cut_takes_back_are_told_of_once(tmp_path: Path) -> None:
+    """Seed 111334: a schedd that makes them anew finds that their log has them."""
+
+    async def story(pool: SimulatedPool) -> None:
+        late = Wish("late", seconds=40.0, code=0, procs=6)
+        machine = pool.access_points[0]
+        pool.users[0].submit(late)
+        for _ in range(10_000):
+            await asyncio.sleep(0.0001)
+            if events_of(pool, "late").count("000") == 2:
+                break
+        # Nothing of the queue that was not synced comes to the disk.
+        queue = machine.folder / "spool" / "job_queue.log"
+        kept = machine.disk.kept_bytes(str(queue))
+        assert kept < queue.stat().st_size
+        machine.lose_power()
+        os.truncate(queue, kept)
+        machine.regain_power()
+        await asyncio.sleep(600)
+        assert events_of(pool, "late").count("000") == 6
+        assert events_of(pool, "late").count("005") == 6
 
     tell(tmp_path, story)
 

@@ -276,9 +276,8 @@ class ScheddService:
     def _tell_submitted(self, changes: Changes) -> None:
         """Write the events of what came into the queue: they may have to be kept there."""
         if changes.new:
-            self.events.all_submitted(
-                [job for job in changes.new if not is_waiting_for_files(job.ad)]
-            )
+            new = [job for job in changes.new if not is_waiting_for_files(job.ad)]
+            self.events.all_submitted(new, self.factories.may_have_made)
         for cluster in changes.new_clusters:
             if "JobMaterializeDigestFile" in cluster.ad:
                 self.events.cluster_submitted(cluster)

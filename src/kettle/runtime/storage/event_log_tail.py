@@ -19,6 +19,9 @@ _INFORMATION = b"028"
 # What a run ends with, or a job begins with: what was said before is of an earlier run.
 _ENDS = (b"000", b"004", b"007", b"012", b"024")
 
+# A cluster that makes its jobs later came into the queue.
+_CLUSTER = b"035"
+
 # What is said when a run is over.
 _LAST = (b"004", b"005", b"007", b"009", b"012")
 _HEAD = re.compile(rb"(\d{3}) \((\d+\.\d+\.\d+)\) ")
@@ -50,6 +53,17 @@ def starts_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many starts of a job a log tells of since the job was submitted."""
     numbers = [number for number, _ in _heads(tail, cluster, proc)]
     return _since_submission(numbers).count(b"001")
+
+
+def submissions_told(tail: bytes, cluster: int) -> set[int]:
+    """Return which of a late cluster's jobs a log tells the submission of.
+
+    What stands before the cluster's own event, if that is seen, is of another of its number.
+    """
+    own = [place for number, place in _heads(tail, cluster, -1) if number == _CLUSTER]
+    made = re.finditer(rb"^000 \(0*%d\.(\d+)\.\d+\) " % cluster, tail, re.MULTILINE)
+    behind = own[-1] if own else 0
+    return {int(head[1]) for head in made if head.start() >= behind}
 
 
 def requeues_told(tail: bytes, cluster: int, proc: int) -> int:
@@ -85,7 +99,9 @@ def last_event(tail: bytes, cluster: int, proc: int) -> Event | None:
 
 def _heads(tail: bytes, cluster: int, proc: int) -> list[tuple[bytes, int]]:
     """Return the numbers of a job's events and where they begin."""
-    found = re.finditer(rb"^(\d{3}) \(0*%d\.0*%d\.\d+\) " % (cluster, proc), tail, re.MULTILINE)
+    # A cluster's own number is -01 there.
+    head = rb"^(\d{3}) \(0*%d\.%s0*%d\.\d+\) " % (cluster, b"-" if proc < 0 else b"", abs(proc))
+    found = re.finditer(head, tail, re.MULTILINE)
     return [(head[1], head.start()) for head in found]
 
 

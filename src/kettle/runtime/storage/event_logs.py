@@ -34,6 +34,7 @@ from kettle.runtime.storage.event_log_tail import (
     read_tail,
     requeues_told,
     starts_told,
+    submissions_told,
     tells_of,
     tells_of_start,
 )
@@ -301,6 +302,11 @@ class EventLogs:
     def requeues_told(self, job: ClassAd) -> int:
         """Return how many ends of a job that goes on its own log tells of, as far as is known."""
         return sum(requeues_told(tail, *_place(job)) for tail in self._tails(job))
+
+    def submissions_told(self, job: ClassAd) -> set[int]:
+        """Return which jobs of a late cluster the log of one of them tells the submission of."""
+        cluster = _place(job)[0]
+        return {proc for tail in self._tails(job) for proc in submissions_told(tail, cluster)}
 
     def _tails(self, job: ClassAd) -> Iterator[bytes]:
         """Yield what a job's own log says, with what waits; nothing if that may take long."""

@@ -30,7 +30,7 @@ from kettle.records.unwritten_events import (
     decode,
     in_order,
 )
-from kettle.runtime.storage.event_logs import LOG_NAMES, EventLogs
+from kettle.runtime.storage.event_logs import LOG_NAMES, EventLogs, user_log_paths
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 
 # How long the end of the schedd waits for logs that cannot be written at once.
 _LAST_SECONDS = 2.0
+
+
+def _never(_: int) -> bool:
+    return False
 
 
 class ScheddEvents:
@@ -97,11 +101,38 @@ class ScheddEvents:
         """Write event 000."""
         self.write(job, self._submit_event(job))
 
-    def all_submitted(self, jobs: Sequence[Job]) -> None:
-        """Write events 000."""
+    def all_submitted(
+        self, jobs: Sequence[Job], may_be_told: Callable[[int], bool] = _never
+    ) -> None:
+        """Write events 000, but for those of late clusters' jobs that a log has already.
+
+        Of which clusters it may have some, `may_be_told` says.
+        """
+        jobs = self._not_told(jobs, may_be_told)
         host = str(self._runtime.network.address)
         events = Common(NOTE_NAMES, lambda ad: add_notes(SubmitEvent(host=host), ad), NOTED_NAMES)
         self._write_together(jobs, lambda job: events.of(job.ad))
+
+    def _not_told(self, jobs: Sequence[Job], may_be_told: Callable[[int], bool]) -> list[Job]:
+        # One log may have all of a cluster's jobs: it is read once.
+        told: dict[tuple[str, int, tuple[str, ...]], set[int]] = {}
+        left = []
+        for job in jobs:
+            if may_be_told(job.id.cluster):
+                log = job.owner, job.id.cluster, tuple(user_log_paths(job.ad))
+                if log not in told:
+                    told[log] = self._told(job)
+                if job.id.proc in told[log]:
+                    continue
+            left.append(job)
+        return left
+
+    def _told(self, job: Job) -> set[int]:
+        try:
+            with self._as_owner(job.owner):
+                return self.logs.submissions_told(job.ad)
+        except (StorageError, OSError):
+            return set()
 
     def _write_together(self, jobs: Sequence[Job], make: Callable[[Job], Event]) -> None:
         """Write an event of each job; those of one owner's together, each log in one piece.

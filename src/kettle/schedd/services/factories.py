@@ -46,12 +46,23 @@ class Factories:
         self._plans: dict[int, Iterator[JobPlan]] = {}
         self._wanted: set[int] = set()
         self._late: dict[int, Cluster] = {}
+        # What was there at our start and has made nothing since.
+        self._found: set[int] = set()
         self._running = False
 
     def start(self) -> None:
         """Look at every cluster once."""
+        self._found.update(self._schedd.queue.clusters)
         for cluster in self._schedd.queue.clusters.values():
             self._want(cluster)
+
+    def may_have_made(self, cluster: int) -> bool:
+        """Whether the jobs that a cluster makes now may have been made, and told of, before.
+
+        The last ones that an earlier schedd made are told of before they are on disk: a power cut
+        takes them from the queue and leaves them in the log.
+        """
+        return cluster in self._found
 
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit."""
@@ -104,10 +115,11 @@ class Factories:
     async def _serve(self) -> None:
         try:
             while self._wanted:
+                # No log tells of jobs whose cluster a power cut may take back.
+                await self._schedd.journal.flush()
                 cluster = self._schedd.queue.clusters.get(self._wanted.pop())
                 if cluster is not None and self._make(cluster):
                     self._wanted.add(cluster.id)
-                    await self._schedd.journal.flush()
         finally:
             self._running = False
 
@@ -132,6 +144,7 @@ class Factories:
                 if made < wanted:
                     factory.plan_end(transaction, cluster, Paused.NO_MORE)
             schedd.queue.commit(transaction)
+            self._found.discard(cluster.id)
         if not cluster.procs and not departures.makes_more(cluster):
             leaving = schedd.queue.transaction()
             departures.plan_cluster_departure(leaving, schedd.queue, cluster)

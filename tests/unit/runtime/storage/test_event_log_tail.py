@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kettle.records.event_base import Event
+from kettle.records.event_cluster import ClusterSubmitEvent
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
@@ -20,6 +21,7 @@ from kettle.runtime.storage.event_log_tail import (
     last_event,
     read_tail,
     starts_told,
+    submissions_told,
     tells_of_start,
 )
 
@@ -83,3 +85,18 @@ def test_starts_are_counted_from_the_submission_on(tmp_path: Path) -> None:
         starts_told(read_tail(str(write(tmp_path / "log", begun, submitted, begun, gone))), 7, 1)
         == 1
     )
+
+
+def test_a_log_tells_which_jobs_of_a_late_cluster_it_has(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "log",
+        SubmitEvent(cluster=7, proc=0),
+        ClusterSubmitEvent(cluster=7, proc=-1),
+        SubmitEvent(cluster=7, proc=1),
+        SubmitEvent(cluster=17, proc=2),
+        SubmitEvent(cluster=7, proc=12),
+    )
+    # What came before the cluster was of another one of its number.
+    assert submissions_told(read_tail(str(path)), 7) == {1, 12}
+    assert submissions_told(read_tail(str(path)), 17) == {2}
+    assert submissions_told(read_tail(str(path)), 1) == set()
