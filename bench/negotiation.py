@@ -2,11 +2,11 @@
 
 Run as `PYTHONPATH=src python bench/negotiation.py`. What is timed, in CPU and by the clock, is the
 cycle from ads and requests as they were received to the plan; fetching and telling are not in it.
-The first cycle of a negotiator reads all slots and loads numpy; in the next one, which is what
-every further one takes, some slots have changed, and no request is known from before.
-Beside it stands what the evaluator alone would take for every pair of slot and autocluster,
-estimated from a sample, and the wheel's if it is installed; only ratios within one run mean
-anything.
+The first cycle of a negotiator reads all slots (numpy is loaded by then, in the daemon's first
+quiet second); in the next one, which is what every further one takes, some slots have changed, and
+no request is known from before. Beside it stands what the evaluator alone would take for every
+pair of slot and autocluster, estimated from a sample, and the wheel's if it is installed; only
+ratios within one run mean anything.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
 from kettle.runtime.life import RELAXED_COLLECTION
+from kettle.runtime.process import late
 
 # As startds and condor_submit write them.
 LIMITS = (
@@ -126,7 +127,8 @@ def run_cycle(
         user = users.setdefault(each.submitter, Submitter(each.submitter, 500.0))
         user.requests.append(each)
     rules = settings()
-    # As a daemon does when it has started.
+    # As a daemon does in the first quiet second after its start.
+    late.import_all()
     gc.freeze()
     gc.set_threshold(*RELAXED_COLLECTION)
     began, cpu = time.perf_counter(), time.process_time()
