@@ -184,7 +184,7 @@ class ScheddService:
         )
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
         # Before anybody can submit: files of a cluster come before the cluster.
-        for name in self.spool.remove_orphans(self.queue.knows):
+        for name in await self.spool.remove_orphans(self.queue.knows):
             runtime.log(f"Removed {name} from the spool: its job is gone")
         self.commands.register()
         self.claims.register()

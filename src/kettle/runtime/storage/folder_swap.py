@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
-from kettle.runtime.storage.removal import remove_by_steps, remove_tree
+from kettle.runtime.storage.removal import remove_by_steps
 from kettle.runtime.storage.trees import walk_tree
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
     settle(privileges, folder)
     try:
         await _sync_tree(files, privileges, arriving)
+        await _remove(privileges, old)
         with privileges.as_root():
-            remove_tree(old)
             with contextlib.suppress(FileNotFoundError):
                 os.rename(folder, old)
             try:

@@ -6,29 +6,38 @@ materialization and SPOOL_JOB_FILES.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice
+from dataclasses import dataclass
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
+from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
-from kettle.runtime.storage.removal import remove_by_steps, remove_tree
+from kettle.runtime.storage.removal import remove_by_steps
 from kettle.schedd.queue.job_ids import JobId
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
 _FAN = 10_000
-# Files that are removed at once.
+# Files that are removed, or names that are looked at, before others have their turn.
 _AT_ONCE = 100
+# What the name of a folder that is being removed ends with, before a number.
+_GONE = ".gone"
 # Limit: the explanation of a schedd's own submit commands; it travels in one message.
 _LONGEST_HELP = 64 * 1024
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
-_JOB_FOLDER = re.compile(r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?")
+_JOB_FOLDER = re.compile(
+    r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?(\.gone\d{1,9})?"
+)
 
 
 class SpoolFolder:
@@ -37,6 +46,10 @@ class SpoolFolder:
     def __init__(self, runtime: Runtime, path: str) -> None:
         self._runtime = runtime
         self.path = path
+        # Folders that are nobody's any more, and still there.
+        self._going: deque[str] = deque()
+        self._removing: asyncio.Task[None] | None = None
+        self._numbers = count()
 
     def cluster_file(self, cluster: int, suffix: str) -> str:
         """Return the name of a cluster's file (`items` or `digest`)."""
@@ -71,22 +84,59 @@ class SpoolFolder:
         return path
 
     def remove_job(self, job: JobId) -> None:
-        """Remove a job's folder, if it has one, and the empty folders above it."""
+        """Have a job's folder removed, if it has one, and the empty folders above it.
+
+        It loses its name at once; what is in it goes in turns with the schedd's other work.
+        """
         folder = self.job_folder(job)
         if not os.path.isdir(os.path.dirname(folder)):
             return
-        for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD):
-            self.remove_folder(folder + suffix)
-        _remove_if_empty(os.path.dirname(folder))
-        _remove_if_empty(os.path.dirname(os.path.dirname(folder)))
+        there = [
+            folder + suffix
+            for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD)
+            if os.path.lexists(folder + suffix)
+        ]
+        for path in there:
+            self._remove_aside(path)
+        if not there:
+            _remove_with_parent(os.path.dirname(folder))
 
-    def remove_folder(self, folder: str) -> None:
-        """Remove a folder that is a job's owner's, with what is in it."""
-        with self._runtime.privileges.as_root():
-            remove_tree(folder)
+    def _remove_aside(self, folder: str) -> None:
+        """Take a folder's name from it, and have it removed.
+
+        Who is killed meanwhile finds what is left by its new name. It stays in its parent: that is
+        allowed for a folder that its owner closed, too.
+        """
+        aside = folder
+        if _GONE not in os.path.basename(folder):
+            aside = next(
+                path
+                for path in (f"{folder}{_GONE}{number}" for number in self._numbers)
+                if not os.path.lexists(path)
+            )
+            with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
+                os.rename(folder, aside)
+        self._going.append(aside if os.path.lexists(aside) else folder)
+        if self._removing is None:
+            self._removing = tasks.spawn(self._remove_all(), "removal of spooled files")
+
+    async def _remove_all(self) -> None:
+        try:
+            while self._going:
+                folder = self._going.popleft()
+                for _ in self.remove_by_steps(folder):
+                    await asyncio.sleep(0)
+                _remove_with_parent(os.path.dirname(folder))
+        finally:
+            self._removing = None
+
+    async def settle(self) -> None:
+        """Return when nothing is being removed any more."""
+        while self._removing is not None:
+            await asyncio.wait([self._removing])
 
     def remove_by_steps(self, folder: str) -> Iterator[None]:
-        """Do what `remove_folder` does some files at a time."""
+        """Remove a folder that is a job's owner's, with what is in it, some files at a time."""
         steps = remove_by_steps(folder)
         more = True
         while more:
@@ -94,28 +144,36 @@ class SpoolFolder:
                 more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
             yield
 
-    def remove_orphans(self, knows: Callable[[int, int | None], bool]) -> list[str]:
+    async def remove_orphans(self, knows: Callable[[int, int | None], bool]) -> list[str]:
         """Remove what belongs to jobs and clusters that `knows` does not; return what it was.
 
         A power cut between a job's last record and the removal of its folder leaves such things.
         What has no name of ours is left alone. One in the middle of a swap of folders is mended.
+        Whole folders are on their way out when this returns.
         """
-        found = []
-        for path, cluster, proc in _named_for_jobs(self.path):
-            if knows(cluster, proc):
-                if proc is not None:
-                    folder = self.job_folder(JobId(cluster, proc))
-                    folder_swap.settle(self._runtime.privileges, folder)
+        removed = []
+        for looked_at, named in enumerate(_named_for_jobs(self.path), 1):
+            if looked_at % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if named is None:
                 continue
-            found.append(os.path.relpath(path, self.path))
-            if proc is None:
-                self._runtime.files.remove(path)
-            else:
-                self.remove_folder(path)
-            _remove_if_empty(os.path.dirname(path))
-            if proc is not None:
-                _remove_if_empty(os.path.dirname(os.path.dirname(path)))
-        return found
+            if named.is_going:
+                self._remove_aside(named.path)
+            elif not knows(named.cluster, named.proc):
+                removed.append(self._remove_orphan(named))
+            elif named.proc is not None:
+                folder = self.job_folder(JobId(named.cluster, named.proc))
+                folder_swap.settle(self._runtime.privileges, folder)
+        return removed
+
+    def _remove_orphan(self, named: _Named) -> str:
+        """Have it removed; return its name in the spool."""
+        if named.proc is not None:
+            self._remove_aside(named.path)
+        else:
+            self._runtime.files.remove(named.path)
+            _remove_if_empty(os.path.dirname(named.path))
+        return os.path.relpath(named.path, self.path)
 
     def room_kib(self) -> int | None:
         """Return what may be spooled without touching the reserve; None if it cannot be told."""
@@ -130,19 +188,32 @@ class SpoolFolder:
         _remove_if_empty(os.path.dirname(self.cluster_file(cluster, "items")))
 
 
-def _named_for_jobs(spool: str) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the folders of jobs and the files of clusters, with whose they are."""
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A folder of a job, or a file of a cluster: then without `proc`."""
+
+    path: str
+    cluster: int
+    proc: int | None = None
+    is_going: bool = False
+
+
+def _named_for_jobs(spool: str) -> Iterator[_Named | None]:
+    """Yield what is named for jobs and clusters; None for each folder looked into."""
     for outer in _numbers(spool):
         folder = os.path.join(spool, outer)
+        yield None
         for name in _names(folder):
             match = _CLUSTER_FILE.fullmatch(name)
             if match:
-                yield os.path.join(folder, name), int(match[1]), None
+                yield _Named(os.path.join(folder, name), int(match[1]))
         for inner in _numbers(folder):
+            yield None
             for name in _names(os.path.join(folder, inner)):
                 match = _JOB_FOLDER.fullmatch(name)
                 if match:
-                    yield os.path.join(folder, inner, name), int(match[1]), int(match[2])
+                    path = os.path.join(folder, inner, name)
+                    yield _Named(path, int(match[1]), int(match[2]), match[3] is not None)
 
 
 def _numbers(folder: str) -> list[str]:
@@ -154,6 +225,11 @@ def _names(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
+
+
+def _remove_with_parent(folder: str) -> None:
+    _remove_if_empty(folder)
+    _remove_if_empty(os.path.dirname(folder))
 
 
 def _remove_if_empty(path: str) -> None:

@@ -136,8 +136,9 @@ class SpoolCommands:
         started = schedd.now()
         files = OwnedFiles.of(runtime.privileges, job.owner)
         arriving = folder + folder_swap.ARRIVING
-        runtime.files.make_folder(os.path.dirname(folder))
         await _in_turns(schedd.spool.remove_by_steps(arriving))
+        # The folder above goes with the last one in it: nothing may be waited for in between.
+        runtime.files.make_folder(os.path.dirname(folder))
         os.mkdir(arriving, 0o700)
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)

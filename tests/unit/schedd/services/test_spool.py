@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
+import pytest
+
+from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_ids import JobId
@@ -29,7 +34,13 @@ def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path
     (tmp_path / "history").write_text("x")
     (tmp_path / "7" / "somebody else's").write_text("x")
     known = {(7, None), (7, 0)}
-    removed = spool.remove_orphans(lambda cluster, proc: (cluster, proc) in known)
+
+    async def remove() -> list[str]:
+        removed = await spool.remove_orphans(lambda cluster, proc: (cluster, proc) in known)
+        await spool.settle()
+        return removed
+
+    removed = asyncio.run(remove())
     assert removed == [
         "7/condor_submit.10007.items",
         "7/0/cluster10007.proc0.subproc0",
@@ -54,7 +65,7 @@ def test_a_job_s_folder_that_a_crash_left_between_two_names_is_given_its_own_bac
     older = folder.with_name(f"{folder.name}.swap")
     older.mkdir(parents=True)
     (older / "input").write_text("x")
-    assert spool.remove_orphans(lambda *_: True) == []
+    assert asyncio.run(spool.remove_orphans(lambda *_: True)) == []
     assert (folder / "input").read_text() == "x"
     assert not older.exists()
 
@@ -64,5 +75,104 @@ def test_with_a_job_goes_what_was_just_arriving_for_it(tmp_path: Path) -> None:
     folder = Path(spool.job_folder(JobId(7, 0)))
     for suffix in ("", ".tmp", ".swap"):
         folder.with_name(folder.name + suffix).mkdir(parents=True)
-    spool.remove_job(JobId(7, 0))
+
+    async def remove() -> None:
+        spool.remove_job(JobId(7, 0))
+        await spool.settle()
+
+    asyncio.run(remove())
+    assert list(tmp_path.iterdir()) == []
+
+
+# Files of a job that nobody has to wait for; so many at most go before others have their turn.
+MANY, AT_ONCE = 20_000, 200
+
+
+def make_tree(folder: Path, files: int) -> None:
+    for number in range(files // 200):
+        inner = folder / f"d{number}"
+        inner.mkdir(parents=True)
+        for name in range(200):
+            os.close(os.open(inner / f"f{name}", os.O_CREAT | os.O_WRONLY))
+
+
+class Unlinking:
+    """Counts what is removed between two turns of somebody else."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = self.most = self.all = 0
+        real = os.unlink
+
+        def unlink(*args: Any, **keywords: Any) -> None:
+            self.now += 1
+            self.all += 1
+            self.most = max(self.most, self.now)
+            real(*args, **keywords)
+
+        monkeypatch.setattr(os, "unlink", unlink)
+
+    async def watch(self) -> None:
+        while True:
+            self.now = 0
+            await asyncio.sleep(0)
+
+
+async def remove_watched(unlinking: Unlinking, spool: SpoolFolder, job: JobId) -> None:
+    watching = asyncio.ensure_future(unlinking.watch())
+    spool.remove_job(job)
+    await spool.settle()
+    watching.cancel()
+
+
+def test_a_big_folder_of_a_job_goes_in_turns_with_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = make_spool(tmp_path)
+    make_tree(Path(spool.job_folder(JobId(7, 0))), MANY)
+    unlinking = Unlinking(monkeypatch)
+    asyncio.run(remove_watched(unlinking, spool, JobId(7, 0)))
+    # What is no file is tried as one.
+    assert unlinking.all >= MANY
+    assert unlinking.most <= AT_ONCE
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_start_removes_what_was_left_of_a_removal(tmp_path: Path) -> None:
+    job = JobId(7, 0)
+    spool = make_spool(tmp_path)
+    make_tree(Path(spool.job_folder(job)), 400)
+
+    async def begin() -> None:
+        spool.remove_job(job)
+        await asyncio.sleep(0)
+        await tasks.cancel_all()
+
+    asyncio.run(begin())
+    assert not Path(spool.job_folder(job)).exists()
+    assert list(tmp_path.iterdir()) != []
+
+    async def start() -> list[str]:
+        again = make_spool(tmp_path)
+        # The job may have come back: its folder has no other name than its own.
+        removed = await again.remove_orphans(lambda *_: True)
+        await again.settle()
+        return removed
+
+    assert asyncio.run(start()) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_orphans_go_in_turns_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = make_spool(tmp_path)
+    make_tree(Path(spool.job_folder(JobId(7, 0))), 2_000)
+    unlinking = Unlinking(monkeypatch)
+
+    async def remove() -> None:
+        watching = asyncio.ensure_future(unlinking.watch())
+        await spool.remove_orphans(lambda *_: False)
+        await spool.settle()
+        watching.cancel()
+
+    asyncio.run(remove())
+    assert unlinking.most <= AT_ONCE
     assert list(tmp_path.iterdir()) == []
