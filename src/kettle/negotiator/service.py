@@ -205,7 +205,8 @@ class NegotiatorService:
         Returns whether anything is kept back so.
         """
         now = self.runtime.clock.steady()
-        self.recent.settle((one for slot in table for one in slot.claim_ids), now)
+        offered = (one for slot in table for one in slot.claim_ids)
+        self.recent.settle(offered, now, (slot.ad for slot in table))
         for slot in table:
             slot.claim_ids = [one for one in slot.claim_ids if one not in self.recent]
         return len(self.recent) > 0
@@ -329,7 +330,15 @@ class NegotiatorService:
             request = match.request
             if match.offline:
                 continue
-            self.recent.add(match.claim_id, request.submitter, match.cost, now, limits=match.limits)
+            self.recent.add(
+                match.claim_id,
+                request.submitter,
+                match.cost,
+                now,
+                limits=match.limits,
+                slot=match.slot_name,
+                is_part=match.slot_ad.boolean("PartitionableSlot") is True,
+            )
             self.books.accountant.note_match(request.submitter, int(now))
             log.debug(
                 "D_MATCH",
