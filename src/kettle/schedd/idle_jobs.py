@@ -78,6 +78,8 @@ class IdleJobs:
         self._place: dict[JobId, Bucket] = {}
         # Jobs with a claim under way: they are idle, but need no further match.
         self._reserved: set[JobId] = set()
+        # Those of them that do not run yet, or rest.
+        self._matched: set[JobId] = set()
         # Significant attributes in lower case, and the autocluster of clusters without own ones.
         self._significant: frozenset[str] = frozenset()
         self._of_cluster: dict[int, int] = {}
@@ -95,20 +97,22 @@ class IdleJobs:
         """Return how many jobs of a submitter wait."""
         return sum(len(bucket.live) for bucket in self._buckets.get(submitter, {}).values())
 
-    def weigh(self, submitter: str, weight: Callable[[ClassAd], float]) -> float:
-        """Return what a submitter's waiting jobs count for together; alike jobs are asked once."""
-        total = 0.0
-        for bucket in self._buckets.get(submitter, {}).values():
-            if bucket.weight is None:
-                job = bucket.first()
-                bucket.weight = weight(job.ad) if job is not None else 0.0
-            total += len(bucket.live) * bucket.weight
-        aside = (self._queue.jobs.get(job_id) for job_id in self._reserved)
-        return total + sum(
-            weight(job.ad)
-            for job in aside
-            if job is not None and job.submitter == submitter and job.status == JobStatus.IDLE
-        )
+    def weigh(self, weight: Callable[[ClassAd], float]) -> dict[str, float]:
+        """Return what each submitter's waiting jobs count for; alike jobs are asked once."""
+        totals: dict[str, float] = {}
+        for submitter, buckets in self._buckets.items():
+            total = 0.0
+            for bucket in buckets.values():
+                if bucket.weight is None:
+                    job = bucket.first()
+                    bucket.weight = weight(job.ad) if job is not None else 0.0
+                total += len(bucket.live) * bucket.weight
+            totals[submitter] = total
+        for job_id in self._matched:
+            job = self._queue.jobs.get(job_id)
+            if job is not None:
+                totals[job.submitter] = totals.get(job.submitter, 0.0) + weight(job.ad)
+        return totals
 
     def forget_weights(self) -> None:
         """Let jobs be weighed anew."""
@@ -171,11 +175,14 @@ class IdleJobs:
     def reserve(self, job: Job) -> None:
         """Set a job aside: a claim for it is under way."""
         self._reserved.add(job.id)
+        if job.status == JobStatus.IDLE:
+            self._matched.add(job.id)
         self._take_out(job.id)
 
     def unreserve(self, job_id: JobId) -> None:
         """Let a job wait again, if it is still idle."""
         self._reserved.discard(job_id)
+        self._matched.discard(job_id)
         job = self._queue.jobs.get(job_id)
         if job is not None:
             self._put_in(job)
@@ -198,6 +205,7 @@ class IdleJobs:
         for job in changes.gone:
             self._take_out(job.id)
             self._reserved.discard(job.id)
+            self._matched.discard(job.id)
         for cluster in changes.gone_clusters:
             self._of_cluster.pop(cluster.id, None)
         for job in changes.new:
@@ -205,8 +213,12 @@ class IdleJobs:
         for job_id, names in changes.changed.items():
             changed = self._queue.jobs.get(job_id)
             if changed is None or changed.status != JobStatus.IDLE:
+                self._matched.discard(job_id)
                 if job_id in self._place:
                     self._take_out(job_id)
+                continue
+            if job_id in self._reserved:
+                self._matched.add(job_id)
                 continue
             if (
                 job_id in changes.status_before

@@ -339,7 +339,8 @@ class Scheduler:
             began = job.ad.integer("ShadowBday") or 0
             pause = self.rests.after_run(job_id, attributes, self.now() - began)
             self._end_run(job, reason, attributes)
-        if pause and job is not None:
+        # One whose end was decided meanwhile leaves, and its record with it.
+        if pause and job is not None and job.status not in FINISHED:
             note_rest(job.ad, int(self.now()) + pause)
             self.statistics.on_cooling(job, self.now())
             self.outside.rest(job_id, pause, partial(self._wake, job_id))

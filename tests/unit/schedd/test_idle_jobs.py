@@ -75,7 +75,10 @@ def test_a_rejection_names_the_autocluster() -> None:
     assert parse_rejection("nothing") == ("nothing", -1)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["run", "hold", "idle", "remove"]), st.integers(0, 5))))
+ACTIONS = ("run", "hold", "idle", "remove", "reserve", "unreserve")
+
+
+@given(st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 5))))
 def test_the_book_is_always_what_a_look_through_the_queue_would_find(
     steps: list[tuple[str, int]],
 ) -> None:
@@ -84,6 +87,7 @@ def test_the_book_is_always_what_a_look_through_the_queue_would_find(
     world.submit(3, RequestMemory="2")
     jobs = list(world.queue.jobs.values())
     status = {"run": JobStatus.RUNNING, "hold": JobStatus.HELD, "idle": JobStatus.IDLE}
+    reserved = set()
     for action, number in steps:
         job = jobs[number]
         if job.id not in world.queue.jobs:
@@ -92,8 +96,33 @@ def test_the_book_is_always_what_a_look_through_the_queue_would_find(
             transaction = world.queue.transaction()
             transaction.destroy_ad(str(job.id))
             world.queue.commit(transaction)
+        elif action == "reserve":
+            world.idle.reserve(job)
+            reserved.add(job.id)
+        elif action == "unreserve":
+            world.idle.unreserve(job.id)
+            reserved.discard(job.id)
         else:
             world.queue.update(job.id, {"JobStatus": str(int(status[action]))})
-    waiting = {job.id for job in world.queue.jobs.values() if job.status == JobStatus.IDLE}
+    idle = {job.id for job in world.queue.jobs.values() if job.status == JobStatus.IDLE}
+    waiting = idle - reserved
     assert {job.id for job in jobs if world.idle.is_waiting(job.id)} == waiting
     assert sum(len(each.live) for each in world.idle.buckets("alice@vm")) == len(waiting)
+    # What is set aside and does not run is still demand.
+    assert world.idle.weigh(lambda ad: 2.0).get("alice@vm", 0.0) == 2.0 * len(idle)
+
+
+def test_running_jobs_are_not_looked_at_when_waiting_ones_are_weighed() -> None:
+    world = World()
+    jobs = world.submit(50)
+    for job in jobs[:40]:
+        world.idle.reserve(job)
+        world.queue.update(job.id, {"JobStatus": str(int(JobStatus.RUNNING))})
+    weighed = []
+
+    def weigh(ad: ClassAd) -> float:
+        weighed.append(ad)
+        return 1.0
+
+    assert world.idle.weigh(weigh) == {"alice@vm": 10.0}
+    assert len(weighed) == 1

@@ -54,5 +54,17 @@ def test_a_job_that_leaves_while_it_rests_says_nothing_of_that_in_the_history() 
     assert RESTS_UNTIL not in job.ad
 
 
+def test_a_job_whose_end_was_decided_while_it_ran_does_not_rest_after_its_run() -> None:
+    world = World()
+    (job,) = world.submit()
+    for number in range(3):
+        world.run(job, f"<c>#1#{number}#key")
+        if number == 2:
+            world.queue.update(job.id, {"JobStatus": "3", "RemoveReason": '"no more"'})
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False, VacateReasonCode=1007)
+    assert world.hands.resting == []
+    assert RESTS_UNTIL not in job.ad
+
+
 def test_a_report_of_endless_digits_is_no_failure() -> None:
     assert Rests().after_run(JOB, {"VacateReasonCode": "9" * 5000}, 1.0) == 0

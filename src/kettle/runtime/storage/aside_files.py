@@ -170,7 +170,7 @@ class AsideFiles(LocalFiles):
 
 
 def _nearest(folder: str) -> str:
-    """Return the nearest folder above that is there."""
-    while not os.path.isdir(folder):
+    """Return the nearest folder above that is there; the working one above a relative path."""
+    while folder and not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    return folder
+    return folder or "."

@@ -206,9 +206,10 @@ class ScheddAds:
         schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
         counts = ads.count_submitters(schedd.queue)
         running = weigh_running(schedd.scheduler.claims.by_id.values())
+        waiting = schedd.idle.weigh(self._weights.weigh)
         for name, each in counts.items():
             if each.idle:
-                each.weighted_idle = schedd.idle.weigh(name, self._weights.weigh)
+                each.weighted_idle = waiting.get(name, 0.0)
             each.weighted_running = running.get(name, 0.0)
         return counts
 

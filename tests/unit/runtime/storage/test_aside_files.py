@@ -8,6 +8,7 @@ import pytest
 
 from kettle.runtime.process.aside import ThreadedAside
 from kettle.runtime.storage.aside_files import AsideFiles
+from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.transfer_files import LocalTarget
 
 
@@ -41,3 +42,15 @@ def test_no_folder_is_made_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         put(files_for(tmp_path / "iwd", makes_below=True), tmp_path / "other" / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_relative_folder_that_is_gone_is_looked_for_no_further_than_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop without an end would keep all jobs of the shadow host."""
+    monkeypatch.chdir(tmp_path)
+    files = AsideFiles(
+        ThreadedAside(), lambda _: False, "gone/iwd", makes_below=True, reserve=Reserve(".", 1)
+    )
+    put(files, Path("gone/iwd/out"))
+    assert (tmp_path / "gone" / "iwd" / "out").read_bytes() == b"x"
