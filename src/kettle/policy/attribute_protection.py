@@ -78,9 +78,19 @@ JOB_PID = "KettleJobPid"
 JOB_PID_BIRTH = "KettleJobPidBirth"
 # Until when a job whose runs fail waits, as long as this schedd lives; `kettle why` tells of it.
 RESTS_UNTIL = "KettleRestsUntil"
+# The log that an export began to write for this job, until it is known whether that came to be.
+EXPORT_UNDER_WAY = "KettleExportUnderWay"
 # What the access point notes in a job's ad for itself, in lower case.
 NOTES = frozenset(
-    name.lower() for name in (SCHEDD_EVENTS, SHADOW_EVENTS, JOB_PID, JOB_PID_BIRTH, RESTS_UNTIL)
+    name.lower()
+    for name in (
+        SCHEDD_EVENTS,
+        SHADOW_EVENTS,
+        JOB_PID,
+        JOB_PID_BIRTH,
+        RESTS_UNTIL,
+        EXPORT_UNDER_WAY,
+    )
 )
 # With it, what the job machine owns.
 _STATE = NOTES | {"jobstatus", "lastjobstatus"}

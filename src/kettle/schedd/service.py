@@ -205,6 +205,7 @@ class ScheddService:
         self.crontabs.renew_all()
         self.queue.observe(self.crontabs.on_changes)
         self.beside.start()
+        self.exports.start()
         self.ads.start()
         self.ads.want_matches()
         runtime.network.on_moved(self.ads.on_moved)

@@ -261,3 +261,11 @@ def test_what_is_beyond_the_bounds_is_read_no_further(text: bytes, complaint: st
     with pytest.raises(StorageError, match=complaint):
         list(queue_log.replay_by_steps(pieces, Ads(), bounds))
     assert next(pieces, None) is not None
+
+
+def test_a_long_transaction_is_applied_in_steps() -> None:
+    lines = "".join(f"103 1.0 Word {number}\n" for number in range(5000))
+    ads = Ads()
+    steps = queue_log.replay_by_steps([f"101 1.0 Job Machine\n105\n{lines}106\n".encode()], ads)
+    seen = [ads.ads["1.0"].get("Word") for _ in steps]
+    assert seen == ["1999", "3999", "4999"]

@@ -58,10 +58,13 @@ class Snapshots(Protocol):
     most: int
     running: int
 
-    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+    async def run(
+        self, make: Callable[[], Callable[[], None]], name: str, seconds: int = LIFE_SECONDS
+    ) -> None:
         """Do what `make` returns, which is called at the moment whose state counts.
 
-        KettleError with the child's own words if the work failed.
+        Work that stands still for so many seconds is ended. KettleError with the child's own words
+        if it failed, and not before it does nothing any more.
         """
         ...
 
@@ -85,9 +88,11 @@ class InlineSnapshots:
         self.most = 0
         self.running = 0
 
-    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+    async def run(
+        self, make: Callable[[], Callable[[], None]], name: str, seconds: int = LIFE_SECONDS
+    ) -> None:
         """Do the work now."""
-        del name
+        del name, seconds
         make()()
 
     async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> bool:
@@ -118,7 +123,9 @@ class ForkedSnapshots:
         self.fork_from = 1000
         self.running = 0
 
-    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+    async def run(
+        self, make: Callable[[], Callable[[], None]], name: str, seconds: int = LIFE_SECONDS
+    ) -> None:
         """Do the work in a child and wait for its end."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
         try:
@@ -126,7 +133,7 @@ class ForkedSnapshots:
                 work = make()
                 # Known before anybody else has a turn, who could take it for an orphan or reap it.
                 child = self._processes.adopt(
-                    _fork(partial(_be_worker, work, write_end, name)), name
+                    _fork(partial(_be_worker, work, write_end, name, seconds)), name
                 )
         except BaseException:
             os.close(read_end)
@@ -217,9 +224,10 @@ def _close_others(keep: int) -> None:
     os.closerange(keep + 1, max(map(int, os.listdir("/proc/self/fd"))) + 1)
 
 
-def _be_worker(work: Callable[[], None], pipe: int, name: str) -> NoReturn:
+def _be_worker(work: Callable[[], None], pipe: int, name: str, seconds: int) -> NoReturn:
     code = 1
     try:
+        signal.alarm(seconds)
         _take_title(name)
         _close_others(pipe)
         work()

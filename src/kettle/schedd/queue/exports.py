@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, parse_expression
-from kettle.classad.text import quote_line
+from kettle.classad.text import quote_line, read_count
 from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, RemoteProtocolError
-from kettle.policy.attribute_protection import Protection, Standing, standing
+from kettle.policy.attribute_protection import (
+    EXPORT_UNDER_WAY,
+    Protection,
+    Standing,
+    standing,
+)
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import LONGEST_NAME, LONGEST_TEXT, check_shape
@@ -149,14 +155,73 @@ def _texts(ad: ClassAd) -> list[tuple[str, str]]:
     return [(name, ad.text(name) or "undefined") for name in ad.own_names()]
 
 
-def plan_export(queue: JobQueue, chosen: Chosen) -> Transaction:
-    """Mark the jobs as managed elsewhere."""
+class NewLog(NamedTuple):
+    """The log of an export: where it is to be, and by what it is known again, if it is whole."""
+
+    path: str
+    head: str
+    size: int
+
+    @classmethod
+    def of(cls, path: str, data: bytes) -> NewLog:
+        """Return the log with these bytes."""
+        return cls(path, data.partition(b"\n")[0].decode("ascii"), len(data))
+
+    @classmethod
+    def of_note(cls, note: str) -> NewLog:
+        """Return what a note says."""
+        head, _, rest = note.partition("|")
+        size, _, path = rest.partition("|")
+        return cls(path, head, read_count(size) or 0)
+
+    def note(self) -> str:
+        """Return what the jobs' ads say of it until it is known whether it came to be."""
+        return f"{self.head}|{self.size}|{self.path}"
+
+
+def plan_export(queue: JobQueue, chosen: Chosen, log: NewLog) -> Transaction:
+    """Mark the jobs as managed elsewhere, as far as is known once `log` is there."""
     transaction = queue.transaction()
     for cluster in chosen.clusters:
         for job in cluster.procs.values():
-            transaction.set_attribute(key_of(*job.id), "Managed", quote_line(EXTERNAL))
-            transaction.set_attribute(key_of(*job.id), "ManagedManager", quote_line(MANAGER))
+            key = key_of(*job.id)
+            transaction.set_attribute(key, "Managed", quote_line(EXTERNAL))
+            transaction.set_attribute(key, "ManagedManager", quote_line(MANAGER))
+            transaction.set_attribute(key, EXPORT_UNDER_WAY, quote_line(log.note()))
     return transaction
+
+
+def plan_exported(queue: JobQueue, jobs: Iterable[Job], log: NewLog) -> Transaction:
+    """Note that the log came to be."""
+    transaction = queue.transaction()
+    for job in under_way(queue, jobs, log):
+        transaction.delete_attribute(key_of(*job.id), EXPORT_UNDER_WAY)
+    return transaction
+
+
+def plan_not_exported(queue: JobQueue, jobs: Iterable[Job], log: NewLog) -> Transaction:
+    """Take the marks of an export away whose log did not come to be."""
+    transaction = queue.transaction()
+    for job in under_way(queue, jobs, log):
+        _take_back(transaction, job)
+    return transaction
+
+
+def under_way(queue: JobQueue, jobs: Iterable[Job], log: NewLog) -> list[Job]:
+    """Return those of the jobs of which nobody knows whether they are exported with this log."""
+    note = log.note()
+    here = (job for job in jobs if job.id in queue.jobs)
+    return [job for job in here if job.ad.string(EXPORT_UNDER_WAY) == note]
+
+
+def find_under_way(queue: JobQueue) -> dict[tuple[str, NewLog], list[Job]]:
+    """Return the exports that an earlier schedd did not end, by owner and log, with their jobs."""
+    found: dict[tuple[str, NewLog], list[Job]] = {}
+    for job in queue.jobs.values():
+        if EXPORT_UNDER_WAY in job.ad:
+            log = NewLog.of_note(job.ad.string(EXPORT_UNDER_WAY) or "")
+            found.setdefault((job.owner, log), []).append(job)
+    return found
 
 
 def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
@@ -171,7 +236,7 @@ def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
 
 
 def _take_back(transaction: Transaction, job: Job) -> None:
-    for name in ("Managed", "ManagedManager"):
+    for name in ("Managed", "ManagedManager", EXPORT_UNDER_WAY):
         if name in job.ad:
             transaction.delete_attribute(key_of(*job.id), name)
 

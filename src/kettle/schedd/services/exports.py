@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import mmap
 import os
-import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
-from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime import tasks
 from kettle.schedd.queue import exports
+from kettle.schedd.services.export_folders import HANGING_SECONDS, ExportFolders
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ExportJobs,
@@ -28,20 +25,14 @@ from kettle.wire.messages.queue_queries import (
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
+    from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
 
-# Limit: a queue log that comes back is no longer than this, and one is read at a time.
-_LONGEST_LOG = 256 * 1024 * 1024
-# What is read of it before others have their turn.
-_PIECE_BYTES = 64 * 1024
-# How long a folder may hang, and keep others from exporting.
-_ASIDE_SECONDS = 60.0
-# Where what was read ends, for the process that did not read it.
-_END = struct.Struct("<Q")
-
 _EXISTS = os.strerror(errno.EEXIST)
 
+# How much longer than its work a child may take to end.
+_MORE_SECONDS = 2
 # What the reference calls an export that failed.
 EXPORT_FAILED = 4007
 
@@ -51,8 +42,8 @@ class ExportCommands:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        # One folder of a user's at a time, and one log that comes back.
-        self._moving = asyncio.Lock()
+        self._folders = ExportFolders(schedd.runtime)
+        # One log that comes back at a time: it is in memory.
         self._importing = asyncio.Lock()
 
     def register(self) -> None:
@@ -61,6 +52,11 @@ class ExportCommands:
         network.register(Command.EXPORT_JOBS, self.on_export)
         network.register(Command.UNEXPORT_JOBS, self.on_unexport)
         network.register(Command.IMPORT_EXPORTED_JOB_RESULTS, self.on_import)
+
+    def start(self) -> None:
+        """End the exports that an earlier schedd began."""
+        for (owner, log), jobs in exports.find_under_way(self._schedd.queue).items():
+            tasks.spawn(self._settle(owner, log, jobs), f"an export to {log.path}")
 
     async def on_export(self, stream: Stream) -> None:
         """Mark the jobs, so that none begins meanwhile, and write them into a log of their own."""
@@ -71,12 +67,11 @@ class ExportCommands:
             exports.check_exportable(chosen)
             path = os.path.join(_folder(request), exports.LOG_NAME)
             text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
-            await self._commit(exports.plan_export(queue, chosen))
-            try:
-                await self._write(actor, path, text.encode("utf-8", "surrogateescape"))
-            except (KettleError, OSError):
-                await self._commit(exports.plan_unexport(queue, chosen))
-                raise
+            data = text.encode("utf-8", "surrogateescape")
+            log = exports.NewLog.of(path, data)
+            await self._commit(exports.plan_export(queue, chosen, log))
+            writing = tasks.spawn(self._write(actor.owner, log, data, chosen), f"a log {path}")
+            await _within(writing, HANGING_SECONDS + _MORE_SECONDS)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error, EXPORT_FAILED)))
             return
@@ -123,49 +118,49 @@ class ExportCommands:
             count += jobs
         return count
 
-    def _files(self, actor: Actor) -> OwnedFiles:
-        return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
+    async def _write(
+        self, owner: str, log: exports.NewLog, data: bytes, chosen: exports.Chosen
+    ) -> Exception | None:
+        """Write the log and then what became of it; return why it did not come to be."""
+        failure: Exception | None = None
+        try:
+            with self._opening("export"):
+                await self._folders.create(owner, log.path, data)
+        except (KettleError, OSError) as error:
+            failure = error
+        jobs = [job for cluster in chosen.clusters for job in cluster.procs.values()]
+        try:
+            await self._end(log, jobs, is_there=failure is None)
+        except (KettleError, OSError) as error:
+            self._schedd.runtime.log.problem(f"The export to {log.path}: {error}")
+            tasks.spawn(self._settle(owner, log, jobs), f"an export to {log.path}")
+        return failure
 
-    async def _write(self, actor: Actor, path: str, data: bytes) -> None:
-        """Write the log of its own.
+    async def _end(self, log: exports.NewLog, jobs: list[Job], *, is_there: bool) -> None:
+        plan = exports.plan_exported if is_there else exports.plan_not_exported
+        await self._commit(plan(self._schedd.queue, jobs, log))
 
-        Compat: the reference appends to a log that is there already; ours refuses it. Where the
-        daemon cannot switch, that one may be the queue's
-        (test_an_export_replaces_nothing_and_follows_no_link).
+    async def _settle(self, owner: str, log: exports.NewLog, jobs: list[Job]) -> None:
+        """Find out whether a log came to be, however long its folder hangs.
+
+        Until then its jobs are exported: another manager may have them.
         """
-        files = self._schedd.runtime.files
-
-        def write() -> None:
-            with self._files(actor).as_owner():
-                files.create(path, data)
-
-        await self._do_aside(write, "export")
+        while True:
+            try:
+                await self._end(log, jobs, is_there=await self._folders.has(owner, log))
+            except (KettleError, OSError) as error:
+                self._schedd.runtime.log.problem(f"The export to {log.path}: {error}")
+            jobs = exports.under_way(self._schedd.queue, jobs, log)
+            if not jobs:
+                return
+            await asyncio.sleep(HANGING_SECONDS)
 
     async def _read(self, actor: Actor, path: str) -> exports.Brought:
         """Read what comes back, and let others have their turn meanwhile."""
         schedd = self._schedd
-        # Of both processes; a page of it costs memory when it is written.
-        with mmap.mmap(-1, _LONGEST_LOG + _PIECE_BYTES) as shared:
-
-            def read() -> None:
-                with self._files(actor).as_owner():
-                    file = schedd.runtime.files.open_to_read(path, limit=_LONGEST_LOG)
-                with file:
-                    shared.seek(_PIECE_BYTES)
-                    # One that grows while it is read has an end, too.
-                    pieces = iter(partial(file.read, _PIECE_BYTES), b"")
-                    for piece in islice(pieces, _LONGEST_LOG // _PIECE_BYTES):
-                        shared.write(piece)
-                end = shared.tell()
-                shared.seek(0)
-                shared.write(_END.pack(end))
-
-            await self._do_aside(read, "import")
-            (end,) = _END.unpack_from(shared)
-            pieces = (
-                shared[at : min(end, at + _PIECE_BYTES)]
-                for at in range(_PIECE_BYTES, end, _PIECE_BYTES)
-            )
+        with self._folders.memory() as shared:
+            with self._opening("import"):
+                pieces = await self._folders.read(actor.owner, path, shared)
             steps = exports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
             while True:
                 try:
@@ -174,13 +169,6 @@ class ExportCommands:
                     brought: exports.Brought = over.value
                     return brought
                 await asyncio.sleep(0)
-
-    async def _do_aside(self, work: Callable[[], None], what: str) -> None:
-        """Work in a user's folder in a child of ours: it may lie where every look at it hangs."""
-        async with self._moving:
-            with self._opening(what):
-                async with asyncio.timeout(_ASIDE_SECONDS):
-                    await self._schedd.runtime.snapshots.run(lambda: work, f"an {what}")
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:
@@ -195,6 +183,16 @@ class ExportCommands:
             # Of a child's error there are only the words.
             why = f": {exports.LOG_NAME} exists already" if _EXISTS in str(error) else ""
             raise RefusedError(f"Failed to initialize {what} job log{why}") from None
+
+
+async def _within(writing: asyncio.Task[Exception | None], seconds: float) -> None:
+    """Raise what a task returns; it goes on where it takes longer, or nobody waits any more."""
+    await asyncio.wait({writing}, timeout=seconds)
+    if not writing.done():
+        raise RefusedError("The folder hangs: its jobs are exported until it can be looked at")
+    failure = await writing
+    if failure is not None:
+        raise failure
 
 
 def _folder(request: ClassAd) -> str:

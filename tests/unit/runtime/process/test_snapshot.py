@@ -159,6 +159,22 @@ def test_a_process_without_a_name_has_children_all_the_same(
     assert path.exists()
 
 
+def test_work_that_takes_too_long_does_nothing_any_more_when_that_is_said(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Forking() as one:
+
+            def work() -> None:
+                (tmp_path / "pid").write_text(str(os.getpid()))
+                signal.pause()
+
+            with pytest.raises(KettleError, match="status -14"):
+                await one.snapshots.run(lambda: work, "hangs", 1)
+            with pytest.raises(ProcessLookupError):
+                os.kill(int((tmp_path / "pid").read_text()), 0)
+
+    asyncio.run(scenario())
+
+
 def test_work_that_goes_on_is_not_ended_and_the_daemon_never(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with Forking() as one:

@@ -21,7 +21,8 @@ def export(schedd: Schedd, ids: str) -> str:
     chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE, "export")
     exports.check_exportable(chosen)
     text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
-    schedd.queue.commit(exports.plan_export(schedd.queue, chosen))
+    log = exports.NewLog.of("/folder/job_queue.log", text.encode())
+    schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.errors import StorageError
+from kettle.classad.text import quote_line
+from kettle.errors import KettleError, StorageError
+from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
-from kettle.schedd.queue.exports import LOG_NAME
+from kettle.schedd.queue.exports import LOG_NAME, NewLog
+from kettle.schedd.services.export_folders import ExportFolders
 from kettle.schedd.services.exports import ExportCommands
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer
@@ -26,11 +29,17 @@ from unit.schedd.queue_fixture import ALICE, SETTINGS, Schedd
 class Aside(InlineSnapshots):
     """Does what is to be done aside at once, unless its folder hangs."""
 
-    hangs = False
+    hangs = 0.0
+    # Whether what hung has done nothing at its end.
+    dies = True
 
-    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+    async def run(
+        self, make: Callable[[], Callable[[], None]], name: str, seconds: int = 600
+    ) -> None:
         if self.hangs:
-            await asyncio.sleep(3600)
+            await asyncio.sleep(self.hangs)
+            if self.dies:
+                raise KettleError(f"{name}: the child ended with status -14")
         await super().run(make, name)
 
 
@@ -56,12 +65,14 @@ class Desk:
             now=lambda: 1000,
         )
         self.commands = ExportCommands(schedd)
+        # Whether a job was exported when the answer came.
+        self.at_answer = False
 
     async def _nothing(self) -> None:
         return
 
-    def ask(self, handler: str, folder: Path, **more: object) -> ClassAd:
-        """Return the answer to a request."""
+    def ask(self, handler: str, folder: Path, *, wait: float = 0.0, **more: object) -> ClassAd:
+        """Return the answer to a request, so many seconds later."""
         writer = Writer()
         writer.ad(ClassAd({"ExportDir": str(folder), **more}))
 
@@ -71,8 +82,12 @@ class Desk:
         async def send(reply: Any) -> None:
             self.answer = reply.response
 
-        stream = SimpleNamespace(receive=receive, send=send)
-        run_virtually(getattr(self.commands, handler)(stream))
+        async def whole() -> None:
+            await getattr(self.commands, handler)(SimpleNamespace(receive=receive, send=send))
+            self.at_answer = any("Managed" in job.ad for job in self.pure.queue.jobs.values())
+            await asyncio.sleep(wait)
+
+        run_virtually(whole())
         assert self.answer is not None
         return self.answer
 
@@ -142,13 +157,83 @@ def test_an_import_is_committed_in_pieces(tmp_path: Path) -> None:
 def test_a_folder_that_hangs_is_given_up_and_its_jobs_are_nobody_else_s(tmp_path: Path) -> None:
     desk = Desk()
     (job,) = desk.pure.submit()
-    desk.aside.hangs = True
+    desk.aside.hangs = 60.0
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
-    assert "Managed" not in job.ad
+    assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
     assert desk.ask("on_import", tmp_path).integer("ActionResult") == 0
-    desk.aside.hangs = False
+    desk.aside.hangs = 0.0
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
     assert job.ad.string("Managed") == "External"
+    assert EXPORT_UNDER_WAY not in job.ad
+
+
+@pytest.mark.parametrize("dies", [True, False])
+def test_jobs_are_exported_as_long_as_a_child_may_still_write_their_log(
+    dies: bool, tmp_path: Path
+) -> None:
+    """One that hangs in the kernel outlives its time, and may write when its server is back."""
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    desk.aside.hangs, desk.aside.dies = 3600.0, dies
+    answer = desk.ask("on_export", tmp_path, wait=3600.0, ActionIds=str(job.id))
+    assert "hangs" in (answer.string("ErrorString") or "")
+    assert desk.at_answer
+    assert EXPORT_UNDER_WAY not in job.ad
+    assert ("Managed" in job.ad) is (tmp_path / LOG_NAME).exists() is not dies
+
+
+@pytest.mark.parametrize(
+    ("kept", "is_exported"), [(1.0, True), (0.5, False), (0.0, False), (None, False)]
+)
+def test_an_export_that_a_crash_cut_short_is_ended_by_the_next_schedd(
+    kept: float | None, is_exported: bool, tmp_path: Path
+) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    data = path.read_bytes()
+    # The schedd dies when it has noted the export and, perhaps, written a part of its log.
+    note = NewLog.of(str(path), data).note()
+    desk.pure.queue.update(job.id, {EXPORT_UNDER_WAY: quote_line(note)})
+    path.unlink()
+    if kept is not None:
+        path.write_bytes(data[: int(kept * len(data))])
+
+    async def start() -> None:
+        desk.commands.start()
+        await asyncio.sleep(1)
+
+    run_virtually(start())
+    assert ("Managed" in job.ad) is is_exported
+    assert EXPORT_UNDER_WAY not in job.ad
+    # What is no whole log of ours, and says that it is, is nobody's.
+    assert path.exists() is (kept in {1.0, 0.0})
+
+
+def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        hanging = Aside()
+        hanging.hangs = 60.0
+        runtime: Any = SimpleNamespace(snapshots=hanging)
+        folders = ExportFolders(runtime)
+        calls = [folders.create("ann", str(tmp_path), b"") for _ in range(6)]
+        calls.append(folders.create("bob", str(tmp_path), b""))
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+
+        async def end(call: Coroutine[Any, Any, None]) -> str:
+            try:
+                await call
+            except KettleError as error:
+                return f"{loop.time() - began:.0f} {type(error).__name__}"
+            return "done"
+
+        return await asyncio.gather(*map(end, calls))
+
+    said = run_virtually(scenario())
+    assert said[4:6] == ["0 RefusedError"] * 2
+    # Somebody else waits for his own folder only.
+    assert said[6] == "60 KettleError"
 
 
 @pytest.mark.timeout(20)

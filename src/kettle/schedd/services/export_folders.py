@@ -1,0 +1,146 @@
+"""Users' folders with the logs of exports: everything there is done by a child of the schedd.
+
+A folder may lie where every look at it hangs. A child ends itself after a while, and what it did is
+said only when it does nothing any more. One folder of each user's at a time, and few at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import mmap
+import os
+import struct
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from kettle.errors import RefusedError
+from kettle.runtime.storage.owned_files import OwnedFiles
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.exports import NewLog
+
+# Limit: a queue log that comes back is no longer than this.
+LONGEST_LOG = 256 * 1024 * 1024
+# How long a folder may hang.
+HANGING_SECONDS = 60
+# Limit: folders looked at at a time, and what one user may have asked for.
+_MOST_FOLDERS = 8
+_MOST_ASKED = 4
+# What is read before others have their turn.
+_PIECE_BYTES = 64 * 1024
+# Where what was read ends, for the process that did not read it.
+_END = struct.Struct("<Q")
+
+
+class ExportFolders:
+    """The folders of all users."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._asked: Counter[str] = Counter()
+        self._all = asyncio.Semaphore(_MOST_FOLDERS)
+
+    async def create(self, owner: str, path: str, data: bytes) -> None:
+        """Write the log of an export; KettleError if that failed.
+
+        Compat: the reference appends to a log that is there already; ours refuses it. Where the
+        daemon cannot switch, that one may be the queue's
+        (test_an_export_replaces_nothing_and_follows_no_link).
+        """
+
+        def write() -> None:
+            with self._files(owner).as_owner():
+                self._runtime.files.create(path, data)
+
+        await self._do(owner, write, "export")
+
+    async def has(self, owner: str, log: NewLog) -> bool:
+        """Tell whether the log of an export is there and whole; KettleError if nobody knows.
+
+        A part of it is taken away.
+        """
+        head = f"{log.head}\n".encode("ascii", "replace")
+        with mmap.mmap(-1, mmap.PAGESIZE) as shared:
+
+            def look() -> None:
+                with self._files(owner).as_owner():
+                    shared[0] = _is_whole(log.path, head, log.size)
+
+            await self._do(owner, look, "look for an export")
+            return shared[0] != 0
+
+    @contextmanager
+    def memory(self) -> Iterator[mmap.mmap]:
+        """Give memory for one log that comes back; a page of it costs some when it is written."""
+        with mmap.mmap(-1, LONGEST_LOG + _PIECE_BYTES) as shared:
+            yield shared
+
+    async def read(self, owner: str, path: str, shared: mmap.mmap) -> Iterator[bytes]:
+        """Read a log that comes back into `memory()`, and return it in pieces."""
+
+        def read() -> None:
+            with self._files(owner).as_owner():
+                file = self._runtime.files.open_to_read(path, limit=LONGEST_LOG)
+            with file:
+                shared.seek(_PIECE_BYTES)
+                # One that grows while it is read has an end, too.
+                pieces = iter(partial(file.read, _PIECE_BYTES), b"")
+                for piece in islice(pieces, LONGEST_LOG // _PIECE_BYTES):
+                    shared.write(piece)
+            end = shared.tell()
+            shared.seek(0)
+            shared.write(_END.pack(end))
+
+        await self._do(owner, read, "import")
+        (end,) = _END.unpack_from(shared)
+        return (
+            shared[at : min(end, at + _PIECE_BYTES)]
+            for at in range(_PIECE_BYTES, end, _PIECE_BYTES)
+        )
+
+    def _files(self, owner: str) -> OwnedFiles:
+        return OwnedFiles.of(self._runtime.privileges, owner)
+
+    async def _do(self, owner: str, work: Callable[[], None], what: str) -> None:
+        async with self._turn(owner), self._all:
+            await self._runtime.snapshots.run(lambda: work, f"an {what}", HANGING_SECONDS)
+
+    @asynccontextmanager
+    async def _turn(self, owner: str) -> AsyncIterator[None]:
+        if self._asked[owner] >= _MOST_ASKED:
+            raise RefusedError(f"too many exports and imports of {owner} wait for a folder")
+        self._asked[owner] += 1
+        try:
+            async with self._turns.setdefault(owner, asyncio.Lock()):
+                yield
+        finally:
+            self._asked[owner] -= 1
+            if not self._asked[owner]:
+                del self._asked[owner], self._turns[owner]
+
+
+def _is_whole(path: str, head: bytes, size: int) -> bool:
+    """Tell whether a log begins so and is as long at least; OSError if it cannot be known."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        # A link there was no more made by us than nothing.
+        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+            return False
+        raise
+    try:
+        if os.pread(fd, len(head), 0) != head:
+            return False
+        if os.fstat(fd).st_size >= size:
+            return True
+    finally:
+        os.close(fd)
+    os.unlink(path)
+    return False
