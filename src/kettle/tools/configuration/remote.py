@@ -103,7 +103,7 @@ def _find(kind: str, reach: Reach, where: Mapping[str, str], streams: Streams) -
 
     try:
         if ":" in (where["address"] or ":"):
-            return reach.locate(KINDS[kind])
+            return reach.locate(KINDS[kind], to_command=True)
     except (NotFoundError, NotConnected, RemoteProtocolError):
         pass
     except KettleError as error:

@@ -313,7 +313,7 @@ def locate(reach: Reach, wish: Wish, streams: Streams) -> Sinful | None:
     from kettle.client.pool import NEGOTIATOR
 
     try:
-        return reach.locate(NEGOTIATOR).address
+        return reach.locate(NEGOTIATOR, to_command=True).address
     except (NotConnected, NotFoundError):
         tell_silence(wish, streams)
         return None
