@@ -62,7 +62,7 @@ def test_the_dynamic_slot_has_the_recorded_size_and_attributes() -> None:
     offered = claim_machine.Claim("<127.0.0.7:9621>#1#1#secret")
     made.set_claim(child, claim_machine.accept(offered, holder, 0.0, lease=2400, worklife=1200))
     ours = ads.build_slot_ad(child, made, config, base, 0.0)
-    ads.add_policy(ours, child, config)
+    ads.add_policy(ours, child, made, config)
     assert requests.accepts(ours, request)
     for name in ("Cpus", "Memory", "Disk", "GPUs", "TotalSlotCpus", "TotalSlotMemory", "DSlotId"):
         assert ours.integer(name) == theirs.integer(name), name

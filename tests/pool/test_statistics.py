@@ -47,7 +47,7 @@ MISSING = {
 MORE = {
     "Collector": r"AuthenticatedIdentity|ClassAdLifetime|Daemon(LastReconfig|Start)Time",
     "DaemonMaster": r"Arch|DaemonList|OpSys|OpSysAndVer|MonitorSelf(User|Sys)CpuTime",
-    "Machine": r"CpuIsBusy|IsOwner",
+    "Machine": r"IsOwner",
     "Negotiator": r"MonitorSelf(User|Sys)CpuTime",
     "Scheduler": r"MonitorSelf(User|Sys)CpuTime",
     "StartD": r"CondorScratchDir|ExecuteVolume|TargetType|MonitorSelf(User|Sys)CpuTime",

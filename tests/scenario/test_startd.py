@@ -19,6 +19,8 @@ from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
 from scenario.slots_stage import ExecutionPoint, FakeStarter, job, play
 
+POLLED_SECONDS = 5
+
 
 @pytest.mark.shows("A010", "A053", "A087")
 def test_a_job_is_cut_a_slot_and_the_rest_is_offered_again(tmp_path: Path) -> None:
@@ -704,3 +706,26 @@ def test_a_matched_slot_that_refuses_a_job_waits_on_for_its_match(tmp_path: Path
 
     whole = "SLOT_TYPE_1 = 100%\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1_PARTITIONABLE = false\n"
     play(tmp_path, scenario, whole)
+
+
+def test_the_work_of_a_job_s_processes_is_measured_while_it_runs(tmp_path: Path) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        [child] = point.startd.processes.children()
+        record = point.service.machine.find_claim(claim_id)
+        assert record is not None
+        await asyncio.sleep(POLLED_SECONDS * 1.5)
+        assert sum(record.load.cores) == 0.0
+        point.startd.processes.worked[child.pid] = 4.0
+        await asyncio.sleep(POLLED_SECONDS)
+        assert sum(record.load.cores) == pytest.approx(4.0)
+        # Nobody works on; the minute is not over.
+        await asyncio.sleep(POLLED_SECONDS)
+        assert sum(record.load.cores) == pytest.approx(4.0)
+        await asyncio.sleep(61)
+        assert sum(record.load.cores) == 0.0
+
+    play(tmp_path, scenario, f"POLLING_INTERVAL = {POLLED_SECONDS}\n", starter)

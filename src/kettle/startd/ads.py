@@ -19,13 +19,13 @@ from kettle.attributes.abilities import (
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.startd import latches
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
 from kettle.startd.idle import idle_times
 from kettle.startd.machine import Drain, Machine, SlotRecord
 from kettle.startd.programs import ability_list
 from kettle.startd.retirement import Grants, retirement_left
-from kettle.startd.slot_machine import Phase
 from kettle.startd.slot_policy import Verdict, read_verdict
 from kettle.startd.slots import Bundle, whole
 from kettle.wire.messages.starter_control import OF_THE_JOB
@@ -228,7 +228,7 @@ def build_slot_ad(
     if record.pool is not None:
         ad["PartitionableSlot"] = True
         ad["NumDynamicSlots"] = len(record.pool.children)
-        ad["NumDynamicSlotsTime"] = machine.date(now)
+        ad["NumDynamicSlotsTime"] = machine.date(record.divided_at)
         if config.value(StartdKnobs.ADVERTISE_PSLOT_ROLLUP_INFORMATION):
             _fill_rollup(ad, record, machine, config, now)
     _fill_claim(ad, record, now)
@@ -339,6 +339,8 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
     vacate = expression_text(config, record, "MachineMaxVacateTime", "10 * 60")
     ad.insert_text("MachineMaxVacateTime", vacate)
     ad.insert_text("IsOwner", expression_text(config, record, "IS_OWNER", "false"))
+    ad.insert_text("CpuBusy", config.get("CpuBusy") or config.get("CPU_BUSY") or "false")
+    latches.publish(record.latches, ad)
     ad["CurrentRank"] = record.claim.rank if record.claim is not None else 0.0
     ad["AcceptedWhileDraining"] = record.accepted_while_draining
     ad["PslotRollupInformation"] = True
@@ -346,8 +348,13 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
     ad["NextFetchWorkDelay"] = -1
 
 
-def add_policy(ad: ClassAd, record: SlotRecord, config: Config) -> None:
-    """Add the owner's expressions that only the startd itself and its claimers see."""
+def add_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
+    """Add the owner's expressions that only the startd itself and its claimers see, and the time.
+
+    What the slots share is made anew less often than their owner's expressions are looked at.
+    """
+    ad["ClockDay"] = machine.readings.clock_day
+    ad["ClockMin"] = machine.readings.clock_minutes
     for name, default in POLICY_DEFAULTS.items():
         if name not in {"START", "IS_OWNER"}:
             ad.insert_text(name, expression_text(config, record, name, default))
@@ -355,18 +362,17 @@ def add_policy(ad: ClassAd, record: SlotRecord, config: Config) -> None:
 
 
 def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -> None:
-    slot, readings = record.slot, machine.readings
+    slot = record.slot
     ad["State"] = slot.phase.state
     ad["Activity"] = slot.phase.activity
     ad["EnteredCurrentState"] = machine.date(slot.entered_state_at)
     ad["EnteredCurrentActivity"] = machine.date(slot.entered_activity_at)
     ad["MyCurrentTime"] = machine.date(now)
-    ad["LoadAvg"] = round(readings.load, 2)
+    ad["LoadAvg"] = round(record.load.of_owner + record.load.of_job, 2)
+    ad["CondorLoadAvg"] = round(record.load.of_job, 2)
+    ad["TotalLoadAvg"] = round(machine.readings.load, 2)
+    ad["TotalCondorLoadAvg"] = round(machine.readings.jobs_load, 2)
     running = slot.activation != 0
-    busy = slot.phase in {Phase.CLAIMED_BUSY, Phase.CLAIMED_RETIRING}
-    ad["CondorLoadAvg"] = min(1.0, round(readings.jobs_load, 2)) if busy else 0.0
-    ad["CpuBusy"] = readings.load - readings.jobs_load >= 0.5
-    ad["CpuIsBusy"] = readings.load - readings.jobs_load >= 0.5
     usage_pids = record.usage.integer("NumPids") if record.usage is not None else None
     ad["NumPids"] = (usage_pids or 0) if running else 0
     ad["RetirementTimeRemaining"] = _retirement_remaining(ad, record, now)

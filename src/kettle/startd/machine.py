@@ -21,6 +21,8 @@ from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.cores import choose_cores
 from kettle.startd.draining_cost import Expected
 from kettle.startd.facts import MachineFacts, Readings
+from kettle.startd.latches import Latch
+from kettle.startd.load import SlotLoad
 from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
 from kettle.startd.slots import Bundle, Pool, SlotSpec, SlotType, plan_slots, whole
@@ -50,6 +52,10 @@ class SlotRecord:
     # Those that its jobs are bound to, where jobs are; None until they are asked for.
     cores: tuple[int, ...] | None = None
     accepted_while_draining: bool = False
+    load: SlotLoad = field(default_factory=SlotLoad)
+    # When a slot was last cut out of this one, or went back to it.
+    divided_at: float = 0.0
+    latches: dict[str, Latch] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -171,7 +177,9 @@ class Machine:
             name = f"slot{spec.slot_id}@{self.name}"
             slot = Slot(name, entered_state_at=now, entered_activity_at=now)
             pool = Pool.of(spec.total) if spec.partitionable else None
-            self._add(SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool))
+            record = SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool)
+            record.divided_at = now
+            self._add(record)
 
     def _add(self, record: SlotRecord) -> None:
         self.slots[record.name] = record
@@ -202,6 +210,9 @@ class Machine:
             parent=parent,
             dynamic_id=number,
         )
+        parent.divided_at = now
+        # As its parent's, until it is looked at itself: what matched goes on to match.
+        record.load.of_owner, record.load.of_job = parent.load.of_owner, parent.load.of_job
         self._add(record)
         return record
 

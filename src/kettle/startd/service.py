@@ -41,6 +41,7 @@ from kettle.startd.services.draining import Draining
 from kettle.startd.services.facts import read_facts, read_readings
 from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
+from kettle.startd.services.load import LoadMeter
 from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
@@ -86,6 +87,7 @@ class StartdService:
         self._draining = Draining(self, self._waiting)
         self._commands = OtherCommands(self, self._schedds)
         self._history = RunHistory(runtime)
+        self._meter = LoadMeter(self)
         self._tasks: list[asyncio.Task[object]] = []
         self._java: Mapping[str, object] = {}
         self._java_question: asyncio.Task[object] | None = None
@@ -98,12 +100,13 @@ class StartdService:
         # Before anything is offered: an earlier execution of a job that comes may still live.
         await self.starters.leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
-        self.machine.readings = read_readings(config, self.runtime.clock.now(), 0.0)
+        self.machine.readings = read_readings(config, self.runtime.clock.now())
         found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
         machine = self.machine
         resources = machine_resources(config, machine.facts, machine.readings, found)
         self.machine.divide(plan_layout(config, resources), resources, now)
         self._make_base()
+        self._meter.read()
         self._say_what_is_not_called()
         for record in self.machine:
             self.offer(record)
@@ -124,6 +127,7 @@ class StartdService:
         self.runtime.network.on_moved(self._tell_all)
         self._tasks = [
             tasks.spawn(self._refresh_forever(), "readings"),
+            tasks.spawn(self._meter.measure_forever(), "load"),
             tasks.spawn(self._schedds.keep_alive_forever(), "alives"),
             tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
             tasks.spawn(self._learn_vm(), "virtual machines"),
@@ -253,7 +257,7 @@ class StartdService:
         self.base["TotalSlots"] = len(self.machine.slots)
         ad = ads.build_slot_ad(record, self.machine, config, self.base, now)
         if policy:
-            ads.add_policy(ad, record, config)
+            ads.add_policy(ad, record, self.machine, config)
         return ad
 
     def passing_ad(self, record: SlotRecord) -> ClassAd:
@@ -407,6 +411,7 @@ class StartdService:
         assert parent is not None
         self.updates.forget(record)
         self.machine.destroy(record)
+        parent.divided_at = self.runtime.clock.steady()
         self.updates.note(parent, urgent=True)
         self.policy.note(parent)
         self._draining.drain(parent)
@@ -422,8 +427,7 @@ class StartdService:
     def refresh(self) -> None:
         """Measure the machine again."""
         config = self.runtime.config
-        load = float(sum(r.total.amount("Cpus") for r in self.machine if r.slot.activation))
-        self.machine.readings = read_readings(config, self.runtime.clock.now(), load)
+        self._meter.read()
         if config.boolean("STARTD_RECOMPUTE_DISK_FREE"):
             for record in self.machine:
                 if record.pool is not None and len(self.machine.slots) == 1:

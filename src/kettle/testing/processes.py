@@ -99,6 +99,7 @@ class FakeProcesses:
         self.zygote = FakeZygote(self)
         self.programs: dict[str, Behaviour] = {}
         self.started: list[FakeChild] = []
+        self.worked: dict[int, float] = {}
         self._next_pid = _FIRST_PID
 
     def spawn(
@@ -136,3 +137,7 @@ class FakeProcesses:
     def orphans(self) -> list[int]:
         """Return nobody: what a process started ends with it here."""
         return []
+
+    def cpu_seconds(self, root: int) -> float:
+        """Return what a test says that a process has worked."""
+        return self.worked.get(root, 0.0)

@@ -54,12 +54,12 @@ def test_a_slot_sees_the_keyboard_it_is_connected_to(
 
 def test_where_nobody_can_sit_all_of_time_is_idle() -> None:
     config = Config.from_text("EXECUTE = /\nCONSOLE_DEVICES = nosuch, null\n", subsystem="STARTD")
-    assert read_readings(config, 5000.0, 0.0).console_idle == 5000
+    assert read_readings(config, 5000.0).console_idle == 5000
 
 
 def test_a_console_that_was_read_is_idle_since_then() -> None:
     config = Config.from_text("EXECUTE = /\nCONSOLE_DEVICES = nosuch, ptmx\n", subsystem="STARTD")
     now = os.stat("/dev/ptmx").st_atime + 11
-    found = read_readings(config, now, 0.0)
+    found = read_readings(config, now)
     assert found.console_idle == 11
     assert found.keyboard_idle <= 11

@@ -423,10 +423,6 @@ class ScheddKnobs:
         ),
         doc="Known list of words; no part of Kettle acts on it yet.",
     )
-    SYSTEM_STARTD_LATCH_EXPRS = listing(
-        "NumDynamicSlots",
-        doc="Known list of words; no part of Kettle acts on it yet.",
-    )
     SYSTEM_STARTD_SLOT_ATTRS = listing(
         "",
         doc="Known list of words; no part of Kettle acts on it yet.",

@@ -272,7 +272,10 @@ class StartdKnobs:
     STARTD_JOB_HOOK_KEYWORD = string(
         "", doc="Whose hooks fetch work; none is called yet, which the startd's log says."
     )
-    STARTD_LATCH_EXPRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_LATCH_EXPRS = listing(
+        "",
+        doc="Expressions of slots whose last change, and value, ads tell of (NameTime, NameValue).",
+    )
     STARTD_LEFTOVER_PROCS_BREAK_SLOTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -308,6 +311,9 @@ class StartdKnobs:
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
     SUSPEND = expression("False", doc="When a running job is suspended.")
+    SYSTEM_STARTD_LATCH_EXPRS = listing(
+        "NumDynamicSlots", doc="More of STARTD_LATCH_EXPRS, which configurations leave alone."
+    )
     USE_NFS = boolean(
         "",
         unset="false",

@@ -13,6 +13,7 @@ import fcntl
 import os
 import resource
 import signal
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
@@ -26,6 +27,9 @@ _DEFAULT_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 # Limit: exits of strangers remembered while a zygote's answer is on its way.
 _UNCLAIMED_EXITS = 256
+# Limit: processes of a tree whose work is asked for at once.
+_MOST_MEASURED = 1000
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Child:
@@ -142,6 +146,10 @@ class Processes(Protocol):
 
     def orphans(self) -> list[int] | None:
         """Return our children that nobody here started; see `SystemProcesses.orphans`."""
+        ...
+
+    def cpu_seconds(self, root: int) -> float:
+        """Return how long a process and those below it have worked; see `SystemProcesses`."""
         ...
 
 
@@ -268,6 +276,20 @@ class SystemProcesses:
             return None
         return unknown
 
+    def cpu_seconds(self, root: int) -> float:
+        """Return how long a process and those below it have worked, also those that have ended.
+
+        What was not waited for when it ended is not known; of very many processes some are not.
+        """
+        found, waiting = 0.0, deque([root])
+        for _ in range(_MOST_MEASURED):
+            if not waiting:
+                break
+            pid = waiting.popleft()
+            found += _worked_seconds(pid)
+            waiting.extend(children_of(pid))
+        return found
+
     def reap(self) -> None:
         """Collect every child that has ended; called on SIGCHLD."""
         while True:
@@ -316,6 +338,15 @@ def descendants(root: int) -> list[int]:
             found.append(child)
             waiting.append(child)
     return found
+
+
+def _worked_seconds(pid: int) -> float:
+    """Return the time of a process, and of its children that it has waited for."""
+    try:
+        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        return sum(map(int, words[11:15])) / _TICKS
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _in_our_session(pid: int) -> bool:

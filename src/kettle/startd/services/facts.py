@@ -79,8 +79,8 @@ def find_whether_it_turns(folder: str, devices: str = "/sys/dev/block") -> bool 
     return None
 
 
-def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
-    """Measure what changes: disk, memory, load, idle times, the clock on the wall."""
+def read_readings(config: Config, now: float) -> Readings:
+    """Measure what changes, but for the jobs' load: disk, memory, idle times, the clock."""
     execute = config.value(StartdKnobs.EXECUTE)
     free = total = 0
     volume = "0"
@@ -99,7 +99,6 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
     terminals = max(_touched("/dev", _is_terminal), _touched("/dev/pts", _is_pseudo_terminal))
     return Readings(
         load=load,
-        jobs_load=jobs_load,
         keyboard_idle=min(console, _idle_since(terminals, now)),
         console_idle=console,
         disk_kib=max(0, free - reserved),

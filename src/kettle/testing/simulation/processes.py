@@ -365,3 +365,8 @@ class SimulatedProcesses:
     def orphans(self) -> list[int]:
         """Return nobody: whom a dead starter leaves is ended with it (`machines.py`)."""
         return []
+
+    def cpu_seconds(self, root: int) -> float:
+        """Return 0: nobody works here."""
+        del root
+        return 0.0

@@ -1,0 +1,79 @@
+"""Measuring the machine while somebody uses it: load, idle times, and what the jobs use.
+
+Every POLLING_INTERVAL, as the owner's expressions are looked at; between, all stays as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from kettle.config.knobs.startd import StartdKnobs
+from kettle.startd import latches
+from kettle.startd.load_shares import deal_out
+from kettle.startd.machine import SlotRecord
+from kettle.startd.services.facts import read_readings
+from kettle.startd.services.parts import Startd
+
+_IN_USE = frozenset({"Matched", "Claimed", "Preempting"})
+
+
+class LoadMeter:
+    """What is measured of jobs, and of the machine."""
+
+    def __init__(self, startd: Startd) -> None:
+        self._startd = startd
+
+    async def measure_forever(self) -> None:
+        """Measure for as long as a slot is in use, or its job's load lasts."""
+        config = self._startd.runtime.config
+        while True:
+            await asyncio.sleep(max(1, config.value(StartdKnobs.POLLING_INTERVAL)))
+            config = self._startd.runtime.config
+            machine = self._startd.machine
+            if machine.readings.jobs_load or any(
+                record.slot.phase.state in _IN_USE for record in machine
+            ):
+                await self._measure()
+
+    async def _measure(self) -> None:
+        startd = self._startd
+        for record in startd.machine:
+            self._look_at(record)
+            # A job may have very many processes.
+            await asyncio.sleep(0)
+        self.read()
+
+    def _look_at(self, record: SlotRecord) -> None:
+        runtime = self._startd.runtime
+        starter = self._startd.starters.find(record.slot.activation)
+        pid = starter.pid if starter is not None else 0
+        worked = runtime.processes.cpu_seconds(pid) if pid else 0.0
+        longest = float(runtime.config.value(StartdKnobs.POLLING_INTERVAL))
+        record.load.observe(pid, worked, runtime.clock.steady(), longest)
+
+    def read(self) -> None:
+        """Read what changes, and say whose load is whose."""
+        startd, machine = self._startd, self._startd.machine
+        runtime = startd.runtime
+        readings = read_readings(runtime.config, runtime.clock.now())
+        for record in machine:
+            record.load.settle(machine.facts.cores, readings.load)
+        jobs_load = min(sum(record.load.of_job for record in machine), readings.load)
+        deal_out(machine, readings.load - jobs_load)
+        machine.readings = replace(readings, jobs_load=jobs_load)
+        self._look_at_latches()
+
+    def _look_at_latches(self) -> None:
+        startd = self._startd
+        config = startd.runtime.config
+        names = latches.latch_names(
+            [
+                *config.value(StartdKnobs.STARTD_LATCH_EXPRS),
+                *config.value(StartdKnobs.SYSTEM_STARTD_LATCH_EXPRS),
+            ]
+        )
+        for record in startd.machine:
+            if names or record.latches:
+                ad = startd.slot_ad(record, policy=True)
+                latches.look(record.latches, names, ad, int(startd.runtime.clock.now()))
