@@ -14,7 +14,12 @@ from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.schedd.job_machine import Attributes
 
 # What describes the machine a job runs on, and goes when it leaves it.
+# How long a run's transfers took, in its shadow's last report: for the schedd's ad alone.
+MOVING_SECONDS = tuple(
+    f"FileTransfer{what}Seconds" for what in ("FileRead", "FileWrite", "NetRead", "NetWrite")
+)
 _OF_THE_RUN = (
+    *MOVING_SECONDS,
     "ClaimId",
     "PublicClaimId",
     "ClaimIds",

@@ -394,6 +394,10 @@ class Scheduler:
         """Count what the run that ends now has moved; the job's ad has what those before it did."""
         said = {name: report[name] for name in ("BytesRecvd", "BytesSent") if name in report}
         attributes = job_runs.reported_ad(said)
+        spent = job_runs.reported_ad(
+            {one: report[one] for one in job_runs.MOVING_SECONDS if one in report}
+        )
+        self.statistics.on_spent({one: spent.real(one) or 0.0 for one in spent.names()}, now)
         to_job, from_job = attributes.real("BytesRecvd"), attributes.real("BytesSent")
         if to_job or from_job:
             self.statistics.on_moved(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kettle.config import Config
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
@@ -54,7 +55,7 @@ from kettle.schedd.services.transfer_queue import TransferQueueCommands
 from kettle.schedd.services.unwritten_events import UnwrittenEvents
 from kettle.schedd.services.users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
-from kettle.schedd.statistics import Statistics
+from kettle.schedd.statistics import Statistics, read_horizons
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -93,7 +94,12 @@ class ScheddService:
         self.runtime = runtime
         self._read_settings()
         window, quantum = read_window(runtime.config, "SCHEDD")
-        self.statistics = Statistics(self.now(), window_seconds=window, quantum_seconds=quantum)
+        self.statistics = Statistics(
+            self.now(),
+            window_seconds=window,
+            quantum_seconds=quantum,
+            horizons=read_horizons(runtime.config[TransferKnobs.TRANSFER_IO_REPORT_TIMESPANS]),
+        )
         self.statistics.sets.set_rules(read_rules(runtime.config))
         self.journal = QueueJournal(
             runtime, self.settings.queue_log, rotations=self.settings.queue_log_rotations

@@ -6,19 +6,29 @@ ad they go into is `ads`' business.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
 from kettle.schedd.job_counters import JOB_ROWS, JobSets, Running
+from kettle.schedd.job_runs import MOVING_SECONDS
 from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.run_counts import Counted, count_end
 from kettle.statistics.counters import Counters, Kind, Row
 from kettle.statistics.histograms import RUNTIME_LIMITS, SIZE_LIMITS, Histogram, parse_limits
 from kettle.statistics.windows import Rate
 
-# Over how long the rates are smoothed, by the ending of their attributes.
-_RATE_HORIZONS = {"1m": 60.0, "5m": 300.0}
+# Over how long the rates are smoothed, by the ending of their attributes: the default of
+# TRANSFER_IO_REPORT_TIMESPANS.
+RATE_HORIZONS = {"1m": 60.0, "5m": 300.0, "1h": 3600.0, "1d": 86400.0}
+# Limit: an attribute for each, of six rates.
+_MOST_HORIZONS = 10
+# What the smoothed rate of each is called.
+_RATES = {
+    "FileTransferUploadBytes": "FileTransferUploadBytesPerSecond",
+    "FileTransferDownloadBytes": "FileTransferDownloadBytesPerSecond",
+    **{name: f"{name.removesuffix('Seconds')}Load" for name in MOVING_SECONDS},
+}
 _RUNTIME_LIMITS = parse_limits(RUNTIME_LIMITS)
 
 ROWS = (
@@ -30,6 +40,10 @@ ROWS = (
     Row("ResourceRequestsSent", "Requests that negotiators were sent."),
     Row("FileTransferUploadBytes", "Bytes of input that went to jobs.", Kind.REAL),
     Row("FileTransferDownloadBytes", "Bytes of output that came from jobs.", Kind.REAL),
+    Row("FileTransferFileReadSeconds", "Reading jobs' input took.", Kind.REAL),
+    Row("FileTransferFileWriteSeconds", "Writing jobs' output took.", Kind.REAL),
+    Row("FileTransferNetReadSeconds", "Output was waited for.", Kind.REAL),
+    Row("FileTransferNetWriteSeconds", "Sending jobs' input took.", Kind.REAL),
     Row("JobsRestartReconnectsSucceeded", "Runs found again after our restart.", Kind.TOTAL),
     Row("JobsRestartReconnectsFailed", "Runs not found again after our restart.", Kind.TOTAL),
     Row(
@@ -49,20 +63,33 @@ ROWS = (
 _JOBS_A_SECOND = 500
 
 
+def read_horizons(text: str) -> Mapping[str, float]:
+    """Read TRANSFER_IO_REPORT_TIMESPANS, like `1m:60 5m:300`; else the default."""
+    found = {}
+    for word in text.replace(",", " ").split():
+        name, _, seconds = word.partition(":")
+        if not name.isalnum() or not seconds.isdecimal() or not 0 < int(seconds) < 10**9:
+            return RATE_HORIZONS
+        found[name] = float(seconds)
+    return found if len(found) <= _MOST_HORIZONS else RATE_HORIZONS
+
+
 class Statistics:
     """What has happened since the daemon's start."""
 
     def __init__(
-        self, started: int, *, window_seconds: int = 1200, quantum_seconds: int = 240
+        self,
+        started: int,
+        *,
+        window_seconds: int = 1200,
+        quantum_seconds: int = 240,
+        horizons: Mapping[str, float] = RATE_HORIZONS,
     ) -> None:
         self.counters = Counters(
             ROWS, started, window_seconds=window_seconds, quantum_seconds=quantum_seconds
         )
         self.shadows_peak = 0
-        self._rates = {
-            name: Rate(started, _RATE_HORIZONS)
-            for name in ("FileTransferUploadBytes", "FileTransferDownloadBytes")
-        }
+        self._rates = {name: Rate(started, horizons) for name in _RATES}
         # Work of runs that were not found again after a restart, by its length.
         self._lost_runs = Histogram(_RUNTIME_LIMITS)
         self._reconnecting: set[tuple[int, int]] = set()
@@ -101,6 +128,12 @@ class Statistics:
             self.add("FileTransferUploadBytes", now, uploaded)
         if downloaded > 0:
             self.add("FileTransferDownloadBytes", now, downloaded)
+
+    def on_spent(self, seconds: Mapping[str, float], now: int) -> None:
+        """Count how long the transfers of a run took, by the attributes' names."""
+        for name in MOVING_SECONDS:
+            if seconds.get(name, 0.0) > 0:
+                self.add(name, now, seconds[name])
 
     def on_ended(self, job: Job, reason: int, now: int, *, decided: bool = False) -> None:
         """Count the end of a job's run; `decided` says that it was held or removed before.
@@ -163,7 +196,7 @@ class Statistics:
         ad["RecentStatsTickTime"] = self.counters.tick_time
         for name, rate in self._rates.items():
             for word, value in rate.observe(self.counters.value(name), now).items():
-                ad[f"{name}PerSecond_{word}"] = value
+                ad[f"{_RATES[name]}_{word}"] = value
         ad["ShadowsRunningPeak"] = self.shadows_peak
         ad["JobsRestartReconnectsAttempting"] = len(self._reconnecting)
         ad["JobsRestartReconnectsBadput"] = str(self._lost_runs)

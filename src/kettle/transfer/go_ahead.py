@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
-from kettle.transfer.outcome import Failure
+from kettle.transfer.outcome import Failure, stopped
 from kettle.wire.codec import Reader
 from kettle.wire.dialog import Dialog, Do, Receive, Send, Words
 from kettle.wire.messages.filetransfer import GoAheadResult
@@ -31,7 +31,7 @@ class Terms:
     sinful) go into reasons. `code` is the hold code of a failure: 13 for input, 12 for output.
     `max_bytes` -1 means no limit. `await_turn` is the transfer queue: it returns when this side
     may transfer, or False when it has waited for a while; then it is asked again. `started` is
-    told once, when both sides gave the go-ahead.
+    told once, when both sides gave the go-ahead. `clock` times what is done with files.
     """
 
     who: str
@@ -41,6 +41,7 @@ class Terms:
     max_bytes: int = -1
     await_turn: Callable[[], object] = _nothing
     started: Callable[[], object] = _nothing
+    clock: Callable[[], float] = stopped
 
 
 def ask_to_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, int]]:

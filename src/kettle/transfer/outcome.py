@@ -7,10 +7,13 @@ notes, File transfer, End.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from kettle.classad import ClassAd
+from kettle.wire.dialog import Dialog, Step
 
 # Limit: a plug-in may work this long on the other side before its ack (the reference's own bound).
 ACK_SECONDS = 72_000.0
@@ -51,6 +54,37 @@ class UrlResult:
     subcode: int = 0
 
 
+def stopped() -> float:
+    """Return no time: a clock for those who do not ask."""
+    return 0.0
+
+
+@dataclass(slots=True)
+class Spent:
+    """How long the bytes of files took on this side: to read or write them, and to move them.
+
+    `clock` counts seconds; the one of those who do not ask stands still.
+    """
+
+    clock: Callable[[], float] = stopped
+    file_seconds: float = 0.0
+    net_seconds: float = 0.0
+
+    def on_file(self, step: Step) -> Dialog[Any]:
+        """Perform a step at the file."""
+        began = self.clock()
+        done = yield step
+        self.file_seconds += self.clock() - began
+        return done
+
+    def on_net(self, step: Step) -> Dialog[Any]:
+        """Perform a step at the connection; whoever is waited for on its other side counts."""
+        began = self.clock()
+        done = yield step
+        self.net_seconds += self.clock() - began
+        return done
+
+
 @dataclass(slots=True)
 class Outcome:
     """What a transfer did. `failure` is None if it worked, on both sides."""
@@ -63,6 +97,7 @@ class Outcome:
     # Whether the side that failed was the sending one.
     sender_failed: bool = False
     final: bool = False
+    spent: Spent = field(default_factory=Spent)
     urls: dict[str, int] = field(default_factory=dict)
     # What the other side said at the end: its TransferStats count what its plug-ins fetched.
     peer_ack: ClassAd | None = None

@@ -18,6 +18,7 @@ from kettle.transfer.outcome import (
     ACK_SECONDS,
     Failure,
     Outcome,
+    Spent,
     Troubles,
     UrlResult,
     ack_ad,
@@ -118,7 +119,7 @@ def download(
     encrypted = bool((yield IsEncrypted()))
     troubles = Troubles(terms.code)
     start: Reader = yield Receive()
-    outcome = Outcome(final=start.integer() != 0)
+    outcome = Outcome(final=start.integer() != 0, spent=Spent(terms.clock))
     announced = start.ad()
     objection: Failure | None = None
     if begun is not None:
@@ -244,19 +245,20 @@ def _receive_file(
             target = yield Do(partial(storage.open_target, path or "", mode & 0o777, size))
         except OSError as error:
             troubles.note_os("writing to", path or "", error)
-    whole = yield from _receive_body(size, encrypted, target, path, troubles)
+    whole = yield from _receive_body(size, encrypted, target, path, outcome.spent, troubles)
     if target is not None:
-        yield from _finish(target, whole, path or "", size, troubles)
+        yield from _finish(target, whole, path or "", size, outcome.spent, troubles)
     if wanted:
         outcome.bytes += size
         outcome.files += 1
 
 
 def _finish(
-    target: TargetFile, whole: bool, path: str, size: int, troubles: Troubles
+    target: TargetFile, whole: bool, path: str, size: int, spent: Spent, troubles: Troubles
 ) -> Dialog[None]:
     try:
-        yield Do(target.close if whole else target.discard, blocking=size > CHUNK)
+        step = Do(target.close if whole else target.discard, blocking=size > CHUNK)
+        yield from spent.on_file(step)
     except OSError as error:
         troubles.note_os("writing to", path, error)
 
@@ -266,6 +268,7 @@ def _receive_body(
     encrypted: bool,
     target: TargetFile | None,
     path: str | None,
+    spent: Spent,
     troubles: Troubles,
 ) -> Dialog[bool]:
     """Take the announced bytes off the connection, into `target` as long as that works.
@@ -280,11 +283,12 @@ def _receive_body(
     broken = target is None
     try:
         while left > 0:
-            data = yield from _receive_piece(left, encrypted)
+            data = yield from _receive_piece(left, encrypted, spent)
             left -= len(data)
             if not broken and target is not None:
                 try:
-                    yield Do(partial(target.write, data), blocking=size > CHUNK)
+                    step = Do(partial(target.write, data), blocking=size > CHUNK)
+                    yield from spent.on_file(step)
                 except OSError as error:
                     troubles.note_os("writing to", path or "", error)
                     broken = True
@@ -295,11 +299,11 @@ def _receive_body(
     return not broken
 
 
-def _receive_piece(left: int, encrypted: bool) -> Dialog[bytes]:
+def _receive_piece(left: int, encrypted: bool, spent: Spent) -> Dialog[bytes]:
     if not encrypted:
-        data: bytes = yield ReceiveRaw(min(CHUNK, left))
+        data: bytes = yield from spent.on_net(ReceiveRaw(min(CHUNK, left)))
         return data
-    message: Reader = yield Receive()
+    message: Reader = yield from spent.on_net(Receive())
     data = message.rest()
     if not 0 < len(data) <= left:
         raise RemoteProtocolError("a file's body is not as long as was announced")

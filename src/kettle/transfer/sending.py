@@ -29,6 +29,7 @@ from kettle.transfer.outcome import (
     DIRECTORY_BYTES,
     Failure,
     Outcome,
+    Spent,
     Troubles,
     ack_ad,
     detail_of,
@@ -73,7 +74,7 @@ def upload(
     `objection` says why not all is among them, and the transfer fails.
     """
     encrypted = bool((yield IsEncrypted()))
-    outcome = Outcome(final=final)
+    outcome = Outcome(final=final, spent=Spent(terms.clock))
     troubles = Troubles(terms.code)
     if objection:
         troubles.note(objection)
@@ -198,11 +199,12 @@ def _send_file(
         left = size
         while left > 0:
             # Raised, not noted: the announced bytes cannot come, the stream is broken.
-            data: bytes = yield Do(partial(source.read, min(CHUNK, left)), blocking=size > CHUNK)
+            step = Do(partial(source.read, min(CHUNK, left)), blocking=size > CHUNK)
+            data: bytes = yield from outcome.spent.on_file(step)
             if not data:
                 raise OSError(f"the file {item.path} became shorter while it was sent")
             left -= len(data)
-            yield Send(Words(data)) if encrypted else SendRaw(data)
+            yield from outcome.spent.on_net(Send(Words(data)) if encrypted else SendRaw(data))
     finally:
         source.close()
     outcome.bytes += size

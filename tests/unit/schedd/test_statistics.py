@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
-from kettle.schedd.statistics import Statistics
+from kettle.schedd.statistics import Statistics, read_horizons
 
 NOW = 1_000_000
 RUN = {
@@ -105,6 +107,28 @@ def test_bytes_are_those_of_this_run_alone() -> None:
     statistics.on_moved(-3.0, 5.0, NOW)
     ad = published(statistics)
     assert (ad.real("FileTransferUploadBytes"), ad.real("FileTransferDownloadBytes")) == (10.0, 5.0)
+
+
+def test_what_transfers_took_is_counted_in_seconds_and_smoothed_as_load() -> None:
+    horizons = read_horizons("10s:10 1h:3600")
+    statistics = Statistics(NOW, horizons=horizons)
+    statistics.on_spent({"FileTransferFileReadSeconds": 2.0, "Cmd": 7.0}, NOW + 10)
+    statistics.on_spent({"FileTransferNetWriteSeconds": 0.5}, NOW + 10)
+    ad = ClassAd()
+    statistics.publish(ad, NOW + 10)
+    assert ad.real("FileTransferFileReadSeconds") == 2.0
+    assert ad.real("FileTransferNetWriteSeconds") == 0.5
+    assert ad.real("FileTransferFileWriteSeconds") == 0.0
+    assert ad.real("FileTransferFileReadLoad_10s") == pytest.approx(0.2 * (1 - math.exp(-1)))
+    assert ad.real("FileTransferUploadBytesPerSecond_10s") == 0.0
+    assert "FileTransferFileReadLoad_1h" not in ad
+
+
+def test_times_that_nobody_can_read_are_the_default_ones() -> None:
+    assert list(read_horizons("1m:60, 5m:300")) == ["1m", "5m"]
+    many = " ".join(f"x{number}:{number}" for number in range(1, 99))
+    for text in ("1m", "1m:x", "1m:0", "a b:3", many):
+        assert list(read_horizons(text)) == ["1m", "5m", "1h", "1d"]
 
 
 def test_running_jobs_are_sorted_by_length_and_size_and_many_only_now_and_then() -> None:

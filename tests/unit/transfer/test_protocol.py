@@ -79,6 +79,30 @@ def test_a_file_larger_than_a_chunk_travels_in_pieces(key: bytes | None) -> None
     assert sent.success
 
 
+class Ticking:
+    """A clock that goes on by a second whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["clear", "encrypted"])
+def test_what_is_done_with_the_bytes_of_files_is_timed(key: bytes | None) -> None:
+    items = [SendFile("/a", "a"), SendFile("/empty", "empty"), SendDirectory("d", 0o755)]
+    sent, received = run_pair(
+        upload(items, MemoryDisk({"/a": b"a", "/empty": b""}), replace(SHADOW, clock=Ticking())),
+        download(place, MemoryDisk(), replace(STARTER, clock=Ticking())),
+        key=key,
+    )
+    # One read and one sending; one receiving, and a writing and two closings.
+    assert (sent.spent.file_seconds, sent.spent.net_seconds) == (1.0, 1.0)
+    assert (received.spent.file_seconds, received.spent.net_seconds) == (3.0, 1.0)
+
+
 def test_nothing_to_send_is_a_success() -> None:
     sent, received = carry([], MemoryDisk(), MemoryDisk())
     assert sent.success

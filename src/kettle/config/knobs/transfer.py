@@ -161,7 +161,7 @@ class TransferKnobs:
     )
     TRANSFER_IO_REPORT_TIMESPANS = string(
         "1m:60 5m:300 1h:3600 1d:86400",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Over how long the rates of transfers in the schedd's ad are smoothed: name:seconds.",
     )
     TRANSFER_JOB_ATTRS = listing(
         "NumShadowStarts,DAGManJobId,DAGNodeName",

@@ -156,6 +156,7 @@ def _report_exit(run: Run, ending: Ending) -> None:
     received = (run.job.real("BytesRecvd") or 0.0) + run.sent_bytes
     attributes = run.take_pending()
     attributes |= texts({**ending.attributes, "BytesSent": sent, "BytesRecvd": received})
+    attributes |= texts({name: spent for name, spent in run.spent_seconds.items() if spent})
     attributes["StarterIpAddr"] = "undefined"
     said = f": {ending.reason}" if ending.reason else ""
     run.log(f"Reporting job exit reason {int(ending.exit)}{said}")

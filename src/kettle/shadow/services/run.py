@@ -62,6 +62,7 @@ class Run(JobRecord):
         "reusable",
         "sent_bytes",
         "skipped",
+        "spent_seconds",
         "startd_address",
         "starter_address",
         "state",
@@ -114,6 +115,8 @@ class Run(JobRecord):
         self.max_input_bytes = -1
         self.max_output_bytes = -1
         self.sent_bytes = 0
+        # What transfers took, as the schedd's ad counts it; what broke off is not known.
+        self.spent_seconds: dict[str, float] = {}
         self.received_bytes = 0
         self.wake = asyncio.Event()
         self.reason = ""

@@ -28,7 +28,7 @@ from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.turns import Turn
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.outcome import Failure, Outcome
+from kettle.transfer.outcome import Failure, Outcome, Spent
 from kettle.transfer.plan import (
     Landing,
     Plan,
@@ -81,6 +81,7 @@ async def send_input(shadow: Run, stream: Stream) -> None:
         )
     finally:
         await turn.give_back()
+    _note_spent(shadow, "FileRead", "NetWrite", outcome.spent)
     if outcome.success:
         # Input that is not complete was for nothing, and is not counted.
         shadow.sent_bytes += outcome.bytes
@@ -138,6 +139,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
             outcome = await stream.run(dialog)
         if outcome.success and store.is_begun:
             await _keep(shadow, store)
+        _note_spent(shadow, "FileWrite", "NetRead", outcome.spent)
         # Before anything is waited for: the next transfer may begin.
         shadow.received_bytes += outcome.bytes
         if refused and outcome.failure is not None:
@@ -148,6 +150,13 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     finally:
         store.forget()
         await turn.give_back()
+
+
+def _note_spent(shadow: Run, at_files: str, at_net: str, spent: Spent) -> None:
+    """Note for the schedd's ad how long the bytes of files took."""
+    for what, seconds in ((at_files, spent.file_seconds), (at_net, spent.net_seconds)):
+        name = f"FileTransfer{what}Seconds"
+        shadow.spent_seconds[name] = shadow.spent_seconds.get(name, 0.0) + seconds
 
 
 @contextlib.asynccontextmanager
@@ -305,6 +314,7 @@ def _terms(shadow: Run, stream: Stream, turn: Turn, direction: str, limit: int) 
         max_bytes=limit,
         await_turn=turn.take,
         started=lambda: _note_start(shadow, direction, turn.queue_seconds),
+        clock=shadow.host.steady,
     )
 
 
