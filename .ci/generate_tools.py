@@ -104,7 +104,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "condor_token_request": "Ask for a token that an administrator must approve.",
         "condor_token_request_list": "List the requests that wait.",
         "condor_token_request_approve": "Approve a request.",
-        "condor_store_cred": "Store the pool password.",
+        "condor_store_cred": "Store the pool password, or a credential at another pool.",
     },
     "Languages": {
         "classad_eval": "Evaluate ClassAd expressions.",

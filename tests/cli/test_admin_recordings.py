@@ -78,12 +78,6 @@ def test_a_wrong_option_of_condor_ping_prints_no_table_of_levels() -> None:
     assert complaint.startswith("ERROR: Unknown argument: -nonesuch\n")
 
 
-@pytest.mark.parametrize("words", ["-n far", "-s service", "-P"])
-def test_the_pool_password_is_stored_here_and_nowhere_else(words: str) -> None:
-    code, _, complaint = run(["condor_store_cred", "delete", "-c", *words.split()])
-    assert (code, complaint) == (1, "@USAGE@")
-
-
 @pytest.mark.parametrize("words", ["", "-allpids", "-long", "-wide"])
 def test_a_machine_without_a_startd_runs_nothing(words: str) -> None:
     assert run(["condor_who", *words.split()]) == (0, "", "")

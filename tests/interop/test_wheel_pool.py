@@ -138,6 +138,10 @@ def test_user_records_are_kept_and_missing_credentials_are_said(pool: WheelPool)
     assert report["remove nobody"] != 0
     for name in ("credd", "query password", "add password", "query kerberos", "add oauth"):
         assert report[name]["raised"] == "HTCondorException", name
+    # The master keeps the pool password, and nobody's else.
+    assert report["delete pool password"] is False
+    assert report["add pool password"] is None
+    assert report["password elsewhere"]["raised"] == "HTCondorException"
 
 
 def test_daemons_are_turned_off_and_on(pool: WheelPool) -> None:

@@ -23,7 +23,12 @@ from kettle.testing.pool_fixture import personal_pool
 
 SCRIPTS = Path(__file__).parent / "wheel"
 # What a machine of any size can pretend to have, so that no job waits for another.
-CONFIGURATION = "NUM_CPUS = 8\nMEMORY = 8192\nUPDATE_INTERVAL = 15\n"
+CONFIGURATION = """\
+NUM_CPUS = 8
+MEMORY = 8192
+UPDATE_INTERVAL = 15
+SEC_PASSWORD_FILE = $(SPOOL)/pool_password
+"""
 SCRIPT_SECONDS = 240
 
 Report = dict[str, Any]

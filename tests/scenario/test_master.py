@@ -6,11 +6,19 @@ import asyncio
 import signal
 from pathlib import Path
 
+from kettle.config import Config
 from kettle.master.service import MasterService
+from kettle.master.services.pool_password import may_set_password
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
+from kettle.wire.messages.credentials import (
+    CredentialAnswer,
+    StorePoolPassword,
+    StorePoolPasswordReply,
+)
+from kettle.wire.security.tokens import pool_password
 
 TEXT = """\
 DAEMON_LIST = MASTER SCHEDD COLLECTOR STARTD
@@ -169,3 +177,39 @@ def test_the_host_of_the_collector_gets_the_key_that_tokens_are_signed_with(tmp_
         await master.stop("fast")
 
     run_in_world(tmp_path, scenario)
+
+
+def test_the_pool_password_is_kept_by_the_master_for_administrators(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        path = world.folder / "pool_password"
+        path.write_bytes(b"before")
+        master = await start(world, f"{TEXT}SEC_PASSWORD_FILE = {path}\n")
+
+        async def store(password: str) -> int:
+            client = world.client("admin@here")
+            stream = await client.network.connect(master.network.address, Command.STORE_POOL_CRED)
+            await stream.send(StorePoolPassword("here", password))
+            reply = StorePoolPasswordReply.read(await stream.receive())
+            stream.close()
+            return reply.answer
+
+        assert await store("s3cret") == CredentialAnswer.OK
+        assert pool_password(path.read_bytes()) == b"s3cret"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert await store("x" * 256) == CredentialAnswer.FAILURE
+        assert await store("") == CredentialAnswer.OK
+        assert await store("") == CredentialAnswer.NOT_FOUND
+        assert not path.exists()
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_the_host_of_the_credential_daemon_has_its_password_set_from_itself_alone() -> None:
+    text = "CREDD_HOST = here.example\nFULL_HOSTNAME = Here.example\nIP_ADDRESS = 10.0.0.1\n"
+    config = Config.from_text(text)
+    assert may_set_password("10.0.0.1", config)
+    assert may_set_password("", config)
+    assert not may_set_password("10.0.0.2", config)
+    assert may_set_password("10.0.0.2", Config.from_text(text.replace("here", "there", 1)))
+    assert may_set_password("10.0.0.2", Config.from_text(text.replace("here.example", "", 1)))

@@ -50,6 +50,7 @@ STARTD = Kind("STARTD", "Machine", Command.QUERY_STARTD_ADS, "startd")
 MASTER = Kind("MASTER", "DaemonMaster", Command.QUERY_MASTER_ADS, "master")
 COLLECTOR = Kind("COLLECTOR", "Collector", Command.QUERY_COLLECTOR_ADS, "collector")
 NEGOTIATOR = Kind("NEGOTIATOR", "Negotiator", Command.QUERY_NEGOTIATOR_ADS, "negotiator")
+CREDD = Kind("CREDD", "CredD", Command.QUERY_ANY_ADS, "credd")
 KINDS = {kind.title: kind for kind in (SCHEDD, STARTD, MASTER, COLLECTOR, NEGOTIATOR)}
 
 

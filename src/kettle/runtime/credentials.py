@@ -151,6 +151,32 @@ def make_pool_key(config: Config) -> bool:
     return True
 
 
+def write_pool_password(path: str, password: bytes) -> None:
+    """Keep the pool password in its file, as the reference does: disguised, its owner's alone.
+
+    On disk when this returns, and never half a password. StorageError if it cannot be written.
+    """
+    temporary = f"{path}.{os.getpid()}.new"
+    try:
+        with roots_rights():
+            _write_secret(temporary, tokens.scramble(password))
+            os.replace(temporary, path)
+            _sync(os.path.dirname(path) or ".")
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def remove_pool_password(path: str) -> bool:
+    """Delete the pool password's file; False if there is none, or it cannot be deleted."""
+    try:
+        with roots_rights():
+            os.unlink(path)
+            _sync(os.path.dirname(path) or ".")
+    except OSError:
+        return False
+    return True
+
+
 def _write_secret(path: str, data: bytes) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

@@ -14,8 +14,10 @@ from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.master.ads import answers
 from kettle.master.child_machine import How
+from kettle.master.services.pool_password import may_set_password, store_pool_password
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
+from kettle.wire.messages.credentials import StorePoolPassword, StorePoolPasswordReply
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -115,6 +117,7 @@ class MasterCommands:
         register(Command.DAEMONS_ON, self._all_on)
         register(Command.DAEMONS_OFF_FLEX, self._off_flexibly)
         register(Command.SET_SHUTDOWN_PROGRAM, self._set_shutdown_program)
+        register(Command.STORE_POOL_CRED, self._store_pool_password)
         register(Command.DC_SET_READY, self._set_ready)
         register(Command.DC_QUERY_READY, self._query_ready)
         register(Command.DC_CHILDALIVE, self._child_alive)
@@ -158,6 +161,17 @@ class MasterCommands:
         name = (await stream.receive()).string()
         known = self._master.set_shutdown_program(name)
         self._log(stream, f"shutdown program {name}{'' if known else ': there is none'}")
+
+    async def _store_pool_password(self, stream: Stream) -> None:
+        config = self._runtime.config
+        if not may_set_password(stream.remote_host, config):
+            self._log(stream, "the credential daemon's host sets its pool password itself")
+            return
+        request = StorePoolPassword.read(await stream.receive())
+        answer = store_pool_password(config, request.password)
+        verb = "stored" if request.password else "deleted"
+        self._log(stream, f"pool password of {request.domain} to be {verb}: {answer.name}")
+        await stream.send(StorePoolPasswordReply(answer))
 
     async def _set_ready(self, stream: Stream) -> None:
         ad = (await stream.receive()).ad()

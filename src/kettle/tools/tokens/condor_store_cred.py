@@ -1,43 +1,75 @@
-"""`condor_store_cred`: the pool password, kept where daemons find it.
+"""`condor_store_cred`: passwords and credentials, brought to the daemon that keeps them.
 
-Only the pool password (-c) is stored; other credentials belong to the credential daemon.
+The pool password is the master's (root of this machine writes it without one); what a user stores
+is the credential daemon's, of which Kettle has none: another pool's is asked. The command line is
+`store_cred_words`'.
 """
 
 from __future__ import annotations
 
-import getpass
+import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping
+from typing import IO
 
-from kettle.errors import StorageError, UsageError
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, StorageError
 from kettle.tools.options import Asked, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import Wish
-from kettle.wire.security.tokens import scramble
+from kettle.tools.tokens.store_cred_words import USAGE, Wish, check_name, read_wish
+from kettle.wire.messages.credentials import (
+    LONGEST_PASSWORD,
+    POOL_USER,
+    CredentialAnswer,
+    CredentialMode,
+)
 
-# Options with a word after them, by their letter, and what that word is.
-WITH_VALUE = {
-    "u": "username", "p": "password", "i": "filename", "s": "service", "H": "handle",
-    "S": "scopes", "A": "audience", "n": "name", "f": "filename",
-}  # fmt: skip
-SWITCHES = "cdP"
-USAGE = """\
-Usage: condor_store_cred ACTION -c [OPTIONS]
-
-Store or delete the pool password, in SEC_PASSWORD_FILE of this machine.
-
-  ACTION      add, add-pwd, delete, delete-pwd or query
-  -c          the pool password
-  -p PASSWORD this one instead of asking; - reads it from stdin
-  -i FILE     read it from a file; - is stdin
-  -f FILE     write it to this file instead
-"""
-ACTIONS = ("add", "delete", "query")
 PHRASES = Phrases(unknown="", missing="")
-# Limit: the reference's longest password.
-LONGEST = 255
+# Limit: what is read of a credential, and of a password that is no line of a terminal.
+_LARGEST_FILE = 1024 * 1024
+_LONGEST_INPUT = 1024
+_FIRST_TIME = 100
+_OTHER_ANSWERS = {
+    CredentialAnswer.NOT_SECURE: "Operation aborted because communiction was not secure",
+    CredentialAnswer.NOT_ALLOWED: "Operation failed because it is not allowed",
+    CredentialAnswer.BAD_ARGUMENTS: "Operation aborted due to missing or bad arguments",
+    CredentialAnswer.PROTOCOL_MISMATCH: (
+        "Arguments are missing, client and server my be mismatched"
+    ),
+    CredentialAnswer.MONITOR_TIMEOUT: (
+        "The credmon did not process credentials within the timeout period"
+    ),
+    CredentialAnswer.CONFIGURATION: "Operation failed because of a configuration error",
+    CredentialAnswer.JSON: "Failure parsing credential as JSON",
+    CredentialAnswer.MISMATCH: (
+        "Credential was found but it did not match requested scopes or audience"
+    ),
+    CredentialAnswer.UNTRUSTED_HOST: "Credential requires interacting with an untrusted host",
+}
+_DENIED_MASTER = """\
+Operation failed.
+    Make sure you have ALLOW_ADMINISTRATOR access to the target Master.
+    If the Master is older than 23.2.0, ALLOW_CONFIG access is needed.
+"""
+_DENIED = """\
+Operation failed.
+    Make sure your ALLOW_WRITE setting includes this host.
+"""
+_NO_IMPERSONATION = """\
+Operation failed.
+    The target daemon is not running as SYSTEM and cannot store credentials securely.
+"""
+
+
+class Answer:
+    """What came of it: the answer's number, and the ad that came with it."""
+
+    def __init__(self, number: int, details: ClassAd | None = None) -> None:
+        self.number = number
+        self.details = details or ClassAd()
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -48,105 +80,232 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams,
         usage=USAGE,
         read_wish=read_wish,
-        act=lambda wish, environment, streams: store(wish, Reach(environment), streams),
+        act=store,
         complain=lambda error: PHRASES.render(error, USAGE),
         prefix="condor_store_cred: ",
         after_help=1,
     )
 
 
-def read_wish(words: Sequence[str]) -> Wish:
-    """Return what the command line asks for; raise UsageError or Asked.
-
-    Compat: only an option's first letter counts, as in the reference (`-nobody` is -n); -version
-    is our own. Shown by test_an_administrators_tool_says_what_the_reference_says.
-    """
-    wish = Wish()
-    rest = list(reversed(words))
-    while rest:
-        word = rest.pop()
-        if not word.startswith("-"):
-            if wish.words or word.partition("-")[0] not in ACTIONS:
-                raise SaidError(f"ERROR: Unrecognized command - '{word}'\n", with_usage=True)
-            wish.words.append(word)
-            continue
-        letter = word[1:2]
-        if word.lstrip("-") == "version":
-            raise Asked("version")
-        if letter == "h":
-            raise Asked("help")
-        if letter in WITH_VALUE:
-            if not rest:
-                what = WITH_VALUE[letter]
-                raise SaidError(
-                    f"ERROR: Option '{word}' requires a {what} argument", with_usage=True
-                )
-            wish.values[letter] = rest.pop()
-        elif letter and letter in SWITCHES:
-            wish.flags.add(letter)
-        else:
-            raise SaidError(f"ERROR: Unrecognized option - '{word}'", with_usage=True)
-    return wish
-
-
-def store(wish: Wish, reach: Reach, streams: Streams) -> int:
-    """Carry out the action."""
-    action, _, kind = (wish.words[0] if wish.words else "").partition("-")
-    if not action or kind not in {"", "pwd"}:
-        raise UsageError(f"there is no action {' '.join(wish.words) or '(none given)'}")
-    if "c" not in wish.flags and not wish.get("f"):
-        raise UsageError("only the pool password can be stored here", hint="add -c")
-    elsewhere = sorted(wish.values.keys() & set("nsHSA")) + sorted(wish.flags & {"P"})
-    if elsewhere:
-        raise UsageError(f"-{elsewhere[0]} is not for the pool password of this machine")
-    if action == "query":
+def store(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Carry out the action; the result is the exit code."""
+    if wish.asks_help or (wish.mode < 0 and not wish.get("f")):
+        raise Asked("help")
+    reach = Reach(environment, name=wish.get("n"))
+    check_name(wish.get("n"), reach.config)
+    if wish.get("f"):
+        return write_file(wish, streams)
+    if wish.pool and wish.operation == CredentialMode.QUERY:
         streams.stderr.write("Querying the pool password is not supported.\n")
         return 1
-    path = wish.get("f") or reach.config.get("SEC_PASSWORD_FILE")
-    if not path:
-        raise StorageError("the configuration names no SEC_PASSWORD_FILE")
-    domain = reach.config.get("UID_DOMAIN") or ""
-    if action == "add":
-        write_password(path, read_password(wish, streams))
-    else:
-        try:
-            os.unlink(path)
-        except OSError as error:
-            raise StorageError(f"cannot delete {path}: {error.strerror}") from None
-    streams.stdout.write(
-        f"Account: condor_pool@{domain}\nCredType: password\n\nOperation succeeded.\n"
-    )
+    user = full_user(wish, reach)
+    streams.stdout.write(f"Account: {user or f'<current> ({_own_name()})'}\n")
+    streams.stdout.write(f"CredType: {wish.type_name}\n\n")
+    credential = b""
+    if wish.operation == CredentialMode.ADD:
+        credential = read_credential(wish, streams)
+    return report(wish, carry_out(wish, reach, user, credential), streams)
+
+
+def write_file(wish: Wish, streams: Streams) -> int:
+    """Write the password to the file that -f names, without asking anybody."""
+    from kettle.runtime.credentials import write_pool_password
+
+    password = _up_to_nul(read_credential(wish, streams))
+    try:
+        write_pool_password(wish.get("f"), password)
+    except StorageError:
+        streams.stderr.write(f"error writing password file: {wish.get('f')}\n")
+        return 1
     return 0
 
 
-def read_password(wish: Wish, streams: Streams) -> str:
-    """Return the password from where the options say; UsageError for one that cannot be."""
-    password = wish.get("p")
-    source = wish.get("i")
-    if "-" in (password, source):
-        password = streams.stdin.readline().rstrip("\n")
-    elif source:
-        try:
-            with open(source, encoding="utf-8") as file:
-                password = file.readline().rstrip("\n")
-        except OSError as error:
-            raise StorageError(f"cannot read {source}: {error.strerror}") from None
-    elif not password:
-        password = getpass.getpass("Enter password: ")
-    if not password or len(password) > LONGEST:
-        raise UsageError(f"a password has 1 to {LONGEST} characters")
-    return password
+def full_user(wish: Wish, reach: Reach) -> str:
+    """Return whose credential it is as user@domain, empty for whom the daemon takes us for.
+
+    Compat: the reference has no domain for its own account and writes `(null)`; ours is
+    UID_DOMAIN's (test_whose_credential_it_is).
+    """
+    domain = reach.config.get("UID_DOMAIN") or ""
+    if wish.pool:
+        return f"{POOL_USER}@{reach.config.get('SEC_PASSWORD_DOMAIN') or domain}"
+    if wish.get("u"):
+        return wish.get("u")
+    return "" if wish.is_for_monitors else f"{_own_name()}@{domain}"
 
 
-def write_password(path: str, password: str) -> None:
-    """Write the password, disguised as the reference does, for this user's eyes only."""
+def _own_name() -> str:
+    import pwd
+
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(scramble(password.encode() + b"\0"))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def read_credential(wish: Wish, streams: Streams) -> bytes:
+    """Return the credential from where the options say; SaidError if there is none.
+
+    Compat: of an empty one the reference says `unknown error code -1`
+    (test_an_empty_password_is_refused).
+    """
+    path, typed = wish.get("i"), wish.get("p")
+    if path == "-":
+        found = _read_input(streams.stdin, _LARGEST_FILE)
+    elif path:
+        try:
+            with open(path, "rb") as file:
+                found = file.read(_LARGEST_FILE)
+        except OSError:
+            raise SaidError(f"Could not read credential from {path}") from None
+    elif typed == "-":
+        found = _read_input(streams.stdin, _LONGEST_INPUT)
+    elif typed:
+        found = os.fsencode(typed)
+    else:
+        found = os.fsencode(_type_password(streams))
+    if not found:
+        raise SaidError("Operation failed: no password was given.")
+    return found
+
+
+def _read_input(stdin: IO[str], most: int) -> bytes:
+    """Return the standard input as it is, its last newline too, as the reference does."""
+    raw = getattr(stdin, "buffer", None)
+    return os.fsencode(stdin.read(most)) if raw is None else bytes(raw.read(most))
+
+
+def _type_password(streams: Streams) -> str:
+    streams.stdout.write("Enter password: ")
+    streams.stdout.flush()
+    with _without_echo(streams.stdin):
+        line = streams.stdin.readline(LONGEST_PASSWORD)
+    streams.stdout.write("\n")
+    return line.rstrip("\n")
+
+
+@contextlib.contextmanager
+def _without_echo(stdin: IO[str]) -> Iterator[None]:
+    """Show nothing of what is typed, if somebody types."""
+    if not stdin.isatty():
+        yield
+        return
+    import termios
+
+    before = termios.tcgetattr(stdin)
+    silent = before[:]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(stdin, termios.TCSADRAIN, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)
+
+
+def carry_out(wish: Wish, reach: Reach, user: str, credential: bytes) -> Answer:
+    """Do it here if we are root and nobody else is meant, else have it done."""
+    if wish.is_legacy and len(wish.details):
+        return Answer(CredentialAnswer.BAD_ARGUMENTS)
+    domain = user.rpartition("@")[2]
+    is_pools = user.rpartition("@")[0] == POOL_USER
+    kind = wish.chosen_daemon(reach.config)
+    if os.getuid() == 0 and kind is None:
+        return Answer(change_here(wish, reach, is_pools, credential))
+    if is_pools and wish.is_for_monitors:
+        return Answer(CredentialAnswer.BAD_ARGUMENTS)
+    from kettle.client.credentials import send_credential, send_pool_password
+    from kettle.client.pool import MASTER, SCHEDD
+
+    afar = kind is not None
+    try:
+        if is_pools and wish.operation != CredentialMode.QUERY:
+            address = reach.locate(kind or MASTER).address
+            password = os.fsdecode(_up_to_nul(credential))
+            number = send_pool_password(
+                reach.connector, address, domain, password, only_secretly=afar
+            )
+            return Answer(number)
+        found = wish.locate(reach, kind or SCHEDD)
+        content = _up_to_nul(credential) if wish.is_legacy else credential
+        number, details = send_credential(
+            reach.connector, found, user, wish.mode, content, wish.details, only_secretly=afar
+        )
+        return Answer(number, details)
+    except KettleError:
+        return Answer(CredentialAnswer.FAILURE)
+
+
+def change_here(wish: Wish, reach: Reach, is_pools: bool, credential: bytes) -> int:
+    """Change the pool password of this machine, and nobody else's."""
+    from kettle.runtime.credentials import (
+        read_systems_file,
+        remove_pool_password,
+        write_pool_password,
+    )
+
+    path = reach.config.get("SEC_PASSWORD_FILE")
+    password = _up_to_nul(credential)
+    if not is_pools:
+        return CredentialAnswer.FAILURE
+    if not path:
+        raise StorageError("the configuration names no SEC_PASSWORD_FILE")
+    if wish.operation == CredentialMode.QUERY:
+        there = read_systems_file(path)
+        return CredentialAnswer.OK if there else CredentialAnswer.NOT_FOUND
+    if wish.operation == CredentialMode.DELETE:
+        gone = remove_pool_password(path)
+        return CredentialAnswer.OK if gone else CredentialAnswer.NOT_FOUND
+    if not password or len(password) > LONGEST_PASSWORD:
+        return CredentialAnswer.FAILURE
+    write_pool_password(path, password)
+    return CredentialAnswer.OK
+
+
+def _up_to_nul(credential: bytes) -> bytes:
+    """Return what a password in C is."""
+    return credential.partition(b"\0")[0]
+
+
+def report(wish: Wish, answer: Answer, streams: Streams) -> int:
+    """Say what came of it; the result is the exit code."""
+    number = answer.number
+    asked = wish.operation == CredentialMode.QUERY
+    when = number if number > _FIRST_TIME and wish.operation != CredentialMode.DELETE else 0
+    if when or number in {CredentialAnswer.OK, CredentialAnswer.PENDING}:
+        pending = number == CredentialAnswer.PENDING
+        streams.stdout.write(_success(wish, when, pending=pending))
+        if len(answer.details):
+            from kettle.classad.forms import render_long
+
+            streams.stdout.write(f"\nCredential info:\n{render_long(answer.details)}\n")
+        return 0
+    failures = {
+        CredentialAnswer.FAILURE: _DENIED_MASTER if wish.pool and not asked else _DENIED,
+        CredentialAnswer.BAD_PASSWORD: (
+            "A credential is stored, but it is invalid. Run 'condor_store_cred add' again.\n"
+            if asked
+            else "Operation failed: bad password.\n"
+        ),
+        CredentialAnswer.NOT_FOUND: (
+            "No credential is stored.\n" if asked else "Operation failed: username not found.\n"
+        ),
+        CredentialAnswer.NO_IMPERSONATION: _NO_IMPERSONATION,
+    }
+    said = failures.get(number)  # type: ignore[call-overload]
+    if said:
+        streams.stdout.write(said)
+    else:
+        unknown = f"Operation failed: unknown error code {number}"
+        streams.stderr.write(f"{_OTHER_ANSWERS.get(number, unknown)}\n")  # type: ignore[call-overload]
+    return 2 if number == CredentialAnswer.MISMATCH else 1
+
+
+def _success(wish: Wish, when: int, *, pending: bool) -> str:
+    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when))
+    waits = " and is waiting for processing" if pending else ""
+    if wish.operation == CredentialMode.QUERY:
+        stored = f" on {moment}" if when else ""
+        return f"A credential was stored{stored}{waits or ' and is valid'}.\n"
+    if wish.operation == CredentialMode.ADD and when:
+        return f"Operation succeeded{waits}. Credential was stored on {moment}\n"
+    return f"Operation succeeded{waits}.\n"

@@ -212,53 +212,6 @@ TOKEN_COMMANDS: dict[Command, tuple[str, ...]] = {
 """The attributes of each token command's request."""
 
 
-class StoreCredential(Message, command=Command.STORE_CRED):
-    """user@domain, the credential, a mode (type | operation), for new modes what it is for."""
-
-    user: str = string()
-    credential: str = string()
-    mode: int = integer()
-    details: ClassAd | None = optional(ad(private=True))
-
-
-class StoreCredentialReply(Message, answers=Command.STORE_CRED):
-    """A CredentialAnswer, or the time of a stored one; for new modes an ad."""
-
-    answer: int = integer()
-    details: ClassAd | None = optional(ad())
-
-
-class CredentialAnswer(IntEnum):
-    """What STORE_CRED answers."""
-
-    ABORTED = -1
-    FAILURE = 0
-    OK = 1
-    BAD_PASSWORD = 2
-    NO_IMPERSONATION = 3
-    NOT_SECURE = 4
-    NOT_FOUND = 5
-    PENDING = 6
-    NOT_ALLOWED = 7
-    BAD_ARGUMENTS = 8
-    PROTOCOL_MISMATCH = 9
-    MONITOR_TIMEOUT = 10
-    CONFIGURATION = 11
-    JSON = 12
-    MISMATCH = 13
-    UNTRUSTED_HOST = 14
-
-
-class CredentialMode(IntEnum):
-    """The types a mode is made of; the low two bits are the operation."""
-
-    KERBEROS = 0x20
-    PASSWORD = 0x24
-    OAUTH = 0x28
-    LEGACY = 0x40
-    WAIT = 0x80
-
-
 class DirectAttach(Message, command=Command.DIRECT_ATTACH):
     """{NumAds, Submitter, ...} and so many slots, each with its claim id."""
 
