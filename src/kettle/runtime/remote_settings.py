@@ -8,9 +8,11 @@ included or run.
 
 What is set for good stands in the reference's files (test_remote_settings): <SUBSYS>_CONFIG, by
 default `PERSISTENT_CONFIG_DIR/.config.<SUBSYS>` (`.config.<SUBSYS>@<local name>` where it has one),
-lists the names, and a file beside it for each name, with that name at its end, has the setting.
+lists the names, and a file beside it for each name, with that name at its end as it was sent, has
+the setting.
 What is set in a daemon counts in that daemon, not in shadows and starters, which are of another
-subsystem. As whom it works is read before (`daemon.run`): CONDOR_IDS cannot be set.
+subsystem: they read files of their own, `.config.SHADOW` and `.config.STARTER`. As whom it works is
+read before (`daemon.run`): CONDOR_IDS cannot be set.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
-from kettle.config import Config
+from kettle.config import Config, load_config
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.origin import Origin
 from kettle.errors import ConfigError, NotFoundError, RefusedError
-from kettle.runtime.storage.files import Files
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.storage.files import Files, SystemSources
 from kettle.wire.levels import Level
 
 # Limit: names that may be set in one daemon, and how long a value may be.
@@ -46,30 +49,36 @@ class KeptSettings:
         self._path = path
         self._trusted = frozenset((0, uid))
         self.texts: dict[str, str] = {}
+        # How each name is spelled in the list and at the end of its file.
+        self._spelled: dict[str, str] = {}
         # Whoever could write these could set anything.
         listed = self._read(path, _LIST) or ""
         for name in re.split(r"[\s,]+", listed):
             if name:
-                self.texts[name.upper()] = self._read(self.file_of(name), name) or ""
+                self._spelled[name.upper()] = name
+                self.texts[name.upper()] = self._read(self._file_of(name), name) or ""
 
-    def file_of(self, name: str) -> str:
+    def _file_of(self, name: str) -> str:
         """Return the file that has a name's setting."""
-        return f"{self._path}.{name.upper()}"
+        return f"{self._path}.{self._spelled.get(name.upper(), name)}"
 
     def change(self, name: str, text: str | None) -> None:
         """Set a name, or with None no longer; on disk before this returns. Raises StorageError."""
+        key, path = name.upper(), self._file_of(name)
         if text is None:
-            self.texts.pop(name, None)
+            self.texts.pop(key, None)
+            self._spelled.pop(key, None)
             self._write_list()
-            self._files.remove(self.file_of(name))
+            self._files.remove(path)
             return
-        self._files.write_atomically(self.file_of(name), f"{name} = {text}\n", durable=True)
-        self.texts[name] = text
+        self._files.write_atomically(path, f"{key} = {text}\n", durable=True)
+        self._spelled.setdefault(key, name)
+        self.texts[key] = text
         self._write_list()
 
     def _write_list(self) -> None:
         if self.texts:
-            line = f"{_LIST} = {', '.join(self.texts)}\n"
+            line = f"{_LIST} = {', '.join(self._spelled[key] for key in self.texts)}\n"
             self._files.write_atomically(self._path, line, durable=True)
         else:
             self._files.remove(self._path)
@@ -146,7 +155,7 @@ class RemoteSettings:
         if setting and name.upper() not in texts and len(texts) >= MOST_NAMES:
             raise RefusedError("too many names are set already")
         if kept:
-            kept.change(name.upper(), text if setting else None)
+            kept.change(name, text if setting else None)
         elif setting:
             texts[name.upper()] = text
         else:
@@ -167,6 +176,17 @@ class RemoteSettings:
         for texts in (self._kept.texts if self._kept else {}, self._texts):
             for name, text in texts.items():
                 config.assign(name, text, Origin(_SOURCE))
+
+
+def load_for_child(subsystem: str) -> Config:
+    """Return the configuration of a shadow host or starter, with what is set for its kind.
+
+    Raises ConfigError as `load_config` and `RemoteSettings.begin` do.
+    """
+    config = load_config(SystemSources(), dict(os.environ), subsystem=subsystem)
+    daemons = Privileges.find(config.get("CONDOR_IDS")).daemon
+    RemoteSettings.begin(config, Files(), daemons.uid).apply(config)
+    return config
 
 
 def _read_setting(name: str, setting: str) -> str:

@@ -6,18 +6,17 @@ program says what a starter can do (`-classad`), as the reference's does.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
 
 from kettle.attributes.abilities import STARTER_ABILITIES, offered_methods
 from kettle.classad.text import quote_old
-from kettle.config import Config, load_config
-from kettle.errors import ConfigError
+from kettle.config import Config
+from kettle.errors import KettleError
 from kettle.runtime import life
 from kettle.runtime.life import Life
-from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
 
 _METHODS = "HasFileTransferPluginMethods"
@@ -55,8 +54,8 @@ def main(argv: Sequence[str]) -> int:
     """Print the abilities, or say who starts starters."""
     if "-classad" in argv[1:]:
         try:
-            config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
-        except ConfigError as error:
+            config = load_for_child("STARTER")
+        except KettleError as error:
             sys.stderr.write(f"ERROR: {error}\n")
             return 1
         return life.run(_print_abilities(config))

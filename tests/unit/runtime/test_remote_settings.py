@@ -11,7 +11,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.errors import ConfigError, RefusedError
-from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.storage.files import Files
 from kettle.wire.levels import Level
 
@@ -41,12 +41,47 @@ def test_what_is_set_for_good_holds_in_the_next_daemon(tmp_path: Path) -> None:
     assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("5", "6")
     # The reference's names and form, so that either reads what the other wrote.
     listed = (tmp_path / ".config.STARTD").read_text()
-    assert listed == "RUNTIME_CONFIG_ADMIN = OUR_A, OUR_B\n"
-    assert (tmp_path / ".config.STARTD.OUR_A").read_text() == "OUR_A = 5\n"
+    assert listed == "RUNTIME_CONFIG_ADMIN = our_a, OUR_B\n"
+    assert (tmp_path / ".config.STARTD.our_a").read_text() == "OUR_A = 5\n"
     change(config, settings, "OUR_A", "")
     assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("1", "6")
     change(config, settings, "OUR_B", "")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_the_reference_kept_is_read_changed_and_unset(tmp_path: Path) -> None:
+    # Recorded from HTCondor 25.14.1: it ends neither file with a newline.
+    (tmp_path / ".config.STARTD").write_text("RUNTIME_CONFIG_ADMIN = our_a, OUR_B\n")
+    (tmp_path / ".config.STARTD.our_a").write_text("OUR_A = 5")
+    (tmp_path / ".config.STARTD.OUR_B").write_text("OUR_B = 6")
+    assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("5", "6")
+    config, settings = make(tmp_path)
+    change(config, settings, "OUR_A", "OUR_A = 7")
+    change(config, settings, "our_b", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".config.STARTD",
+        ".config.STARTD.our_a",
+    ]
+    assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("7", None)
+
+
+@pytest.mark.parametrize("subsystem", ["SHADOW", "STARTER"])
+def test_shadows_and_starters_read_what_is_set_for_their_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subsystem: str
+) -> None:
+    """As the reference's do, and none of what is set in the schedd or startd."""
+    path = tmp_path / "condor_config"
+    path.write_text(f"{ALLOWED}PERSISTENT_CONFIG_DIR = {tmp_path}\n")
+    monkeypatch.setenv("CONDOR_CONFIG", str(path))
+    for kind in (subsystem, "SCHEDD", "STARTD"):
+        (tmp_path / f".config.{kind}").write_text(f"RUNTIME_CONFIG_ADMIN = OUR_{kind}\n")
+        (tmp_path / f".config.{kind}.OUR_{kind}").write_text(f"OUR_{kind} = 5\n")
+    config = load_for_child(subsystem)
+    found = [config.get(f"OUR_{kind}") for kind in (subsystem, "SCHEDD", "STARTD")]
+    assert found == ["5", None, None]
+    (tmp_path / f".config.{subsystem}.OUR_{subsystem}").write_text("nonsense\n")
+    with pytest.raises(ConfigError, match="no setting of"):
+        load_for_child(subsystem)
 
 
 def test_its_file_may_be_named(tmp_path: Path) -> None:
@@ -150,7 +185,7 @@ SET = """
 import sys
 from kettle.config import Config
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.storage.files import Files
 
 privileges = Privileges.find("54321.54321")

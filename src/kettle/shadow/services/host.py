@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from kettle.config import Config, load_config
+from kettle.config import Config
 from kettle.errors import KettleError, NotFoundError
 from kettle.runtime import life
 from kettle.runtime.arguments import DaemonArguments
@@ -23,8 +23,9 @@ from kettle.runtime.process import kernel
 from kettle.runtime.process.aside import InlineAside, ThreadedAside
 from kettle.runtime.process.inheritance import read_inheritance
 from kettle.runtime.process.privileges import Privileges, find_account
+from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.sockets.stream import Stream
-from kettle.runtime.storage.files import Files, SystemSources
+from kettle.runtime.storage.files import Files
 from kettle.shadow.service import ShadowHost
 
 
@@ -33,7 +34,7 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
 
     `arguments` is the owner whose jobs these are; `descriptors[0]` is the schedd's socket pair.
     """
-    config = load_config(SystemSources(), dict(os.environ), subsystem="SHADOW")
+    config = load_for_child("SHADOW")
     log = open_log(config, DaemonArguments(), "SHADOW")
     owner = arguments.decode("utf-8", "surrogateescape")
     privileges = settle(config, log, owner)

@@ -14,7 +14,7 @@ import traceback
 from dataclasses import dataclass
 
 from kettle.attributes.version import CONDOR_VERSION
-from kettle.config import Config, load_config
+from kettle.config import Config
 from kettle.runtime import life, tasks
 from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.life import Life
@@ -23,9 +23,10 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, group_name
 from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.remote_settings import load_for_child
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.sockets.stream import Stream
-from kettle.runtime.storage.files import Files, SystemSources
+from kettle.runtime.storage.files import Files
 from kettle.starter.services.control import StartdControl
 from kettle.starter.services.tenure import UMASK, Surroundings, Tenure
 from kettle.starter.services.view import JobView
@@ -60,7 +61,7 @@ def warm(generation: int) -> Prepared:
     """
     global _prepared
     if _prepared is None or _prepared.generation != generation:
-        config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
+        config = load_for_child("STARTER")
         read_security(config)
         settings = read_settings(config, version=CONDOR_VERSION, platform=this_platform())
         _prepared = Prepared(
