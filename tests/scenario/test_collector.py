@@ -15,6 +15,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import PrivateQueryReply, Query
+from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from scenario.stage import connect, play
 
 ADDRESS = "<127.0.0.1:9618>"
@@ -249,5 +250,17 @@ def test_a_collector_that_starts_anew_is_told_everything_again(tmp_path: Path) -
         await asyncio.sleep(60)
         assert sorted(await names(client)) == ["a", "b", "c"]
         await daemon.close()
+
+    play(tmp_path, scenario)
+
+
+def test_a_token_of_a_schedd_that_gives_none_is_refused(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        stream = await connect(world.client(), ADDRESS, Command.IMPERSONATION_TOKEN_REQUEST)
+        await stream.send(TokenRequest(ClassAd({"Name": "ap.example"})))
+        answer = TokenReply.read(await stream.receive()).response
+        assert answer.integer("ErrorCode") == 5
+        assert answer.string("ErrorString") == "Schedd ap.example is not known to the collector."
 
     play(tmp_path, scenario)

@@ -202,6 +202,26 @@ def request_session_token(
     return _token(answer)
 
 
+def request_schedds_token(
+    connector: Connector,
+    collector: Sinful,
+    *,
+    schedd: str,
+    levels: str = "",
+    lifetime_seconds: int = -1,
+) -> str:
+    """Have a collector fetch a token for us from a schedd that only it can reach.
+
+    Only schedds with SEC_ENABLE_IMPERSONATION_TOKENS give collectors such tokens; RefusedError.
+    """
+    request = ClassAd({"Name": schedd})
+    if levels:
+        request["LimitAuthorization"] = levels
+    if lifetime_seconds >= 0:
+        request["TokenLifetime"] = lifetime_seconds
+    return _token(ask_ad(connector, collector, Command.IMPERSONATION_TOKEN_REQUEST, request))
+
+
 def _token(answer: ClassAd) -> str:
     """Return the token of an answer, or raise what it says went wrong."""
     code = answer.integer("ErrorCode") or 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from kettle.classad import ClassAd
 from kettle.collector import commands
 from kettle.collector.ad_kinds import (
     COLLECTOR,
@@ -40,8 +41,10 @@ from kettle.runtime.self_monitor import describe_host, read_window
 from kettle.runtime.sockets.network_sessions import FAMILY_USER
 from kettle.runtime.sockets.stream import Stream
 from kettle.statistics.windows import Recent
+from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
+from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from kettle.wire.similar_ads import AlikeAds
 
 # How often old ads are looked for: a fraction of the lifetime, within these bounds in seconds.
@@ -94,6 +97,7 @@ class CollectorService:
             network.register(number, self._on_invalidate, again=True)
         for number in sorted(set(QUERY_COMMANDS)):
             network.register(number, self._on_query)
+        network.register(Command.IMPERSONATION_TOKEN_REQUEST, self._on_token_request)
         self.broker.start()
         self.publish()
         self._sweeper = tasks.spawn(self._sweep_forever(), "expire ads")
@@ -142,6 +146,18 @@ class CollectorService:
             host=stream.remote_host,
             administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
         )
+
+    async def _on_token_request(self, stream: Stream) -> None:
+        """Say that a schedd gives us no tokens for others, as of each that does not offer it.
+
+        Limit: HTCondor's schedds offer it with SEC_ENABLE_IMPERSONATION_TOKENS; ours never do, and
+        of theirs none is asked.
+        """
+        name = TokenRequest.read(await stream.receive()).request.string("Name")
+        told = f"Schedd {name} is not known to the collector."
+        told = told if name else "No schedd target specified."
+        answer = ClassAd({"ErrorString": told, "ErrorCode": 5 if name else 4})
+        await stream.send(TokenReply(answer))
 
     async def _on_invalidate(self, stream: Stream) -> None:
         query = Invalidate.read(await stream.receive()).query

@@ -50,6 +50,15 @@ def test_a_misspelt_command_names_the_nearest_and_exits_with_1() -> None:
     assert "Unknown command name UPDATE_STARTED_AD (did you mean UPDATE_STARTD_AD?)" in message
 
 
+@pytest.mark.parametrize(
+    ("words", "file"), [("- C", ""), ("C -", ""), ("C - ads", "ads"), ("C ads -", "ads")]
+)
+def test_a_dash_alone_changes_nothing(words: str, file: str) -> None:
+    """Standard input is read for want of a file; to the reference a dash begins -tcp."""
+    wish = condor_advertise.read_wish(words.replace("C", "UPDATE_AD_GENERIC").split())
+    assert (wish.command, wish.file) == ("UPDATE_AD_GENERIC", file)
+
+
 def test_the_best_hosts_come_first_and_machines_count_once() -> None:
     ads = [
         ClassAd(

@@ -14,11 +14,13 @@ from kettle.tools.phrases import SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.tokens import (
     condor_token_create,
+    condor_token_fetch,
     condor_token_list,
     condor_token_request_approve,
     condor_token_request_list,
 )
 from kettle.tools.tokens.token_commands import BEGIN_LISTING, asking
+from kettle.wire.commands import Command
 from kettle.wire.security.tokens import parse_token
 from kettle.wire.sinful import Sinful
 
@@ -190,3 +192,67 @@ def test_a_refusal_has_the_daemon_s_number_and_a_failed_beginning_its_place() ->
     tried = "AUTHENTICATE:1004:Failed to authenticate using FS"
     outer = "AUTHENTICATE:1003:Failed to authenticate with any method"
     assert str(caught.value) == f"It failed: {begun}|{outer}|{tried}"
+
+
+class Daemons:
+    """A machine with a schedd, whose collector answers a request for a token."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[tuple[str, Command, ClassAd]] = []
+        self.answer = ClassAd({"Token": "a.b.c"})
+        (folder / "schedd").write_text("<127.0.0.1:1002>\n")
+        self.around = configuration(folder)
+        with open(self.around["CONDOR_CONFIG"], "a", encoding="utf-8") as file:
+            file.write(f"SCHEDD_ADDRESS_FILE = {folder}/schedd\nSCHEDD_NAME = me@here.example\n")
+            file.write("COLLECTOR_HOST = 127.0.0.1:1001\n")
+        monkeypatch.setattr("kettle.client.daemon.ask_ad", self._ask)
+
+    def _ask(self, _: object, address: Sinful, command: Command, request: ClassAd) -> ClassAd:
+        self.asked.append((f"{address.host}:{address.port}", command, request))
+        return self.answer
+
+    def fetch(self, words: str) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        argv = ["condor_token_fetch", *words.split()]
+        code = condor_token_fetch.main(argv, self.around, Streams(io.StringIO(), out, err))
+        return code, out.getvalue(), err.getvalue()
+
+
+def test_a_collector_fetches_the_token_of_a_schedd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words and exit codes were recorded from HTCondor 25.14.1."""
+    here = Daemons(tmp_path, monkeypatch)
+    assert here.fetch("-remote -authz READ -lifetime 5") == (0, "a.b.c\n", "")
+    assert here.fetch("-remote -name ap.example")[0] == 0
+    command = Command.IMPERSONATION_TOKEN_REQUEST
+    limited = ClassAd({"Name": "me@here.example", "LimitAuthorization": "READ", "TokenLifetime": 5})
+    assert here.asked == [
+        ("127.0.0.1:1001", command, limited),
+        ("127.0.0.1:1001", command, ClassAd({"Name": "ap.example"})),
+    ]
+    unknown = "Schedd me@here.example is not known to the collector."
+    here.answer = ClassAd({"ErrorCode": 5, "ErrorString": unknown})
+    failed = "Remote token fetch failed with the following error:\n\n"
+    assert here.fetch("-remote") == (5, "", f"{failed}DAEMON:5:{unknown}\n")
+    only = "condor_token_fetch: Remote fetch (-remote) is only valid with the schedd.\n"
+    assert here.fetch("-remote -type collector") == (1, "", only)
+
+
+def test_the_daemons_of_this_machine_are_asked_whatever_pool_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Daemons(tmp_path, monkeypatch)
+    assert here.fetch("-pool 127.0.0.1:1")[0] == 0
+    assert here.fetch("-pool 127.0.0.1:1 -type collector")[0] == 0
+    assert [where for where, *_ in here.asked] == ["127.0.0.1:1002", "127.0.0.1:1"]
+
+
+@pytest.mark.parametrize("kind", ["credd", "HAD", "lease_manager"])
+def test_a_daemon_that_no_pool_of_ours_has_is_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    here = Daemons(tmp_path, monkeypatch)
+    said = "ERROR: couldn't locate default daemon type.\n"
+    assert here.fetch(f"-type {kind}") == (1, "", said)
+    assert here.fetch("-type nosuch")[2].startswith("ERROR: unrecognized daemon type: nosuch\n")

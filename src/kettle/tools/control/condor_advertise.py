@@ -115,6 +115,10 @@ def read_wish(words: Sequence[str]) -> Wish:
     """Return what the command line asks for; raise UsageError."""
     wish = Wish()
     for option in read_options(words, OPTIONS):
+        if option.word == "-":
+            # As the reference, to which it is an abbreviation of -tcp: standard input is read for
+            # want of a file, not for this.
+            continue
         if not option.name:
             _take_word(wish, option.value)
         elif option.name == "pool":
@@ -127,7 +131,7 @@ def read_wish(words: Sequence[str]) -> Wish:
 def _take_word(wish: Wish, word: str) -> None:
     """Take the command, or the file."""
     if wish.command:
-        if wish.file not in ("", "-"):
+        if wish.file:
             raise SaidError(f"Extra argument: {word}\n", with_usage=True)
         wish.file = word
         return
@@ -151,9 +155,8 @@ def guess_command(ad: ClassAd) -> str:
 
 def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
     """Return the ads to send; KettleError if there is none or one does not parse."""
-    from_stdin = wish.file in ("", "-")
-    name = "(stdin)" if from_stdin else wish.file
-    if from_stdin:
+    name = wish.file or "(stdin)"
+    if not wish.file:
         text = streams.stdin.read()
     else:
         with open(wish.file, encoding="utf-8", errors="surrogateescape") as file:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kettle.client.pool import COLLECTOR, KINDS, Kind
-from kettle.errors import KettleError, NotConnected, RefusedError, UnknownHostError
+from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UnknownHostError
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
@@ -41,6 +41,11 @@ TOKEN = (
 )
 BEGIN_LISTING = "Failed to start command for listing token requests"
 _PLACES = ("token", "file")
+# What the reference knows for a type of daemon, and no pool of ours has.
+_ELSEWHERE = (
+    "any", "cluster_server", "credd", "dagman", "generic", "gridmanager", "had", "kbdd",
+    "lease_manager", "placementd", "shadow", "starter", "view_collector",
+)  # fmt: skip
 MISSING = {
     "authz": "{tool}: -authz requires an authorization name argument\n",
     "lifetime": "{tool}: -lifetime requires an integer in seconds.\n",
@@ -140,7 +145,7 @@ def read_wish(given: Iterable[Given], tool: str, *, takes_words: bool = False) -
                 raise UnknownOptionError(item.word)
             wish.words.append(item.value)
             continue
-        if item.name == "type" and item.value.lower() not in KINDS:
+        if item.name == "type" and item.value.lower() not in (*KINDS, *_ELSEWHERE):
             raise SaidError(f"ERROR: unrecognized daemon type: {item.value}", with_usage=True)
         if item.name == "authz":
             # One level is one word as it is, as in the reference: A,B is the name of no level.
@@ -163,13 +168,19 @@ def read_wish(given: Iterable[Given], tool: str, *, takes_words: bool = False) -
 def choose_daemon(wish: Wish, reach: Reach, default: Kind = COLLECTOR) -> Sinful:
     """Return the address of the daemon that is meant; SaidError if it is nowhere."""
     word = wish.get("type").lower()
+    kind = KINDS.get(word) if word else default
     try:
         if wish.get("pool"):
             reach.pool.collectors()
+            if not wish.get("name") and kind is not COLLECTOR:
+                # As the reference: of this machine's daemons no collector is asked.
+                reach = reach.without_pool()
     except UnknownHostError as error:
         raise SaidError(f"ERROR: {error}") from None
     try:
-        return reach.locate(KINDS[word] if word else default).address
+        if kind is None:
+            raise NotFoundError(f"there is no {word}")
+        return reach.locate(kind).address
     except KettleError:
         name = wish.get("name")
         whom = f"daemon {name}!" if name else "default daemon type."
