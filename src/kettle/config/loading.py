@@ -49,10 +49,12 @@ def load_config(
         text = read_source(sources, path, "global config source")
         config.files.append(path)
         reader.read_root(text, path, "global config source")
+        config.settle_host_name()
         read_local_folders(config, reader)
         read_local_files(config, reader)
         read_personal_file(config, reader)
     read_environment(config, environment)
+    config.settle_host_name()
     apply_automatic_templates(config, reader)
     return config
 

@@ -79,6 +79,7 @@ class Config:
         self._found: dict[str, Macro | None] = {}
         self.own_facts: dict[str, str] = {}
         self._facts: dict[str, tuple[str, str]] | None = None
+        self._detected: dict[str, tuple[str, str]] | None = None
         self._expander = expander.Expander(
             self.raw, environment.get, sources.random, on_problem=self.problems.append
         )
@@ -276,6 +277,33 @@ class Config:
             facts.setdefault("DETECTED_CPUS_LIMIT", facts.get("DETECTED_CPUS", "1"))
             self._facts = {name.upper(): (name, value) for name, value in facts.items()}
         return self._facts
+
+    def settle_host_name(self) -> None:
+        """Call this machine what NETWORK_HOSTNAME says, with DEFAULT_DOMAIN_NAME after a bare name.
+
+        For whoever reads the configuration: once before the files that may be named after the host,
+        and once after all.
+        """
+        # Detected once: a tool is to start fast.
+        facts = self._facts = self._detected = dict(self._detected or self.facts())
+        self._found.clear()
+        detected = facts.get("FULL_HOSTNAME", ("", ""))[1]
+        name = self._set_text("NETWORK_HOSTNAME") or detected
+        if name and "." not in name:
+            domain = self._set_text("DEFAULT_DOMAIN_NAME").removeprefix(".")
+            name = f"{name}.{domain}" if domain else name
+        if name != detected:
+            host = name.partition(".")[0]
+            named = {"FULL_HOSTNAME": ("FULL_HOSTNAME", name), "HOSTNAME": ("HOSTNAME", host)}
+            self._facts = {**facts, **named}
+            self._found.clear()
+
+    def _set_text(self, name: str) -> str:
+        """Return what is set for a name, empty if nothing is; the defaults are not looked at."""
+        for key in (*self._prefixed(name), name):
+            if key in self._macros:
+                return self.expand(self._macros[key].text)
+        return ""
 
     def nearest(self, name: str) -> str:
         """Return the known name closest to a misspelt one, empty if none is near."""

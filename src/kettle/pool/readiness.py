@@ -130,7 +130,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))
-    location, host = pool.location, socket.gethostname()
+    location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
     missing = set(wanted)
     while True:
         with contextlib.suppress(NotFoundError, KettleError):

@@ -33,7 +33,10 @@ class NetworkKnobs:
         "3600",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    DEFAULT_DOMAIN_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_DOMAIN_NAME = string(
+        "",
+        doc="What is put behind the name of this machine, and of a host, that has no dot.",
+    )
     DNS_CACHE_REFRESH = seconds(
         "28800",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
@@ -92,7 +95,10 @@ class NetworkKnobs:
         "100",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    NETWORK_HOSTNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    NETWORK_HOSTNAME = string(
+        "",
+        doc="The name that this machine goes by, instead of the one that its system knows.",
+    )
     NETWORK_INTERFACE = string(
         "*",
         doc="The network or address that daemons use; `*` for any.",
