@@ -100,7 +100,8 @@ class CollectorService:
         network.register(Command.IMPERSONATION_TOKEN_REQUEST, self._on_token_request)
         self.broker.start()
         self.publish()
-        self._sweeper = tasks.spawn(self._sweep_forever(), "expire ads")
+        self._published_at = self._now()
+        self._sweeper = tasks.repeat(self._sweep, "expire ads")
 
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; ads stay."""
@@ -220,19 +221,17 @@ class CollectorService:
 
     # --- time ----------------------------------------------------------------------------------
 
-    async def _sweep_forever(self) -> None:
-        published_at = self._now()
-        while True:
-            await asyncio.sleep(self._sweep_seconds())
-            now = self._now()
-            gone = self.store.expire(now)
-            for entry in gone:
-                self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
-            self.persistent.save()
-            self.broker.expire(now)
-            if now - published_at >= self.runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL]:
-                self.publish()
-                published_at = now
+    async def _sweep(self) -> None:
+        await asyncio.sleep(self._sweep_seconds())
+        now = self._now()
+        gone = self.store.expire(now)
+        for entry in gone:
+            self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
+        self.persistent.save()
+        self.broker.expire(now)
+        if now - self._published_at >= self.runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL]:
+            self.publish()
+            self._published_at = now
 
     def _sweep_seconds(self) -> float:
         """Return the pause: short enough for the shortest lifetime there is."""

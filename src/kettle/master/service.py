@@ -111,7 +111,7 @@ class MasterService:
         self._note_standings()
         await self._metrics.configure()
         tasks.spawn(self._start_all(), "starting the daemons")
-        tasks.spawn(Output(self._runtime).keep_short(), "output")
+        tasks.repeat(Output(self._runtime).keep_short, "output")
 
     def _take_lock(self) -> None:
         """Hold LOG/InstanceLock for as long as this process lives; our pid stands in it."""

@@ -88,6 +88,8 @@ class NegotiatorService:
         self._tasks: list[asyncio.Task[None]] = []
         # The last cycle left requests without a slot.
         self._wanting = False
+        # How long the books rest after a round of them that took long.
+        self._books_pause = 0.0
 
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
@@ -95,8 +97,8 @@ class NegotiatorService:
         AccountingCommands(self.runtime, self.books, self.ads.own_ad).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._tasks = [
-            tasks.spawn(self._cycle_forever(), "negotiation cycles"),
-            tasks.spawn(self._keep_books(), "bookkeeping"),
+            tasks.repeat(self._cycle_when_due, "negotiation cycles"),
+            tasks.repeat(self._keep_books, "bookkeeping"),
         ]
         self.ads.send()
 
@@ -135,24 +137,22 @@ class NegotiatorService:
 
     # --- cycles -------------------------------------------------------------------------------
 
-    async def _cycle_forever(self) -> None:
+    async def _cycle_when_due(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.interval_seconds):
+                await self._wake.wait()
+        await asyncio.sleep(DEBOUNCE_SECONDS)
+        self._wake.clear()
+        began = self.runtime.clock.steady()
+        try:
+            await self._cycle()
+        except (KettleError, OSError) as error:
+            self.runtime.log.problem(f"The negotiation cycle failed: {error}")
         settings = self.settings
-        while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(settings.interval_seconds):
-                    await self._wake.wait()
-            await asyncio.sleep(DEBOUNCE_SECONDS)
-            self._wake.clear()
-            began = self.runtime.clock.steady()
-            try:
-                await self._cycle()
-            except (KettleError, OSError) as error:
-                self.runtime.log.problem(f"The negotiation cycle failed: {error}")
-            settings = self.settings
-            spent = self.runtime.clock.steady() - began
-            pause = max(settings.cycle_delay_seconds, settings.min_interval_seconds - spent)
-            if pause > 0:
-                await asyncio.sleep(pause)
+        spent = self.runtime.clock.steady() - began
+        pause = max(settings.cycle_delay_seconds, settings.min_interval_seconds - spent)
+        if pause > 0:
+            await asyncio.sleep(pause)
 
     async def _cycle(self) -> None:
         """Run one cycle from fetching ads to advertising what came of it."""
@@ -372,19 +372,16 @@ class NegotiatorService:
 
     async def _keep_books(self) -> None:
         """Follow the slot ads between cycles for as long as anybody holds a slot."""
-        pause = self.bookkeeping_seconds
-        while True:
-            await asyncio.sleep(pause)
-            holdings = self.books.accountant.holdings
-            if not holdings and not len(self.recent):
-                continue
-            began = self.runtime.clock.steady()
-            held = set(holdings)
-            await self.books.refresh(older_than=self.bookkeeping_seconds / 2)
-            if self._wanting and held - set(holdings):
-                # Whoever gave a slot back tells its own schedd; others wait for it, too.
-                self.wake()
-            self.recent.settle(None, began)
-            await self.books.save()
-            spent = self.runtime.clock.steady() - began
-            pause = max(self.bookkeeping_seconds, spent / BOOKKEEPING_SHARE)
+        await asyncio.sleep(max(self.bookkeeping_seconds, self._books_pause))
+        holdings = self.books.accountant.holdings
+        if not holdings and not len(self.recent):
+            return
+        began = self.runtime.clock.steady()
+        held = set(holdings)
+        await self.books.refresh(older_than=self.bookkeeping_seconds / 2)
+        if self._wanting and held - set(holdings):
+            # Whoever gave a slot back tells its own schedd; others wait for it, too.
+            self.wake()
+        self.recent.settle(None, began)
+        await self.books.save()
+        self._books_pause = (self.runtime.clock.steady() - began) / BOOKKEEPING_SHARE

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 
 if TYPE_CHECKING:
@@ -20,10 +21,12 @@ LOOK_SECONDS = 60.0
 _WORTH_A_LINE_SECONDS = 60
 
 
-async def watch_clock(clock: Clock, log: Log) -> None:
+def watch_clock(clock: Clock, log: Log) -> None:
     """Look at the clock from time to time, forever."""
     known = set_ahead(clock)
-    while True:
+
+    async def look() -> None:
+        nonlocal known
         await asyncio.sleep(LOOK_SECONDS)
         now = set_ahead(clock)
         if abs(now - known) >= _WORTH_A_LINE_SECONDS:
@@ -33,6 +36,8 @@ async def watch_clock(clock: Clock, log: Log) -> None:
                 "and pauses go on as if it had not been"
             )
             known = now
+
+    tasks.repeat(look, "clock")
 
 
 __all__ = ["LOOK_SECONDS", "watch_clock"]

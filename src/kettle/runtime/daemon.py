@@ -334,7 +334,7 @@ def _watch_self(
 async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | None:
     """Live; return why the service could not, where one sentence says it all."""
     ready = tasks.spawn(_announce(daemon, parent), "ready")
-    tasks.spawn(watch_clock(daemon.runtime.clock, daemon.runtime.log), "clock")
+    watch_clock(daemon.runtime.clock, daemon.runtime.log)
     tasks.spawn(_import_the_rest(daemon), "late modules")
     try:
         await daemon.serve()

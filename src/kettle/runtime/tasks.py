@@ -7,22 +7,33 @@ of theirs here instead.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import traceback
-from collections.abc import Callable, Container, Coroutine
+from collections.abc import Awaitable, Callable, Container, Coroutine, Iterator
 from contextvars import ContextVar
 from typing import Any
+
+# How long after a round that failed the next one begins: it may have failed before its pause.
+FAILED_PAUSE_SECONDS = 5.0
+# Limit: trouble that comes again and again is told this often.
+TOLD_AGAIN_SECONDS = 600.0
+# Limit: places of trouble that are remembered.
+_MOST_PLACES = 1000
 
 # The tasks of this process. A simulation, whose daemons share one process, gives each its own.
 scope: ContextVar[set[asyncio.Task[Any]]] = ContextVar("scope")
 _everything: set[asyncio.Task[Any]] = set()
 _reporter: Callable[[str], None] | None = None
+# Trouble that was told: when, and how often it has come since.
+_told: dict[tuple[str, ...], tuple[float, int]] = {}
 
 
 def set_reporter(reporter: Callable[[str], None] | None) -> None:
     """Choose who is told about a task that failed; None means standard error."""
     global _reporter
     _reporter = reporter
+    _told.clear()
 
 
 def spawn(coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -34,6 +45,60 @@ def spawn(coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
     scope.get(_everything).add(task)
     task.add_done_callback(_on_done)
     return task
+
+
+def repeat(
+    turn: Callable[[], Awaitable[object]],
+    name: str,
+    *,
+    ended: Callable[[], bool] = lambda: False,
+) -> asyncio.Task[Any]:
+    """Start a background task that does something round after round, each with its own pause.
+
+    A round that fails is reported, and the next one comes: one job's odd ad must not end what is
+    done for all the others. `ended` is asked before each round.
+    """
+    return spawn(_go_round(turn, name, ended), name)
+
+
+async def _go_round(
+    turn: Callable[[], Awaitable[object]], name: str, ended: Callable[[], bool]
+) -> None:
+    while not ended():
+        succeeded = False
+        with reported(f"A round of {name}"):
+            await turn()
+            succeeded = True
+        if not succeeded:
+            await asyncio.sleep(FAILED_PAUSE_SECONDS)
+
+
+@contextlib.contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Report whatever fails inside, and go on behind it.
+
+    The same trouble (of the same `what`, at the same line) is told again after a while only.
+    """
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - it is told, with where it happened
+        _report_again(what, error)
+
+
+def _report_again(what: str, error: Exception) -> None:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = (what, type(error).__name__, frame.filename, str(frame.lineno))
+    now = asyncio.get_running_loop().time()
+    at, times = _told.get(place, (float("-inf"), 0))
+    if now - at < TOLD_AGAIN_SECONDS:
+        _told[place] = at, times + 1
+        return
+    if place not in _told and len(_told) >= _MOST_PLACES:
+        _told.clear()
+    _told[place] = now, 0
+    lines = "".join(traceback.format_exception(error)).rstrip()
+    again = f" ({times} more times since it was told)" if times else ""
+    report(f"{what} failed{again}: {lines}")
 
 
 def running() -> frozenset[asyncio.Task[Any]]:

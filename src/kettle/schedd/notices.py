@@ -21,6 +21,9 @@ _ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")
 # command or a file to one mailer or another; the reference hands it to the mailer all the same
 # (test_only_what_is_an_address_is_told_to_the_mailer).
 _ADDRESS = re.compile(r"\w[^\s,]*")
+# Limit: the last moment that a date can name, the end of the year 9999. A job's owner may set its
+# dates to anything; of what is none, nothing is said.
+_LAST_MOMENT = 253_402_300_799
 # Limit: to how many one mail goes.
 MOST_RECIPIENTS = 10
 # A line that begins so is a command to some mailers, and users say what stands in a mail.
@@ -103,12 +106,12 @@ def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
     ]
     for label, name in (("Submitted", "QDate"), ("Completed", "CompletionDate")):
         moment = ad.integer(name)
-        if moment:
+        if moment and 0 < moment <= _LAST_MOMENT:
             shown = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
             lines.append(f"{label + ' at:':<16}{shown}")
-    seconds = ad.real("RemoteWallClockTime")
-    if seconds is not None:
-        lines.append(f"{'Run time:':<16}{int(seconds)} s")
+    seconds = ad.integer("RemoteWallClockTime")
+    if seconds is not None and seconds >= 0:
+        lines.append(f"{'Run time:':<16}{seconds} s")
     body = _ESCAPE.sub(" ~", "\n".join(lines) + "\n")
     named = _recipients(job, uid_domain)
     return Mail(

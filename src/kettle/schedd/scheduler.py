@@ -338,7 +338,17 @@ class Scheduler:
         if job is not None:
             began = job.ad.integer("ShadowBday") or 0
             pause = self.rests.after_run(job_id, attributes, self.now() - began)
-            self._end_run(job, reason, attributes)
+        try:
+            if job is not None:
+                self._end_run(job, reason, attributes)
+        finally:
+            # The run is over for its claim, too, whatever went wrong with the job's.
+            self._let_rest(job_id, job, pause)
+            if claim is not None:
+                self._end_use(claim, reusable=reusable)
+
+    def _let_rest(self, job_id: JobId, job: Job | None, pause: int) -> None:
+        """Let a job that waits again be started, after a pause if its runs fail."""
         # One whose end was decided meanwhile leaves, and its record with it.
         if pause and job is not None and job.status not in FINISHED:
             note_rest(job.ad, int(self.now()) + pause)
@@ -346,8 +356,9 @@ class Scheduler:
             self.outside.rest(job_id, pause, partial(self._wake, job_id))
         else:
             self.idle.unreserve(job_id)
-        if claim is None:
-            return
+
+    def _end_use(self, claim: Claim, *, reusable: bool) -> None:
+        """Give a claim whose run is over its next job, or give it up."""
         self.claims.assign(claim, None)
         event = claim_states.ShadowEnded if reusable else claim_states.ShadowEndedForGood
         if claim.phase in {Phase.RUNNING, Phase.LOST}:

@@ -215,10 +215,11 @@ class ScheddService:
         self.ads.start()
         self.ads.want_matches()
         runtime.network.on_moved(self.ads.on_moved)
-        tasks.spawn(self._serve_policy(), "periodic policy")
-        tasks.spawn(self._serve_crontabs(), "jobs that run by the clock")
-        tasks.spawn(self._serve_cleaning(), "cleaning the queue log")
-        tasks.spawn(self.history.serve_indices(), "indices of the history")
+        self._clean_at = runtime.clock.steady() + self.settings.clean_seconds
+        tasks.repeat(self._apply_policy, "periodic policy")
+        tasks.repeat(self._renew_crontabs, "jobs that run by the clock")
+        tasks.repeat(self._clean, "cleaning the queue log")
+        tasks.repeat(self.history.index, "indices of the history")
 
     def _rest(self, job_id: JobId, seconds: int, act: Callable[[], None]) -> None:
         self.runtime.log(f"Job {job_id} waits {seconds} s: its runs fail, one after the other")
@@ -291,34 +292,40 @@ class ScheddService:
 
     # -- periodic work ----------------------------------------------------------------------
 
-    async def _serve_policy(self) -> None:
-        while True:
-            await asyncio.sleep(self.settings.policy_seconds or _SEEN_OUT_SECONDS)
-            await self._look_at(FINISHED, self.scheduler.see_out)
-            if self.settings.policy_seconds:
-                await self._look_at(WAITING, self.scheduler.apply_policy)
+    async def _apply_policy(self) -> None:
+        await asyncio.sleep(self.settings.policy_seconds or _SEEN_OUT_SECONDS)
+        await self._look_at(FINISHED, self.scheduler.see_out)
+        if self.settings.policy_seconds:
+            await self._look_at(WAITING, self.scheduler.apply_policy)
 
     async def _look_at(self, statuses: Iterable[int], do: Callable[[list[Job]], None]) -> None:
         """Do something with all jobs in some statuses, slice by slice."""
         jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
         for start in range(0, len(jobs), _POLICY_SLICE):
-            do(jobs[start : start + _POLICY_SLICE])
+            _do_with_each(do, jobs[start : start + _POLICY_SLICE])
             await asyncio.sleep(0)
 
-    async def _serve_crontabs(self) -> None:
-        while True:
-            await asyncio.sleep(_CRON_SECONDS)
-            self.crontabs.renew_passed()
+    async def _renew_crontabs(self) -> None:
+        await asyncio.sleep(_CRON_SECONDS)
+        self.crontabs.renew_passed()
 
-    async def _serve_cleaning(self) -> None:
+    async def _clean(self) -> None:
         """Write the queue log anew, after each QUEUE_CLEAN_INTERVAL and whenever it has grown."""
         clock = self.runtime.clock
-        due = clock.steady() + self.settings.clean_seconds
-        while True:
-            if self.journal.has_grown or clock.steady() >= due:
-                due = clock.steady() + self.settings.clean_seconds
-                try:
-                    await self.journal.compact(self.queue, self.now())
-                except StorageError as error:
-                    self.runtime.log.problem(f"The queue log stays as it is: {error}")
-            await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
+        if self.journal.has_grown or clock.steady() >= self._clean_at:
+            self._clean_at = clock.steady() + self.settings.clean_seconds
+            try:
+                await self.journal.compact(self.queue, self.now())
+            except StorageError as error:
+                self.runtime.log.problem(f"The queue log stays as it is: {error}")
+        await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
+
+
+def _do_with_each(do: Callable[[list[Job]], None], jobs: list[Job]) -> None:
+    """Do something with jobs; one with which it fails is reported and keeps no other back."""
+    try:
+        do(jobs)
+    except Exception:  # noqa: BLE001 - told below, of the job that it is about
+        for job in jobs:
+            with tasks.reported("The policy of a job"):
+                do([job])

@@ -260,10 +260,12 @@ class ShadowHost:
             except ConnectionLost:
                 self.log("The schedd is gone; its next host will find the jobs again.")
                 return
-            try:
-                self._obey(message)
-            except (KettleError, ValueError) as error:
-                self.runtime.log.problem(f"{type(message).__name__}: {error}")
+            # Whatever is odd about one job, this host has the shadows of many.
+            with tasks.reported(type(message).__name__):
+                try:
+                    self._obey(message)
+                except (KettleError, ValueError) as error:
+                    self.runtime.log.problem(f"{type(message).__name__}: {error}")
 
     def _obey(self, message: HostMessage) -> None:
         if isinstance(message, StartShadow):

@@ -126,9 +126,9 @@ class StartdService:
         self.updates.note_all()
         self.runtime.network.on_moved(self._tell_all)
         self._tasks = [
-            tasks.spawn(self._refresh_forever(), "readings"),
-            tasks.spawn(self._meter.measure_forever(), "load"),
-            tasks.spawn(self._schedds.keep_alive_forever(), "alives"),
+            tasks.repeat(self._refresh_when_due, "readings"),
+            tasks.repeat(self._meter.measure_when_due, "load"),
+            tasks.repeat(self._schedds.keep_alive, "alives"),
             tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
             tasks.spawn(self._learn_vm(), "virtual machines"),
         ]
@@ -418,11 +418,12 @@ class StartdService:
 
     # ---- measurements -------------------------------------------------------------------------
 
-    async def _refresh_forever(self) -> None:
-        while True:
-            await asyncio.sleep(max(1, self.runtime.config.value(CollectorKnobs.UPDATE_INTERVAL)))
+    async def _refresh_when_due(self) -> None:
+        await asyncio.sleep(max(1, self.runtime.config.value(CollectorKnobs.UPDATE_INTERVAL)))
+        # Old readings are better than no word at all: the collector forgets who says nothing.
+        with tasks.reported("Measuring the machine"):
             self.refresh()
-            self.updates.note_all()
+        self.updates.note_all()
 
     def refresh(self) -> None:
         """Measure the machine again."""

@@ -29,10 +29,9 @@ class Output:
         self._descriptor = descriptor
 
     async def keep_short(self) -> None:
-        """Look at the file again and again."""
-        while True:
-            self.shorten()
-            await asyncio.sleep(ROUND_SECONDS)
+        """Look at the file, and rest for a while."""
+        self.shorten()
+        await asyncio.sleep(ROUND_SECONDS)
 
     def shorten(self) -> None:
         """Empty the file if it is too long; its end is kept beside it, if that can be written."""

@@ -47,7 +47,7 @@ class ParentLink:
         elif inheritance.parent_pid and os.getppid() == inheritance.parent_pid:
             tasks.spawn(self._watch_pid(), "watching the master")
         if inheritance.parent_address:
-            tasks.spawn(self._say_alive(), "telling the master that we are alive")
+            tasks.repeat(self._say_alive, "telling the master that we are alive")
 
     def stop(self) -> None:
         """Watch no more."""
@@ -84,11 +84,10 @@ class ParentLink:
 
     async def _say_alive(self) -> None:
         """Say so three times in each NOT_RESPONDING_TIMEOUT."""
-        while True:
-            config = self._runtime.config
-            timeout = max(1, config.value(MasterKnobs.NOT_RESPONDING_TIMEOUT))
-            await asyncio.sleep(timeout / 3)
-            await self._tell(Command.DC_CHILDALIVE, Words(self._runtime.identity.pid, timeout, 0.0))
+        config = self._runtime.config
+        timeout = max(1, config.value(MasterKnobs.NOT_RESPONDING_TIMEOUT))
+        await asyncio.sleep(timeout / 3)
+        await self._tell(Command.DC_CHILDALIVE, Words(self._runtime.identity.pid, timeout, 0.0))
 
     async def _tell(self, command: Command, message: Words) -> None:
         if not self._inheritance.parent_address:

@@ -195,10 +195,12 @@ class Listening:
         """Register, listen, and come back after every loss."""
         delay = _FIRST_RETRY_SECONDS
         while True:
-            try:
-                await self._listen()
-            except KettleError as error:
-                self._log.problem(f"CCB: not registered: {error}")
+            # Who is behind a broker is reached by nobody without it: whatever failed, try again.
+            with tasks.reported("Listening at a CCB broker"):
+                try:
+                    await self._listen()
+                except KettleError as error:
+                    self._log.problem(f"CCB: not registered: {error}")
             if self.registered.is_set():
                 delay = _FIRST_RETRY_SECONDS
                 self.registered.clear()

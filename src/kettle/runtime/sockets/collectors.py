@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -195,7 +196,9 @@ class Advertiser:
                 count = 1
             self._links = [_Link() for _ in range(count)]
             for number, link in enumerate(self._links):
-                link.task = tasks.spawn(self._serve(link, number), f"collector {number}")
+                link.task = tasks.repeat(
+                    partial(self._send_next, link, number), f"collector {number}"
+                )
         for link in self._links:
             if len(link.waiting) >= MOST_WAITING and key not in link.waiting:
                 self.updates_failed += 1
@@ -205,27 +208,31 @@ class Advertiser:
             link.idle.clear()
             link.wake.set()
 
-    async def _serve(self, link: _Link, number: int) -> None:
-        """Send what waits for one collector, for as long as the daemon lives."""
-        while True:
-            link.tell_again(self._runtime.clock.monotonic())
-            if not link.waiting:
-                link.idle.set()
-                await self._wait_for_news(link)
-            key, update = next(iter(link.waiting.items()))
-            try:
-                await self._send(link, number, update)
-            except (WireError, OSError) as error:
-                await self._on_failure(link, number, error)
-                continue
-            link.failures = 0
-            self.updates_sent += 1
-            name = Command(update.command).name
-            self._runtime.log.full(f"Sent {name} {key[1]} {key[2]} to collector {number}")
-            if link.waiting.get(key) is update:
-                del link.waiting[key]
-            if key[0] == "update":
-                link.told[key] = update
+    async def _send_next(self, link: _Link, number: int) -> None:
+        """Send the next of what waits for one collector, and wait for it if nothing does."""
+        link.tell_again(self._runtime.clock.monotonic())
+        if not link.waiting:
+            link.idle.set()
+            await self._wait_for_news(link)
+        key, update = next(iter(link.waiting.items()))
+        try:
+            await self._send(link, number, update)
+        except (WireError, OSError) as error:
+            await self._on_failure(link, number, error)
+            return
+        except Exception:
+            # What cannot be sent for a reason of its own must not keep back what comes after it.
+            _drop_sent(link, key, update)
+            link.drop()
+            self.updates_failed += 1
+            raise
+        link.failures = 0
+        self.updates_sent += 1
+        name = Command(update.command).name
+        self._runtime.log.full(f"Sent {name} {key[1]} {key[2]} to collector {number}")
+        _drop_sent(link, key, update)
+        if key[0] == "update":
+            link.told[key] = update
 
     async def _wait_for_news(self, link: _Link) -> None:
         """Wait for an update, or until a collector that went away has to be told again."""
@@ -291,3 +298,9 @@ class Advertiser:
         delay = min(RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**link.failures)
         link.failures = min(link.failures + 1, 16)
         await asyncio.sleep(delay)
+
+
+def _drop_sent(link: _Link, key: tuple[str, ...], update: _Update) -> None:
+    """Send an update no more, unless a newer one has taken its place."""
+    if link.waiting.get(key) is update:
+        del link.waiting[key]

@@ -127,7 +127,7 @@ class SystemNetwork(CommandNetwork):
         self._start_accepting()
         if self._datagrams is not None:
             self._datagrams.start()
-        tasks.spawn(self._expire_sessions(), "expire sessions")
+        tasks.repeat(self._expire_sessions, "expire sessions")
 
     def _start_accepting(self) -> None:
         if self._listening or not self._listeners:
@@ -189,9 +189,8 @@ class SystemNetwork(CommandNetwork):
         send_datagrams(target, payload)
 
     async def _expire_sessions(self) -> None:
-        while True:
-            await asyncio.sleep(_EXPIRE_SESSIONS_SECONDS)
-            self.expire_sessions()
+        await asyncio.sleep(_EXPIRE_SESSIONS_SECONDS)
+        self.expire_sessions()
 
     async def close(self) -> None:
         """Stop listening and end every connection that is being served."""

@@ -81,8 +81,9 @@ class ScheddAds:
 
     def start(self) -> None:
         """Begin to tell."""
-        tasks.spawn(self._serve(), "ads of the schedd")
-        tasks.spawn(self._serve_interval(), "regular ads of the schedd")
+        tasks.repeat(self._serve, "ads of the schedd", ended=lambda: self._stopping)
+        regular = "regular ads of the schedd"
+        tasks.repeat(self._serve_interval, regular, ended=lambda: self._stopping)
 
     def on_change(self) -> None:
         """Note that counts may have changed."""
@@ -226,9 +227,8 @@ class ScheddAds:
         return ad
 
     async def _serve_interval(self) -> None:
-        while not self._stopping:
-            self._schedd.history.append_own(self._tell_all(), self._schedd.now())
-            await asyncio.sleep(self._schedd.settings.update_seconds)
+        self._schedd.history.append_own(self._tell_all(), self._schedd.now())
+        await asyncio.sleep(self._schedd.settings.update_seconds)
 
     def on_moved(self) -> None:
         """Note that others have to reach us elsewhere."""
@@ -246,17 +246,18 @@ class ScheddAds:
         return ad
 
     async def _serve(self) -> None:
-        while not self._stopping:
-            await self._wake.wait()
-            await asyncio.sleep(GATHER_SECONDS)
-            self._wake.clear()
+        await self._wake.wait()
+        await asyncio.sleep(GATHER_SECONDS)
+        self._wake.clear()
+        # Whatever is odd in one job's numbers, all the others want matches.
+        with tasks.reported("Telling of the submitters"):
             self._tell_submitters()
-            wanted, self._matches_wanted = self._matches_wanted, False
-            if wanted and len(self._schedd.idle):
-                await self._advertiser.flush(FLUSH_SECONDS)
-                await self._reschedule()
-                await self.flock.ask_for_matches(self._schedd.idle.submitters())
-            await asyncio.sleep(WANTING_SECONDS if wanted else PAUSE_SECONDS - GATHER_SECONDS)
+        wanted, self._matches_wanted = self._matches_wanted, False
+        if wanted and len(self._schedd.idle):
+            await self._advertiser.flush(FLUSH_SECONDS)
+            await self._reschedule()
+            await self.flock.ask_for_matches(self._schedd.idle.submitters())
+        await asyncio.sleep(WANTING_SECONDS if wanted else PAUSE_SECONDS - GATHER_SECONDS)
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd

@@ -83,7 +83,7 @@ class BesideJobs:
     def start(self) -> None:
         """Look for jobs that may start, and after their policy."""
         self._start_all()
-        tasks.spawn(self._serve_policy(), "policy of jobs beside the schedd")
+        tasks.repeat(self._look, "policy of jobs beside the schedd")
 
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit: a new or released job may start."""
@@ -259,14 +259,14 @@ class BesideJobs:
             self._empty.clear()
             await self._empty.wait()
 
-    async def _serve_policy(self) -> None:
-        while True:
-            seconds = self._schedd.settings.policy_seconds
-            await asyncio.sleep(seconds or _AGAIN_SECONDS)
-            for run in list(self.runs.values()) if seconds else ():
+    async def _look(self) -> None:
+        seconds = self._schedd.settings.policy_seconds
+        await asyncio.sleep(seconds or _AGAIN_SECONDS)
+        for run in list(self.runs.values()) if seconds else ():
+            with tasks.reported("The policy of a job beside the schedd"):
                 self._apply_policy(run)
-            # What a start expression or a job's requirements look at may have changed by itself.
-            self._start_all()
+        # What a start expression or a job's requirements look at may have changed by itself.
+        self._start_all()
 
     def _apply_policy(self, run: Run) -> None:
         scheduler = self._schedd.scheduler

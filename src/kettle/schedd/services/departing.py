@@ -72,7 +72,8 @@ class Departures:
                 for job in batch:
                     del self._ready[job.id]
                 try:
-                    await self._see_out(batch)
+                    with tasks.reported("The departure of finished jobs"):
+                        await self._see_out(batch)
                 finally:
                     self.leaving.difference_update(job.id for job in batch)
         finally:
@@ -103,7 +104,9 @@ class Departures:
         except StorageError as error:
             schedd.runtime.log.problem(f"{len(recorded)} finished jobs stay: {error}")
             return
-        self._written.difference_update(job.id for job in recorded)
         for start in range(0, len(recorded), _SLICE):
-            schedd.scheduler.take_out(recorded[start : start + _SLICE])
+            leaving = recorded[start : start + _SLICE]
+            schedd.scheduler.take_out(leaving)
+            # Not before: one that stays after all must not be recorded again.
+            self._written.difference_update(job.id for job in leaving)
             await asyncio.sleep(0)

@@ -125,13 +125,12 @@ class HistoryFiles:
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The schedd's own history lacks a record: {error}")
 
-    async def serve_indices(self) -> None:
-        """Keep the indices of the histories up to date, in a child, forever."""
-        while True:
-            for name, file in (("history", self._jobs), ("epoch history", self._epochs)):
-                if file.path and file.unindexed_bytes >= INDEXED_FROM_BYTES:
-                    await self._index(name, file)
-            await asyncio.sleep(_INDEXED_SECONDS)
+    async def index(self) -> None:
+        """Bring the indices of the histories up to date, in a child, and rest for a while."""
+        for name, file in (("history", self._jobs), ("epoch history", self._epochs)):
+            if file.path and file.unindexed_bytes >= INDEXED_FROM_BYTES:
+                await self._index(name, file)
+        await asyncio.sleep(_INDEXED_SECONDS)
 
     async def _index(self, name: str, file: RecordFile) -> None:
         file.unindexed_bytes = 0

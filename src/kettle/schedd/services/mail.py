@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kettle.runtime import tasks
 from kettle.schedd import notices
 
 if TYPE_CHECKING:
@@ -24,7 +25,15 @@ class Mailer:
         self._uid_domain = uid_domain
 
     def notify(self, job: Job) -> None:
-        """Send mail about a job's present state, if its owner wants it."""
+        """Send mail about a job's present state, if its owner wants it.
+
+        Never raises: what is said in a mail is users' words, and whoever has it sent goes on to
+        what matters more.
+        """
+        with tasks.reported("Mail about a job"):
+            self._notify(job)
+
+    def _notify(self, job: Job) -> None:
         if not notices.is_wanted(job):
             return
         runtime = self._runtime

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kettle.records.job_trace import Step
+from kettle.runtime import tasks
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -50,6 +51,10 @@ class Records:
         return self._schedd.history.has(job)
 
     def clean_up(self, job: Job) -> None:
-        """Remove what a finished job left in the spool; mail its owner."""
-        self._mailer.notify(job)
-        self._schedd.spool.remove_job(job.id)
+        """Remove what a finished job left in the spool; mail its owner.
+
+        Nothing that is odd about one job keeps it, or those that leave with it, in the queue.
+        """
+        with tasks.reported("Cleaning up after a job"):
+            self._mailer.notify(job)
+            self._schedd.spool.remove_job(job.id)

@@ -343,15 +343,20 @@ class ShadowHosts:
                 host.ready = True
                 if host.waiting:
                     self._pump(host)
-            elif isinstance(message, UpdateJob):
-                self._on_update(host, message)
-            elif isinstance(message, ShadowExited):
-                self._on_exit(host, message)
-            elif isinstance(message, TransferRecord):
-                if _job_of(message) in host.jobs:
-                    self._records.transferred(_job_of(message), message.kind, message.record)
+            elif isinstance(message, UpdateJob | ShadowExited | TransferRecord):
+                # One job's trouble is no reason to give up a host that has many.
+                with tasks.reported(f"{type(message).__name__} of a shadow host"):
+                    self._on_news(host, message)
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
+
+    def _on_news(self, host: _Host, message: UpdateJob | ShadowExited | TransferRecord) -> None:
+        if isinstance(message, UpdateJob):
+            self._on_update(host, message)
+        elif isinstance(message, ShadowExited):
+            self._on_exit(host, message)
+        elif _job_of(message) in host.jobs:
+            self._records.transferred(_job_of(message), message.kind, message.record)
 
     def _on_update(self, host: _Host, message: UpdateJob) -> None:
         job = _job_of(message)

@@ -24,17 +24,15 @@ class LoadMeter:
     def __init__(self, startd: Startd) -> None:
         self._startd = startd
 
-    async def measure_forever(self) -> None:
-        """Measure for as long as a slot is in use, or its job's load lasts."""
+    async def measure_when_due(self) -> None:
+        """Wait for the next moment to measure; nobody does while no slot is or was in use."""
         config = self._startd.runtime.config
-        while True:
-            await asyncio.sleep(max(1, config.value(StartdKnobs.POLLING_INTERVAL)))
-            config = self._startd.runtime.config
-            machine = self._startd.machine
-            if machine.readings.jobs_load or any(
-                record.slot.phase.state in _IN_USE for record in machine
-            ):
-                await self._measure()
+        await asyncio.sleep(max(1, config.value(StartdKnobs.POLLING_INTERVAL)))
+        machine = self._startd.machine
+        if machine.readings.jobs_load or any(
+            record.slot.phase.state in _IN_USE for record in machine
+        ):
+            await self._measure()
 
     async def _measure(self) -> None:
         startd = self._startd

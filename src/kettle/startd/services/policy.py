@@ -15,6 +15,7 @@ from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.policy.kill_signals import wished_seconds
+from kettle.runtime import tasks
 from kettle.startd import ads, claim_machine, slot_policy
 from kettle.startd import slot_events as ev
 from kettle.startd.machine import SlotRecord
@@ -71,10 +72,14 @@ class PolicyWatch:
         self._wait_for(self._startd.machine)
 
     def _try(self, records: Iterable[SlotRecord]) -> None:
-        try:
-            self.look(records)
-        except KettleError as error:
-            self._startd.runtime.log(f"the policy cannot be evaluated: {error}")
+        for record in list(records):
+            # The others are looked at, and all again: a policy that is watched no more lets jobs
+            # stay for ever.
+            with tasks.reported(f"The policy of {record.short_name}"):
+                try:
+                    self.look((record,))
+                except KettleError as error:
+                    self._startd.runtime.log(f"the policy cannot be evaluated: {error}")
 
     def look(self, records: Iterable[SlotRecord]) -> None:
         """Evaluate the policy of these slots and let what is due happen to them."""

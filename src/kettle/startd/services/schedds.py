@@ -61,14 +61,16 @@ class Schedds:
         startd.machine.set_claim(record, claim_machine.hear(record.claim, now))
         await stream.send(messages.AliveReply(record.claim.holder.alive_interval_seconds))
 
-    async def keep_alive_forever(self) -> None:
-        """Ask the schedds of idle claims, at least three times a lease, whether they live."""
-        while True:
-            left = self._ask_who_is_due()
-            self._claimed.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(_TOGETHER_SECONDS, left)):
-                    await self._claimed.wait()
+    async def keep_alive(self) -> None:
+        """Ask the schedds of idle claims that are due, and wait for the next that will be.
+
+        Each is asked at least three times a lease whether it lives.
+        """
+        left = self._ask_who_is_due()
+        self._claimed.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(_TOGETHER_SECONDS, left)):
+                await self._claimed.wait()
 
     def _ask_who_is_due(self) -> float:
         """Ask the schedds that it is time to ask; return in how many seconds others are due."""

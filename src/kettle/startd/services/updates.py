@@ -43,7 +43,7 @@ class Updates:
             "Machine",
             "TARGET.DynamicSlot && " + equals(f"substr(TARGET.Name, {-len(ending)})", ending),
         )
-        self._task = tasks.spawn(self._send_forever(), "collector updates")
+        self._task = tasks.repeat(self._send_when_due, "collector updates")
 
     def note(self, record: SlotRecord, *, urgent: bool) -> None:
         """A slot has changed."""
@@ -76,12 +76,11 @@ class Updates:
         self._waiting.clear()
         self._wake.set()
 
-    async def _send_forever(self) -> None:
-        while True:
-            await self._wake.wait()
-            await asyncio.sleep(_AT_ONCE_SECONDS)
-            self._wake.clear()
-            self.send_now()
+    async def _send_when_due(self) -> None:
+        await self._wake.wait()
+        await asyncio.sleep(_AT_ONCE_SECONDS)
+        self._wake.clear()
+        self.send_now()
 
     def send_now(self) -> None:
         """Send what is due."""
@@ -92,9 +91,11 @@ class Updates:
             self._waiting.pop(name, None)
             if startd.machine.slots.get(name) is not record:
                 continue
-            ad = startd.slot_ad(record).flattened()
-            record.sent_at = now
-            self._advertiser.update(Command.UPDATE_STARTD_AD, ad, ads.private_ad(record))
+            # What is odd about one slot's job is no reason to be silent about the others.
+            with tasks.reported(f"The ad of {record.short_name}"):
+                ad = startd.slot_ad(record).flattened()
+                record.sent_at = now
+                self._advertiser.update(Command.UPDATE_STARTD_AD, ad, ads.private_ad(record))
         if self._daemon_due:
             self._daemon_due = False
             figures = startd.runtime.self_figures()

@@ -11,6 +11,7 @@ import contextlib
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.runtime import tasks
 from kettle.starter import outcome, syscalls
 from kettle.starter.place import SHOWN, add_shown
 from kettle.starter.services.parts import Starter
@@ -101,8 +102,9 @@ class JobReports:
                 return
             lease = starter.shadow.lease_seconds
             delay = min(settings.update_interval, lease / 3 if lease else 1e9)
-            self.usage = self.usage.observe(starter.jobs.sample())
-            await self.send_update()
+            with tasks.reported("An update of the job's usage"):
+                self.usage = self.usage.observe(starter.jobs.sample())
+                await self.send_update()
 
     async def send_update(self) -> None:
         """Tell shadow and startd what the job uses now."""

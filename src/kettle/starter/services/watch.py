@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
+from kettle.runtime import tasks
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.memory import is_memory_short
 from kettle.runtime.process.privileges import Privileges
@@ -89,11 +90,14 @@ class ResourceWatch:
             await asyncio.sleep(delay)
             now = loop.time()
             passed, looked_at = now - looked_at, now
-            excess, delay = self._look_at_memory(jobs, passed)
-            if excess is None and self._disk_matters and now >= walked_until:
-                excess, soon = self._look_at_disk(measure_disk, passed, now)
-                delay = min(delay, soon)
-                walked_until = loop.time() + (loop.time() - now) * _WALK_SHARE
+            excess, delay = None, self._rules.polling_seconds
+            # A look that fails must not be the last one: the job goes on.
+            with tasks.reported("A look at what the job uses"):
+                excess, delay = self._look_at_memory(jobs, passed)
+                if excess is None and self._disk_matters and now >= walked_until:
+                    excess, soon = self._look_at_disk(measure_disk, passed, now)
+                    delay = min(delay, soon)
+                    walked_until = loop.time() + (loop.time() - now) * _WALK_SHARE
             if excess is not None:
                 on_excess(excess)
                 return

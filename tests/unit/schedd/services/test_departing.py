@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kettle.errors import StorageError
+from kettle.runtime import tasks
 from kettle.schedd.departures import MOST_TOGETHER
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services import departing
@@ -157,3 +158,33 @@ def test_who_settles_does_not_wait_for_others_to_gather() -> None:
         assert asyncio.get_running_loop().time() - began < GATHER_SECONDS
 
     run_virtually(main())
+
+
+def test_jobs_that_could_not_be_taken_out_are_not_recorded_again() -> None:
+    here = Schedd()
+    take_out = here.take_out
+    said: list[str] = []
+
+    def fail(jobs: Iterable[Any]) -> None:
+        here.story.append("fail")
+        raise ValueError("a fault of ours")
+
+    async def main() -> None:
+        tasks.set_reporter(said.append)
+        here.take_out = fail  # type: ignore[method-assign]
+        here.end(1, 2)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 2", "sync", "synced", "fail"]
+        assert not here.departures.leaving
+        here.take_out, here.story = take_out, []  # type: ignore[method-assign]
+        here.end(1, 2)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["sync", "synced", "take out 2"]
+        assert "The departure of finished jobs failed" in said[0]
+
+    try:
+        run_virtually(main())
+    finally:
+        tasks.set_reporter(None)

@@ -14,6 +14,7 @@ from kettle.errors import ConnectionLost, KettleError
 from kettle.policy.attribute_protection import ProtectedNames
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
+from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.claims import Claim
@@ -329,7 +330,9 @@ def test_a_slow_host_gets_every_word_in_order(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
-def test_a_bug_met_with_one_hosts_report_does_not_end_the_service(tmp_path: Path) -> None:
+def test_a_bug_met_with_one_jobs_report_is_no_other_jobs_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scenario(stage: Stage) -> None:
         stage.start(1)
         stage.start(2)
@@ -338,8 +341,15 @@ def test_a_bug_met_with_one_hosts_report_does_not_end_the_service(tmp_path: Path
         stage.end(1)
         await asyncio.sleep(1)
         stage.raises = False
-        assert stage.story[2:] == ["lost 2.0", "take over 2.0"]
+        stage.end(2)
+        await asyncio.sleep(1)
+        # Not even the other jobs of its host.
+        assert stage.story[2:] == ["ended 2.0"]
+        (report,) = said
+        assert "ShadowExited of a shadow host failed" in report
 
+    said: list[str] = []
+    monkeypatch.setattr(tasks, "report", said.append)
     play(tmp_path, scenario)
 
 
