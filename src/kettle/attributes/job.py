@@ -247,7 +247,7 @@ class Job:
         unit="seconds",
         doc="How long the program ran, by the starter's clock.",
     )
-    JobFinishedHookDone = time(written_by="shadow", doc="When the job's exit hook was done.")
+    JobFinishedHookDone = time(written_by="schedd", doc="When the job was seen out of the queue.")
     JobLastStartDate = time(written_by="schedd", doc="When the run before this one began.")
     JobLeaseDuration = integer(
         written_by="submit",
@@ -257,6 +257,7 @@ class Job:
     JobMachineAttrs = string(
         written_by="submit", by_job=True, doc="Attributes of the machine that the job's ad keeps."
     )
+    JobMaterializeDate = time(written_by="schedd", doc="When a late job was made.")
     JobMaterializeDigestFile = string(
         written_by="schedd", doc="Where the submit digest of the cluster is."
     )

@@ -25,6 +25,11 @@ def kill_signal(ad: ClassAd, *names: str) -> int:
     return int(signal.SIGTERM)
 
 
+def signal_death(number: int) -> str:
+    """Return what ExitReason says of a program that a signal ended."""
+    return f"died on signal {number} ({signal.strsignal(number)})"
+
+
 def _number_of(text: str) -> int:
     """Return the number of a signal, 0 if the text is none."""
     if text.isdecimal():

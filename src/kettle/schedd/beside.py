@@ -23,9 +23,10 @@ from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
-from kettle.policy.kill_signals import kill_signal, wished_seconds
+from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
+from kettle.schedd.job_runs import last_start
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.submit.arguments import read_environment, split_arguments
 
@@ -148,6 +149,8 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
     changes: Attributes = {
         **job_machine.step(ad, job_machine.Started(), now),
         "ShadowBday": str(now),
+        **last_start(ad),
+        "OrigMaxHosts": "1",
         "JobCurrentStartDate": str(now),
         "JobCurrentStartExecutingDate": str(now),
         "NumJobStarts": str((ad.integer("NumJobStarts") or 0) + 1),
@@ -158,7 +161,6 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
         changes["NumShadowStarts"] = str((ad.integer("NumShadowStarts") or 0) + 1)
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
-        changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
     return changes
 
 
@@ -223,8 +225,8 @@ def exit_attributes(status: int) -> dict[str, object]:
         return {
             "ExitBySignal": True,
             "ExitSignal": number,
-            "ExitReason": f"died on signal {number}",
-            "JobCoreDumped": os.WCOREDUMP(status),
+            "ExitReason": signal_death(number),
+            **({"JobCoreDumped": True} if os.WCOREDUMP(status) else {}),
         }
     return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
 

@@ -236,7 +236,7 @@ def step(ad: ClassAd, event: Event, now: int) -> Attributes:
     for row in _BY_EDGE.get((status, type(event)), ()):
         if row.when(ad):
             return {
-                "LastJobStatus": str(status),
+                "LastJobStatus": str(_last_status(status)),
                 "JobStatus": str(int(row.target)),
                 "EnteredCurrentStatus": str(now),
                 **row.do(ad, event, now),
@@ -244,6 +244,14 @@ def step(ad: ClassAd, event: Event, now: int) -> Attributes:
     raise ImpossibleTransition(
         f"a job of status {status} cannot become {type(event).__name__.lower()}"
     )
+
+
+def _last_status(status: int) -> int:
+    """Return what LastJobStatus says of a status that is left.
+
+    A real queue knows no TRANSFERRING_OUTPUT: to it the job runs until its output is there.
+    """
+    return int(JobStatus.RUNNING) if status == JobStatus.TRANSFERRING_OUTPUT else status
 
 
 def may(status: int, event: type[Event]) -> bool:

@@ -26,6 +26,9 @@ _NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "ShadowBday")
 _TRANSFER_NAMES = ("ClusterId", "ProcId", "Owner", "RemoteHost")
 
 
+_Key = tuple[int, frozenset[str], tuple[str, ...]]
+
+
 class _Layout(NamedTuple):
     """How the ads of like jobs are rendered."""
 
@@ -36,18 +39,27 @@ class _Layout(NamedTuple):
     end: str
 
 
+# What a job has in the queue and not in its last record; those of its runs have it.
+_OF_THE_QUEUE = frozenset(("autoclusterid", "autoclusterattrs", "provisionedresources"))
+
+
 class JobRecords:
     """Renders records. `left_out` are attributes, in lower case, that no history is to keep."""
 
     def __init__(self, left_out: AbstractSet[str] = frozenset()) -> None:
-        self._left_out = left_out
-        # (cluster, the job's own names) → how such jobs are rendered.
-        self._layouts: OrderedDict[tuple[int, tuple[str, ...]], _Layout] = OrderedDict()
+        self._left_out = frozenset(left_out)
+        self._left_out_at_last = self._left_out | _OF_THE_QUEUE
+        # (cluster, what is left out, the job's own names) → how such jobs are rendered.
+        self._layouts: OrderedDict[_Key, _Layout] = OrderedDict()
 
     def ad_lines(self, job: Job) -> str:
+        """Return the lines of a job that leaves the queue."""
+        return self._lines_of(job, self._left_out_at_last)
+
+    def _lines_of(self, job: Job, left_out: frozenset[str]) -> str:
         """Return a job's lines without secrets, in the order of their names."""
         table = job.ad.table
-        _, own, end = self._layout_of(job)
+        _, own, end = self._layout_of(job, left_out)
         pieces: list[str] = []
         for before, name in own:
             text = table[name]
@@ -75,7 +87,7 @@ class JobRecords:
         job if that says `all`.
         """
         whole = kind == "EPOCH" or [name.lower() for name in more] == ["all"]
-        lines = self.ad_lines(job) if whole else _lines(job.ad, (*_NAMES, *more))
+        lines = self._lines_of(job, self._left_out) if whole else _lines(job.ad, (*_NAMES, *more))
         return _epoch(kind, job, now, lines)
 
     def transfer(
@@ -86,25 +98,27 @@ class JobRecords:
         of_the_job = [name for name in (*_TRANSFER_NAMES, *more) if name not in record]
         return _epoch(kind, job, now, own + _lines(job.ad, of_the_job))
 
-    def _layout_of(self, job: Job) -> _Layout:
-        key = (job.id.cluster, tuple(job.ad.own_names()))
+    def _layout_of(self, job: Job, left_out: frozenset[str]) -> _Layout:
+        key = (job.id.cluster, left_out, tuple(job.ad.own_names()))
         layout = self._layouts.get(key)
         parent = job.ad.parent
         shared = {} if parent is None else parent.table
         if layout is not None and layout.shared == shared:
             self._layouts.move_to_end(key)
             return layout
-        layout = self._layouts[key] = self._make_layout(job, dict(shared))
+        layout = self._layouts[key] = self._make_layout(job, dict(shared), left_out)
         if len(self._layouts) > MOST_LAYOUTS:
             self._layouts.popitem(last=False)
         return layout
 
-    def _make_layout(self, job: Job, shared: Mapping[str, object]) -> _Layout:
+    def _make_layout(
+        self, job: Job, shared: Mapping[str, object], left_out: frozenset[str]
+    ) -> _Layout:
         ad, before = job.ad, ""
         own: list[tuple[str, str]] = []
         for name in sorted(ad.names(), key=str.lower):
             lower = name.lower()
-            if is_private_attribute(name) or lower in self._left_out:
+            if is_private_attribute(name) or lower in left_out:
                 continue
             if lower in ad.table:
                 own.append((f"{before}{name} = ", lower))

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.classad import ClassAd
-from kettle.classad.text import quote_line
+from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.schedd.job_machine import Attributes
+from kettle.schedd.settings import round_up
+from kettle.wire.sinful import Sinful
 
 # What describes the machine a job runs on, and goes when it leaves it.
 # How long a run's transfers took, in its shadow's last report: for the schedd's ad alone.
@@ -38,7 +40,8 @@ _OF_THE_RUN = (
     JOB_PID_BIRTH,
 )
 
-# What the match says of the run, if anything: then a job's own words of it do not count.
+# What is the match's to say: a job's own words of it do not count. Of the group only the request of
+# the claim speaks.
 _OF_THE_MATCH = ("RemoteNegotiatingGroup", "RemotePool")
 
 # What a shadow says of an attribute that is to go.
@@ -90,14 +93,14 @@ def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attri
         "PublicClaimId": quote_line(public_claim_id(claim_id)),
         "StartdIpAddr": quote_line(startd_address),
         "RemoteHost": quote_line(host),
+        "StartdPrincipal": quote_line(_principal(startd_address)),
         "RemoteSlotID": str(slot.integer("SlotID") or 0),
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
     }
-    for name in _OF_THE_MATCH:
-        text = slot.text(name)
-        if text is not None:
-            changes[name] = text
+    pool = slot.text("RemotePool")
+    if pool is not None:
+        changes["RemotePool"] = pool
     return changes
 
 
@@ -109,6 +112,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
         **shadow_attributes(ad, now),
         "JobCurrentStartDate": str(now),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+        **last_start(ad),
     }
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
@@ -117,6 +121,17 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
         if name in ad and name not in of_claim:
             changes[name] = None
     return changes
+
+
+def last_start(ad: ClassAd) -> Attributes:
+    """Return when the run before the one that begins now began; nothing for the first."""
+    began = ad.text("JobCurrentStartDate")
+    return {} if began is None else {"JobLastStartDate": began}
+
+
+def _principal(startd_address: str) -> str:
+    """Return whom the sessions that come with claims take the startd for."""
+    return f"execute-side@matchsession/{Sinful.parse(startd_address).host}"
 
 
 def shadow_attributes(ad: ClassAd, now: int) -> Attributes:
@@ -145,6 +160,28 @@ def texts(report: Mapping[str, str]) -> Attributes:
         name: None if len(text) == length and text.lower() == _GONE else text
         for name, text in report.items()
     }
+
+
+# Sizes of which a job keeps the largest that any of its runs came to.
+_PEAKS = {"imagesize": "ImageSize", "residentsetsize": "ResidentSetSize_RAW"}
+
+
+def coarse(ad: ClassAd, changes: Attributes, rounded: Mapping[str, int]) -> Attributes:
+    """Return changes with the sizes that are kept coarse and, as `_RAW`, exact.
+
+    `rounded` has the percent for names in lower case, as everywhere in the queue.
+    """
+    kept: Attributes = {}
+    for name, text in changes.items():
+        lower = name.lower()
+        percent = rounded.get(lower)
+        exact = None if percent is None or text is None else read_count(text)
+        if percent is None or exact is None:
+            kept[name] = text
+        elif lower not in _PEAKS or exact > (ad.integer(_PEAKS[lower]) or -1):
+            kept[f"{name}_RAW"] = text
+            kept[name] = str(round_up(exact, percent))
+    return kept
 
 
 def reported_ad(report: Mapping[str, str]) -> ClassAd:

@@ -57,7 +57,7 @@ class Recovery:
             departures.plan_departure(leaving, self._queue, job)
             return
         if job.status == JobStatus.REMOVED and self._outside.owners.was_told(job):
-            self._queue.update(job.id, {"JobAbortEventLogged": "true"})
+            self._queue.update(job.id, {"JobAbortEventLogged": "1"})
         self._scheduler.let_go(job)
 
     def _take_over(self, job: Job) -> bool:

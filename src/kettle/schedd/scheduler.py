@@ -15,6 +15,7 @@ from functools import partial
 from typing import assert_never
 
 from kettle.attributes.codes import (
+    BESIDE_THE_SCHEDD,
     HoldReasonCode,
     JobAction,
     JobStatus,
@@ -67,6 +68,8 @@ class Scheduler:
         self.statistics = statistics
         self.system_policy = system_policy
         self.rests = Rests()
+        # Sizes that are kept coarse: lower-case name → percent.
+        self.rounded: Mapping[str, int] = {}
 
     @property
     def running(self) -> int:
@@ -289,7 +292,7 @@ class Scheduler:
         job = self.queue.jobs.get(job_id)
         if job is None:
             return
-        changes = job_runs.texts(attributes)
+        changes = job_runs.coarse(job.ad, job_runs.texts(attributes), self.rounded)
         if "NumJobReconnects" in attributes:
             self.statistics.add("ShadowsReconnections", self.now())
             self.statistics.on_found_again(job, self.now())
@@ -378,20 +381,20 @@ class Scheduler:
     def _end_run(self, job: Job, reason: int, attributes: Mapping[str, str]) -> None:
         """Commit the end of a run."""
         now = self.now()
-        changes = job_runs.reported_attributes(attributes)
+        reported = job_runs.reported_attributes(attributes)
+        changes = job_runs.coarse(job.ad, reported, self.rounded)
         changes.pop("JobStatus", None)
         changes |= tallies.count_end(job.ad, attributes, reason, now)
         changes |= job_runs.end_attributes(job.ad, now)
         event = event_of_exit(job, reason, attributes)
         if event is not None:
-            if isinstance(event, job_machine.Completed):
+            if isinstance(event, job_machine.Completed) and job.universe not in BESIDE_THE_SCHEDD:
                 changes |= job_runs.committed_attributes(job.ad, now)
             changes |= job_machine.step(job.ad, event, now)
-        else:
-            changes["CurrentHosts"] = "0"
+        changes["CurrentHosts"] = "0"
         if reason in ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
             # Its log has the job's end: a removal that came too late adds none.
-            changes["JobAbortEventLogged"] = "true"
+            changes["JobAbortEventLogged"] = "1"
         self._count_moved(job, attributes, now)
         self.queue.update(job.id, changes)
         if isinstance(event, job_machine.Held):
@@ -465,8 +468,13 @@ class Scheduler:
         aborted = [job for job in finished if _wants_abort_event(job)]
         if aborted:
             self.outside.owners.aborted(aborted)
+            for job in aborted:
+                job.ad["JobAbortEventLogged"] = 1
         # A log may have had no room for that.
         ready = [job for job in finished if departures.may_leave(job)]
+        now = self.now()
+        for job in ready:
+            job.ad["JobFinishedHookDone"] = now
         recorded = self.outside.records.finished(ready) if ready else ()
         for job in recorded:
             job.recorded = True
@@ -478,7 +486,7 @@ class Scheduler:
         """Note of those that stay that their event is written: the next try must write no other."""
         for job in aborted:
             if job.id not in leaving:
-                self.queue.update(job.id, {"JobAbortEventLogged": "true"})
+                self.queue.update(job.id, {"JobAbortEventLogged": "1"})
 
     def take_out(self, jobs: Iterable[Job]) -> None:
         """Take jobs out of the queue, whose records are on disk."""
@@ -521,7 +529,7 @@ class Scheduler:
                 self._forget_run(job)
                 if done.was == JobStatus.COMPLETED and departures.has_unwritten_events(job):
                     # It was about to leave: its log will have its end, and needs no other.
-                    self.queue.update(job.id, {"JobAbortEventLogged": "true"})
+                    self.queue.update(job.id, {"JobAbortEventLogged": "1"})
                 self.let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.

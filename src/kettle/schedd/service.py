@@ -188,6 +188,7 @@ class ScheddService:
             statistics=self.statistics,
             system_policy=read_system_policy(runtime.config.get),
         )
+        self.scheduler.rounded = self.queue_settings.rounded
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
         # Before anybody can submit: files of a cluster come before the cluster.
         for name in await self.spool.remove_orphans(self.queue.knows):
@@ -234,6 +235,7 @@ class ScheddService:
         self.shadows.renew()
         self.transfers.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
+        self.scheduler.rounded = self.queue_settings.rounded
         self.scheduler.system_policy = read_system_policy(config.get)
         self.statistics.sets.set_rules(read_rules(config))
         self.crontabs.renew_all()

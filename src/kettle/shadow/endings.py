@@ -246,14 +246,15 @@ def _requested(request: Request, report: ExitReport | None) -> Ending:
     match request.wish:
         case Wish.HOLD:
             return _held((Last.EVICTED, Last.HELD), reason, code, subcode)
-        case Wish.POLICY_HOLD:
-            ending = _held((Last.HELD,), reason, code, subcode)
+        case Wish.POLICY_HOLD | Wish.POLICY_REMOVE:
+            if request.wish is Wish.POLICY_HOLD:
+                ending = _held((Last.HELD,), reason, code, subcode)
+            else:
+                ending = _removed(Decision(Verdict.REMOVE, reason))
             # It left a machine only if a starter says so: that its claim was taken back.
             if report is not None and "VacateReason" in report.info:
                 ending.attributes |= _vacated(*_said_reason(report, ""))
             return ending
-        case Wish.POLICY_REMOVE:
-            return _removed(Decision(Verdict.REMOVE, reason))
         case Wish.FORGET:
             return Ending(ShadowExit.KILLED)
         case Wish.REMOVE:

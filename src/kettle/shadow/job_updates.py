@@ -38,7 +38,8 @@ _MEASURED = frozenset(
         "NewestCheckpoint", "CheckpointNumber", "JobVMCpuUtilization", "ProvisionedResources",
     )
 )  # fmt: skip
-_NOTHING_MOVED = "[  ]"
+NOTHING_MOVED = "[  ]"
+"""The statistics of transfers before any file moved."""
 _RENAMED = {
     "statslifetime": "StatsLifetimeStarter",
     "recentstatslifetime": "RecentStatsLifetimeStarter",
@@ -109,8 +110,10 @@ def transfer_stats(
     `peer_ack` is what the other side said at the end: what its plug-ins moved is counted too.
     """
     if before is None and not files and peer_ack is None:
-        return _NOTHING_MOVED
-    last = {"CedarSizeBytes": size, "CedarFilesCount": files} if files else {}
+        return NOTHING_MOVED
+    last = {"CedarSizeBytes": size} if files and size else {}
+    if files:
+        last["CedarFilesCount"] = files
     last |= _moved_by_plugins(peer_ack)
     totals = {f"{name}Total": count for name, count in last.items()}
     earlier = before if before is not None else ClassAd()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.policy.kill_signals import signal_death
 from kettle.transfer.outcome import Outcome
 
 
@@ -30,10 +31,12 @@ def exit_attributes(status: int, *, core_dumped: bool = False) -> dict[str, obje
     `core_dumped` is whether it left a core file: the kernel's word for it may have gone elsewhere.
     """
     if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
         return {
             "ExitBySignal": True,
-            "ExitSignal": os.WTERMSIG(status),
-            "JobCoreDumped": core_dumped,
+            "ExitSignal": number,
+            "ExitReason": signal_death(number),
+            **({"JobCoreDumped": True} if core_dumped else {}),
         }
     return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
 

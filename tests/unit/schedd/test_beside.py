@@ -9,7 +9,15 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import load_config
 from kettle.config.sources import MemorySources
-from kettle.schedd.beside import counts, leave_signal, plan_program, schedd_as_machine, startable
+from kettle.schedd.beside import (
+    counts,
+    exit_attributes,
+    leave_signal,
+    plan_program,
+    schedd_as_machine,
+    start_attributes,
+    startable,
+)
 from unit.schedd.queue_fixture import Schedd
 
 HOST = load_config(
@@ -85,3 +93,12 @@ def test_a_job_beside_the_schedd_has_the_schedd_for_a_machine(
     machine = schedd_as_machine(HOST, 5000)
     machine.update(counts(schedd.queue))
     assert list(startable(schedd.queue, machine, {})) == ([job] if starts else [])
+
+
+def test_a_start_beside_the_schedd_says_when_the_one_before_was() -> None:
+    ad = job(JobStatus=1, JobUniverse=7, JobCurrentStartDate=3, JobStartDate=3)
+    changes = start_attributes(ad, "vm", 5)
+    assert (changes["JobLastStartDate"], changes["OrigMaxHosts"]) == ("3", "1")
+    assert exit_attributes(9)["ExitReason"] == "died on signal 9 (Killed)"
+    assert "JobCoreDumped" not in exit_attributes(9)
+    assert exit_attributes(139)["JobCoreDumped"] is True

@@ -75,7 +75,9 @@ def happen(status: JobStatus, event: Event, **attributes: object) -> Attributes:
 def test_a_job_goes_from_here_to_there(source: JobStatus, event: Event, target: JobStatus) -> None:
     changes = happen(source, event)
     assert changes["JobStatus"] == str(int(target))
-    assert changes["LastJobStatus"] == str(int(source))
+    # A real queue knows no such status: what it calls the last one is that the job ran.
+    last = JobStatus.RUNNING if source is JobStatus.TRANSFERRING_OUTPUT else source
+    assert changes["LastJobStatus"] == str(int(last))
     assert changes["EnteredCurrentStatus"] == str(NOW)
 
 

@@ -62,3 +62,12 @@ def test_a_record_has_every_line_of_its_job_whatever_jobs_were_recorded_before()
             lines = [f"{name} = {job.ad.text(name)}\n" for name in sorted(shown, key=str.lower)]
             assert records.ad_lines(job) == "".join(lines)
             assert JobRecords(frozenset({"env"})).ad_lines(job) == "".join(lines)
+
+
+def test_what_the_queue_sorts_its_jobs_by_is_in_the_records_of_runs_and_not_in_the_last() -> None:
+    (job,) = Schedd().submit()
+    job.ad["AutoClusterId"], job.ad["AutoClusterAttrs"] = 7, "Requirements"
+    records = JobRecords()
+    assert b"AutoCluster" not in records.finished(job, 0, 5)
+    assert b"AutoClusterId = 7\n" in records.run("EPOCH", job, 5)
+    assert b"AutoCluster" not in records.finished(job, 0, 5)

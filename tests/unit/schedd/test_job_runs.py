@@ -8,10 +8,20 @@ from kettle.schedd.job_runs import claim_attributes, start_attributes
 
 def test_where_a_match_says_nothing_of_pool_and_group_neither_does_the_job() -> None:
     job = ClassAd({"RemotePool": "cm.of.its.own", "RemoteNegotiatingGroup": "group_rich"})
-    silent = claim_attributes("<s>#1#1#key", "<s>", ClassAd({"Name": "slot1@vm"}))
+    silent = claim_attributes("<s>#1#1#key", "<s:1>", ClassAd({"Name": "slot1@vm"}))
     changes = start_attributes(job, silent, 5)
     assert changes["RemotePool"] is None
     assert changes["RemoteNegotiatingGroup"] is None
-    said = claim_attributes("<s>#1#1#key", "<s>", ClassAd({"RemotePool": "cm"}))
+    said = claim_attributes("<s>#1#1#key", "<s:1>", ClassAd({"RemotePool": "cm"}))
     assert start_attributes(job, said, 5)["RemotePool"] == '"cm"'
     assert "RemotePool" not in start_attributes(ClassAd(), silent, 5)
+
+
+def test_a_run_says_when_the_one_before_it_began() -> None:
+    assert "JobLastStartDate" not in start_attributes(ClassAd(), {}, 5)
+    assert start_attributes(ClassAd({"JobCurrentStartDate": 3}), {}, 5)["JobLastStartDate"] == "3"
+
+
+def test_a_job_names_whom_its_claim_takes_the_startd_for() -> None:
+    said = claim_attributes("<s>#1#1#key", "<10.0.0.7:96?alias=vm>", ClassAd())
+    assert said["StartdPrincipal"] == '"execute-side@matchsession/10.0.0.7"'

@@ -603,3 +603,43 @@ def test_events_that_wait_are_taken_over_by_who_comes_after_the_dead() -> None:
     assert ("recall", str(running.id)) not in done
     world.queue.update(running.id, {SCHEDD_EVENTS: WAITING})
     assert ("recall", str(running.id)) in restart(world).hands.take()
+
+
+def test_sizes_that_a_run_reports_are_kept_coarse_and_exact_and_at_their_peak() -> None:
+    world = World()
+    world.scheduler.rounded = {"imagesize": 25, "residentsetsize": 25}
+    (job,) = world.submit(ImageSize="45", ImageSize_RAW="43")
+    world.run(job)
+    world.scheduler.on_job_update(job.id, {"ImageSize": "44", "ResidentSetSize": "1608"})
+    assert (job.ad.integer("ImageSize"), job.ad.integer("ImageSize_RAW")) == (45, 43)
+    assert (job.ad.integer("ResidentSetSize"), job.ad.integer("ResidentSetSize_RAW")) == (
+        1750,
+        1608,
+    )
+    code = int(ShadowExit.SHOULD_REQUEUE)
+    world.exit(job, code, reusable=False, ImageSize=2600, ResidentSetSize=1607)
+    assert (job.ad.integer("ImageSize"), job.ad.integer("ImageSize_RAW")) == (2750, 2600)
+    assert job.ad.integer("ResidentSetSize_RAW") == 1608
+
+
+def test_a_job_that_left_its_machine_has_no_host_whatever_became_of_it() -> None:
+    world = World()
+    for number, reason in enumerate((ShadowExit.SHOULD_HOLD, ShadowExit.SHOULD_REQUEUE)):
+        (job,) = world.submit()
+        world.run(job, f"<c>#1#{number}#key")
+        assert job.ad.integer("CurrentHosts") == 1
+        world.exit(job, int(reason), reusable=False)
+        assert job.ad.integer("CurrentHosts") == 0
+
+
+def test_a_record_says_when_its_job_was_seen_out_and_that_its_log_has_a_removal() -> None:
+    world = World()
+    first, second = world.submit(2)
+    world.run(first)
+    world.exit(first)
+    act(world, 3, "1.1")
+    world.scheduler.let_go(second)
+    assert first.ad.integer("JobFinishedHookDone") == second.ad.integer("JobFinishedHookDone")
+    assert first.ad.integer("JobFinishedHookDone") is not None
+    assert "JobAbortEventLogged" not in first.ad
+    assert second.ad.integer("JobAbortEventLogged") == 1

@@ -189,3 +189,12 @@ def test_a_failed_transfer_is_worded_as_the_reference_does(
 ) -> None:
     text = transfer_reason(direction, "ap", "slot1@ep", here_failed=here, detail="why")
     assert text == f"Transfer {direction} files failure {expected}. Details: why"
+
+
+def test_a_policy_removal_too_says_that_its_job_was_taken_off_its_machine() -> None:
+    wish = Request(Wish.POLICY_REMOVE, "peri")
+    told = {"VacateReason": "Claim deactivated", "VacateReasonCode": 1009}
+    ending = judge(exited(9, 107, **told), wish)
+    assert ending.exit is ShadowExit.SHOULD_REMOVE
+    assert ending.attributes["VacateReasonCode"] == VacateReasonCode.ClaimDeactivated
+    assert ending.attributes["RemoveReason"] == "peri"

@@ -215,6 +215,8 @@ def test_transfer_statistics_add_up_over_the_runs() -> None:
         "CedarSizeBytesLastRun = 5; CedarFilesCountLastRun = 1; HttpFilesCountLastRun = 3 ]"
     )
     assert transfer_stats(None, 0, 0) == "[  ]"
+    # Two empty files.
+    assert transfer_stats(None, 0, 2) == "[ CedarFilesCountTotal = 2; CedarFilesCountLastRun = 2 ]"
 
 
 def test_what_a_machine_calls_a_protocol_is_a_name_or_nothing() -> None:

@@ -96,6 +96,7 @@ def plan_jobs(
         submission.add_proc(transaction, job, settings, now)
         transaction.set_attribute(key, "ProcId", str(plan.proc))
         transaction.set_attribute(key, "JobStatus", str(plan.status))
+        transaction.set_attribute(key, "JobMaterializeDate", str(now))
         if cluster.ad.integer("QDate") != now:
             transaction.set_attribute(key, "QDate", str(now))
             transaction.set_attribute(key, "EnteredCurrentStatus", str(now))

@@ -85,7 +85,7 @@ _BEGINNING = frozenset(("jobstatus", "holdreasoncode"))
 
 
 def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, str]) -> None:
-    """Say in what status the jobs begin, and count a hold that they begin with.
+    """Say that the jobs begin on hold, and count it; of others nothing is said.
 
     The first job, of which these are its own texts, speaks for all: a submission is held as a
     whole.
@@ -94,10 +94,14 @@ def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, 
     def read(name: str) -> str | None:
         return first.get(name.lower()) or transaction.text(cluster, CLUSTER_PROC, name)
 
-    found = {"InitialJobStatus": read("JobStatus") or "1"}
-    if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
-        label = reason_label(read_count(read("HoldReasonCode") or "") or 0)
-        found |= {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
+    if read("JobStatus") != str(int(JobStatus.HELD)):
+        return
+    label = reason_label(read_count(read("HoldReasonCode") or "") or 0)
+    found = {
+        "InitialJobStatus": str(int(JobStatus.HELD)),
+        "NumHolds": "1",
+        "NumHoldsByReason": tallies.render_counts({label: 1}),
+    }
     for name, text in found.items():
         transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)
 

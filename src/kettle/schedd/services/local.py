@@ -44,7 +44,14 @@ _KEPT = (
     "RemoteUserCpu",
     "RemoteSysCpu",
     "MemoryUsage",
-    "NumPids",
+    "BlockReadKbytes",
+    "BlockReads",
+    "BlockWriteKbytes",
+    "BlockWrites",
+    "RecentBlockReadKbytes",
+    "RecentBlockReads",
+    "RecentBlockWriteKbytes",
+    "RecentBlockWrites",
 )
 
 

@@ -24,7 +24,7 @@ from kettle.policy.attribute_protection import (
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
-from kettle.shadow.job_updates import checkpoint_times, texts
+from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
@@ -102,12 +102,17 @@ async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
     return await _answer_begin(shadow, call)
 
 
+# What says of every run what it moved, be it nothing.
+_OF_TRANSFERS = ("TransferInputFileCounts", "TransferInputStats", "TransferOutputStats")
+
+
 async def _answer_begin(shadow: Run, call: Call) -> Reply:
     """Let the program begin: its start is in the log, and now on its way into the queue.
 
     In this order, because a shadow that takes over learns from the log what the queue missed. Where
     the log cannot tell, the program begins when the queue has its start on disk.
     """
+    shadow.update({name: NOTHING_MOVED for name in _OF_TRANSFERS if name not in shadow.job})
     if shadow.is_logged:
         shadow.flush_within(SHORT_RUN_SECONDS)
     else:

@@ -106,10 +106,15 @@ class JobReports:
                 self.usage = self.usage.observe(starter.jobs.sample())
                 await self.send_update()
 
+    def _add_stream_times(self, ad: ClassAd) -> None:
+        if self._starter.transfers:
+            ad.update(self._starter.keeper.stream_times())
+
     async def send_update(self) -> None:
         """Tell shadow and startd what the job uses now."""
         starter = self._starter
         ad = self.update()
+        self._add_stream_times(ad)
         starter.control.tell_usage(ad, starter.world.address)
         full = ClassAd(parent=ad)
         full["_condor_JOBINFO_MAXINTERVAL"] = 10 * starter.world.settings.update_interval
@@ -131,6 +136,7 @@ class JobReports:
         ad = self.update()
         for name, text in final_figures(usage, now, seen.files).items():
             ad.insert_text(name, text)
+        self._add_stream_times(ad)
         ad["StarterIpAddr"] = starter.world.address
         if status is not None:
             core_dumped = bool(starter.keeper.core)

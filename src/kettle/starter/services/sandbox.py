@@ -19,6 +19,7 @@ from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import write_fully
 from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
+from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Survey(NamedTuple):
     kib: int
     files: int
     is_as_made: bool
+
+
+# Whether a job hangs can be guessed from these.
+_STREAMS = (("StdoutMtime", STDOUT_NAME), ("StderrMtime", STDERR_NAME))
 
 
 class SandboxKeeper:
@@ -133,6 +138,16 @@ class SandboxKeeper:
             kib, files = self.measure()
             self._seen = Survey(kib, files, is_as_made=False)
         return self._seen
+
+    def stream_times(self) -> dict[str, int]:
+        """Return when the streams that are sent back were last written to, as attributes."""
+        times = {}
+        with contextlib.suppress(OSError), self.privileges.as_account(self.account):
+            for attribute, name in _STREAMS:
+                with contextlib.suppress(FileNotFoundError):
+                    facts = os.lstat(f"{self.sandbox.scratch}/{name}")
+                    times[attribute] = int(facts.st_mtime)
+        return times
 
     def surveyed(self) -> Survey:
         """Return what was seen, or what is there. No process of the job may have lived since."""

@@ -83,6 +83,7 @@ def test_no_more_jobs_are_made_than_the_limit_and_the_rest_follows() -> None:
     schedd.queue.commit(transaction)
     assert make(schedd, cluster) == 1
     assert [str(job) for job in schedd.queue.jobs] == ["1.1", "1.2"]
+    assert schedd.queue.jobs[JobId(1, 2)].ad.integer("JobMaterializeDate") == schedd.now
     job = schedd.queue.jobs[JobId(1, 2)]
     assert job.ad.string("Args") == "3"
     assert job.ad.string("Cmd") == "/bin/sleep"
