@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from kettle.classad import ClassAd, parse_old_ad
@@ -343,7 +344,7 @@ def empty(pool: PersonalPool) -> None:
 
 
 def start_kettle(*words: str) -> subprocess.Popen[str]:
-    """Start the `kettle` command as a process of its own."""
+    """Start the `kettle` command as a process of its own, which somebody at a terminal can end."""
     code = "import sys; from kettle.tools.programs import kettle; sys.exit(kettle())"
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
@@ -351,4 +352,6 @@ def start_kettle(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        # What a shell starts in the background ignores SIGINT, and so do its children.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
