@@ -111,7 +111,10 @@ def _said_by_command(sources: Sources, path: str, what: str) -> str:
 
 def read_local_folders(config: Config, reader: StatementReader) -> None:
     """Read the files of the folders in LOCAL_CONFIG_DIR in lexical order."""
-    for folder in config.words("LOCAL_CONFIG_DIR"):
+    # Compat: a list has no way to name a folder with a blank in it
+    # (test_a_folder_s_own_knob_names_one_folder_whatever_its_name).
+    single = config.get("KETTLE_CONFIG_DIR")
+    for folder in (*config.words("LOCAL_CONFIG_DIR"), *((single,) if single else ())):
         pattern = config.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP") or ""
         try:
             excluded = re.compile(pattern) if pattern else None

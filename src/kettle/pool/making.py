@@ -14,7 +14,7 @@ import sys
 from kettle.errors import StorageError, UsageError
 from kettle.pool.folder import PoolFolder, closed_parent
 from kettle.pool.location import Member
-from kettle.pool.settings import PoolSettings, read_given, render_configuration
+from kettle.pool.settings import PoolSettings, check_name, read_given, render_configuration
 from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
@@ -45,10 +45,12 @@ class Maker:
     def make(self) -> None:
         """Make the folder and its configuration; one that exists keeps both.
 
-        Raises UsageError for a folder that holds something else, or that jobs could not enter.
+        Raises UsageError for a folder that holds something else, that jobs could not enter, or
+        that no configuration can name.
         """
         folder = self._pool.folder
         if not self._pool.exists():
+            check_name(folder)
             if os.path.isdir(folder) and os.listdir(folder):
                 raise UsageError(
                     f"{folder} is not empty and holds no personal pool",

@@ -6,8 +6,10 @@ several machines `location.py`'s.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
+from kettle.errors import UsageError
 from kettle.pool.location import Alone, Location, render_mark, render_trust
 
 # The first line, by which a folder is known as a pool of ours before anything in it is removed.
@@ -26,7 +28,7 @@ ETC = $(LOCAL_DIR)/etc
 BIN = {programs}
 SBIN = $(BIN)
 LIBEXEC = $(BIN)
-LOCAL_CONFIG_DIR = $(LOCAL_DIR)/config.d
+{config_folder} = $(LOCAL_DIR)/config.d
 LOCAL_CONFIG_FILE =
 
 {network}BIND_ALL_INTERFACES = false
@@ -123,12 +125,32 @@ class PoolSettings:
     location: Location = field(default_factory=Alone)
 
 
+def check_name(folder: str) -> None:
+    """Raise UsageError for a folder that a configuration cannot name."""
+    if "$(" in folder:
+        what = "`$(`"
+    elif folder != folder.strip():
+        what = "a blank at its end"
+    elif not folder.isprintable():
+        what = "a character that cannot be printed"
+    else:
+        return
+    raise UsageError(
+        f"the folder {folder!r} has {what} in its name: no configuration can name it",
+        hint="choose another folder with --dir",
+    )
+
+
 def render_configuration(settings: PoolSettings) -> str:
-    """Return the text of D/condor_config."""
+    """Return the text of D/condor_config, for a folder whose name was checked."""
     allowed = ", ".join(f"{user}@{settings.domain}" for user in settings.users)
     text = _TEXT.format(
         marker=MARKER,
         folder=settings.folder,
+        # A list would be of other folders, which may be anybody's.
+        config_folder=(
+            "KETTLE_CONFIG_DIR" if re.search(r"[\s,]", settings.folder) else "LOCAL_CONFIG_DIR"
+        ),
         programs=settings.programs,
         domain=settings.domain,
         allowed=allowed,

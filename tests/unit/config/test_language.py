@@ -35,6 +35,19 @@ def test_later_definitions_win_in_any_case_and_over_all_sources() -> None:
     assert config.files == ["/root", "/d/10", "/d/20", "/local"]
 
 
+def test_a_folder_s_own_knob_names_one_folder_whatever_its_name() -> None:
+    sources = MemorySources(
+        files={
+            "/root": "KETTLE_CONFIG_DIR = /a pool, of mine/config.d\n",
+            "/a pool, of mine/config.d/10": "A = mine\n",
+            "/a/evil": "A = somebody's\n",
+        }
+    )
+    config = load_config(sources, {"CONDOR_CONFIG": "/root"})
+    assert config.get("A") == "mine"
+    assert config.files == ["/root", "/a pool, of mine/config.d/10"]
+
+
 @shows("R024")
 def test_the_environment_counts_in_both_spellings_of_its_prefix() -> None:
     config = read("A = file\n", environment={"_condor_A": "low", "_CONDOR_B": "up"})

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from kettle.config import Config
+import pytest
+
+from kettle.config import Config, MemorySources, load_config
+from kettle.errors import UsageError
 from kettle.pool.settings import (
     PoolSettings,
+    check_name,
     is_configuration_of_a_pool,
     render_configuration,
 )
@@ -30,3 +34,21 @@ def test_what_is_given_beats_what_is_written() -> None:
 def test_a_pool_is_known_by_its_first_line() -> None:
     assert is_configuration_of_a_pool(render_configuration(SETTINGS))
     assert not is_configuration_of_a_pool("DAEMON_LIST = MASTER\n")
+
+
+@pytest.mark.parametrize("folder", ["/home/ann/p", "/home/ann/my pool", "/p,x", "/ü'3"])
+def test_a_pool_reads_its_own_settings_and_nobody_else_s(folder: str) -> None:
+    check_name(folder)
+    text = render_configuration(PoolSettings(folder, ("alice",), "here", "/opt/bin"))
+    others = [folder.replace(",", " ").split()[0], "/p", "x", "/x"]
+    files = {f"{other}/evil": "A = evil\n" for other in others if other != folder}
+    files |= {"/root": text, f"{folder}/config.d/10": "A = mine\n"}
+    config = load_config(MemorySources(files=files), {"CONDOR_CONFIG": "/root"})
+    assert config.get("A") == "mine"
+    assert config.files == ["/root", f"{folder}/config.d/10"]
+
+
+@pytest.mark.parametrize("folder", ["/p$(HOME)", "/p$$(x)", "/p ", "/p\nx", "/p\x1b[2J"])
+def test_a_folder_that_no_configuration_can_name_is_refused(folder: str) -> None:
+    with pytest.raises(UsageError, match="no configuration can name it"):
+        check_name(folder)

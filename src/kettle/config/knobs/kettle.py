@@ -6,6 +6,10 @@ from kettle.config.knob import path, string
 class KettleKnobs:
     """Knobs of Kettle's own."""
 
+    KETTLE_CONFIG_DIR = path(
+        "",
+        doc="A further folder like those of LOCAL_CONFIG_DIR; its name may have blanks in it.",
+    )
     KETTLE_METRICS_ADDRESS = string(
         "127.0.0.1",
         doc="The address that it serves them at; everybody who reaches it may read them.",
