@@ -66,6 +66,9 @@ def run(folder: Path, *words: str, more: str = "") -> tuple[int, str, str]:
         (["2", "1.0", "-scanlimit", "2"], "2 1"),
         (["ann", "-scanlimit", "2"], "3 2"),
         (["-scanlimit", "2"], "6 5"),
+        (["-stream", "-limit", "1"], "6"),
+        (["-stream-results:false", "-limit", "1"], "6"),
+        (["-since", "ClusterId == 4"], "6 5"),
         (["-constraint", "ClusterId < 3", "-scanlimit", "2"], ""),
     ],
 )
@@ -187,3 +190,12 @@ def test_run_files_are_deleted_only_when_all_of_them_is_read(tmp_path: Path) -> 
     assert [path.name for path in folder.iterdir()] == ["job.runs.9.0.ads"]
     assert run(tmp_path, *words, more=knob) == (0, "9 0\n9 0\n", "")
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("word", ["true", "false", "undefined", "=="])
+def test_a_search_is_ended_by_a_job_or_by_what_a_record_may_be(tmp_path: Path, word: str) -> None:
+    code, said, complaint = run(tmp_path, "-since", word)
+    assert (code, said) == (1, "")
+    assert complaint == (
+        f"Error: invalid -since constraint: {word}\n\tconstraint must be a job-id, or expression.\n"
+    )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from kettle.classad import parse_expression
+from kettle.classad.nodes import Literal
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.records.history import TRANSFERS
 from kettle.structs import Struct, field
@@ -55,6 +56,8 @@ OPTIONS = (
     Option("extract", 2, 1),
     Option("debug", 3, qualified=True),
     Option("no-librarian", 12),
+    # How a schedd is to answer: it answers here record by record whatever is said.
+    Option("stream-results", 6, qualified=True),
     Option("name", 1, 1),
     Option("pool", 1, 1),
     # Compat: the reference has no -version here (test_every_tool).
@@ -278,6 +281,8 @@ def _apply(
             wish.limit = _number(values[0])
         case "extract":
             wish.extract = values[0]
+        case "stream-results":
+            pass
         case _:
             _apply_form(wish, name, word, qualifiers, values, rest)
 
@@ -328,10 +333,13 @@ def read_since(text: str) -> str:
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return render_jobs([text], [])
     try:
-        parse_expression(text)
+        is_value = isinstance(parse_expression(text), Literal)
     except ClassAdSyntaxError:
+        is_value = True
+    if is_value:
+        # What is true of any record, or of none, ends no search.
         raise UsageError(
             f"Error: invalid -since constraint: {text}\n"
             "\tconstraint must be a job-id, or expression."
-        ) from None
+        )
     return text
