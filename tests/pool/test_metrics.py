@@ -81,3 +81,20 @@ def test_nothing_is_served_where_nobody_asks_for_it(
 ) -> None:
     with personal_pool(tmp_path_factory.mktemp("silent")) as pool:
         assert not (Path(pool.log_folder) / ".metrics_address").exists()
+
+
+def test_a_daemon_that_is_stopped_is_hung_within_seconds_and_well_when_it_goes_on(
+    pool: PersonalPool,
+) -> None:
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 30)
+    schedd = daemon_pid(pool, "condor_schedd")
+    os.kill(schedd, signal.SIGSTOP)
+    try:
+        wait_until(lambda: fetch(pool, "/healthz")[0] == 503, 15)
+        facts = json.loads(fetch(pool, "/healthz")[1])["daemons"]
+        assert [name for name, one in facts.items() if not one["healthy"]] == ["SCHEDD"]
+        assert facts["SCHEDD"]["state"] == "Hung"
+        assert 'kettle_up{daemon="SCHEDD"} 0' in fetch(pool, "/metrics")[1]
+    finally:
+        os.kill(schedd, signal.SIGCONT)
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 15)

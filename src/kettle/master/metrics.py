@@ -123,6 +123,8 @@ OF_THE_MASTER = (
 )
 """Figures that the master knows by itself, labelled `daemon`."""
 # fmt: on
+HUNG = "Hung"
+"""How a daemon stands that is there and does not answer, in the reference's word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,16 @@ class Standing:
     state: str
     well: bool
     since: float
+
+
+def with_silent(
+    standings: Mapping[str, Standing], silent: Mapping[str, float], now: float
+) -> dict[str, Standing]:
+    """Return how daemons stand if these have not answered for so many seconds."""
+    return {
+        name: Standing(HUNG, False, now - silent[name]) if name in silent and one.well else one
+        for name, one in standings.items()
+    }
 
 
 def attributes() -> tuple[str, ...]:

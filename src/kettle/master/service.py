@@ -314,7 +314,12 @@ class MasterService:
                 name: (describe(state), serves(state))
                 for name, state in self._states.items()
                 if name in self._plans
-            }
+            },
+            {
+                name: (state.pid, self._plans[name].address_file)
+                for name, state in self._states.items()
+                if name in self._plans and state.phase is Phase.RUNNING and state.ready
+            },
         )
 
     def _perform(self, name: str, effect: Effect) -> None:

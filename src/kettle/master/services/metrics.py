@@ -1,8 +1,8 @@
 """Serves `/metrics` and `/healthz` where KETTLE_METRICS_PORT asks for it.
 
 The master answers, because it is there as long as anything is: how its own daemons stand it knows,
-the rest of the pool it asks the collector, at most once in a while. What the pages say is
-`kettle.master.metrics`'.
+whether they answer it asks them, the rest of the pool it asks the collector, each at most once in a
+while. What the pages say is `kettle.master.metrics`'.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from kettle.classad.text import equals
 from kettle.errors import KettleError
 from kettle.master import metrics
 from kettle.master.metrics import Standing
-from kettle.runtime.sockets.addresses import find_collectors
+from kettle.master.services.probing import Prober
+from kettle.runtime.sockets.addresses import find_collectors, read_address_file
 from kettle.runtime.sockets.web_page import Page, WebPages
 from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.daemoncore import QueryInstanceReply
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -40,6 +44,9 @@ class MetricsService:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._standings: dict[str, Standing] = {}
+        # Those that are at work: their pids, and the files that say where they are.
+        self._at_work: dict[str, tuple[int, str]] = {}
+        self._prober = Prober(self._hear, runtime.clock)
         self._pages: WebPages | None = None
         self._at: tuple[str, str] | None = None
         self._ads: list[ClassAd] = []
@@ -47,8 +54,14 @@ class MetricsService:
         self._reachable = False
         self._asking = asyncio.Lock()
 
-    def note(self, states: Mapping[str, tuple[str, bool]]) -> None:
-        """Take how each daemon stands now: a word, and whether that is as it should be."""
+    def note(
+        self, states: Mapping[str, tuple[str, bool]], at_work: Mapping[str, tuple[int, str]]
+    ) -> None:
+        """Take how each daemon stands now: a word, and whether that is as it should be.
+
+        `at_work` are those that ought to answer: their pids and address files.
+        """
+        self._at_work = dict(at_work)
         now = self._runtime.clock.now()
         standings = {}
         for name, (state, well) in states.items():
@@ -102,18 +115,40 @@ class MetricsService:
         self._pages = self._at = None
 
     async def _make_health(self) -> Page:
-        healthy, text = metrics.render_health(self._standings, self._runtime.clock.now())
+        standings = await self._ask_standings()
+        healthy, text = metrics.render_health(standings, self._runtime.clock.now())
         return Page(200 if healthy else 503, text, "application/json")
 
+    async def _ask_standings(self) -> dict[str, Standing]:
+        """Return how the daemons stand; those that do not answer do not stand well."""
+        files = self._runtime.files
+        found = {
+            name: (pid, read_address_file(path, files))
+            for name, (pid, path) in self._at_work.items()
+        }
+        silent = await self._prober.find_silent(
+            {name: (pid, address) for name, (pid, address) in found.items() if address is not None}
+        )
+        return metrics.with_silent(self._standings, silent, self._runtime.clock.now())
+
+    async def _hear(self, address: Sinful) -> None:
+        """Ask a daemon what costs it least and has an answer."""
+        stream = await self._runtime.network.connect(address, Command.DC_QUERY_INSTANCE)
+        try:
+            await stream.send(Words())
+            QueryInstanceReply.read(await stream.receive())
+        finally:
+            stream.close()
+
     async def _make_metrics(self) -> Page:
+        standings = await self._ask_standings()
         async with self._asking:
             now = self._runtime.clock.monotonic()
             if now - self._asked_at >= FRESH_SECONDS:
                 self._ads, self._reachable = await self._ask()
                 self._asked_at = now
-        return Page(
-            200, metrics.render(self._ads, self._standings, reachable=self._reachable), _TEXT
-        )
+        page = metrics.render(self._ads, standings, reachable=self._reachable)
+        return Page(200, page, _TEXT)
 
     async def _ask(self) -> tuple[list[ClassAd], bool]:
         """Return the ads of all daemons of the pool, as the first collector that answers has them.
