@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus, ShadowExit
+from kettle.config.origin import Origin
+from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.claims import Phase
+from kettle.schedd.weights import MOST_WEIGHT
 from kettle.wire.messages.shadow_host import ShadowExited
 from scenario.access_point import AccessPoint
 from scenario.test_schedd import play
@@ -125,5 +128,77 @@ def test_one_job_whose_policy_fails_keeps_no_other_from_being_looked_at(
         (report,) = here.world.failures
         assert "The policy of a job failed" in report
         here.world.failures.clear()
+
+    play(tmp_path, scenario)
+
+
+def set_knob(here: AccessPoint, name: str, text: str) -> None:
+    here.schedd.runtime.config.assign(name, text, Origin("<test>"))
+
+
+async def reconfigure(here: AccessPoint) -> None:
+    await here.schedd.reconfigure(here.schedd.runtime.config)
+
+
+def test_a_job_that_asks_for_infinitely_much_keeps_no_others_from_being_told_of(
+    tmp_path: Path,
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(RequestMemory='real("INF")')
+        await asyncio.sleep(10)
+        assert here.schedd.ads.submitter_ads()[0].integer("WeightedIdleJobs") == MOST_WEIGHT
+        assert "ads of the schedd" in [task.get_name() for task in tasks.running()]
+
+    play(tmp_path, scenario, "SCHEDD_SLOT_WEIGHT = RequestMemory\n")
+
+
+def test_a_typo_in_a_start_expression_ends_no_policy_and_is_mended_by_the_next_one(
+    tmp_path: Path,
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        set_knob(here, "START_LOCAL_UNIVERSE", "TotalLocalJobsRunning < (")
+        await reconfigure(here)
+        said = [line for line in here.world.log if "START_LOCAL_UNIVERSE is ignored" in line]
+        assert len(said) == 1
+        await here.submit(JobUniverse="12", Requirements="false")
+        await asyncio.sleep(200)
+        set_knob(here, "START_LOCAL_UNIVERSE", "false")
+        await reconfigure(here)
+        await asyncio.sleep(200)
+        names = [task.get_name() for task in tasks.running()]
+        assert "policy of jobs beside the schedd" in names
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    "knob", ["SCHEDD_COLLECT_STATS_BY_X", "SYSTEM_PERIODIC_REMOVE", "START_SCHEDULER_UNIVERSE"]
+)
+def test_a_typo_in_one_expression_keeps_no_other_setting_from_being_taken_over(
+    tmp_path: Path, knob: str
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        assert [line for line in here.world.log if knob in line], "told at the start"
+        set_knob(here, "SCHEDD_SLOT_WEIGHT", "RequestCpus * 7")
+        set_knob(here, "SYSTEM_PERIODIC_HOLD", "RequestCpus == 2")
+        await reconfigure(here)
+        await here.submit(RequestCpus="1")
+        held = await here.submit(RequestCpus="2")
+        assert here.schedd.ads.submitter_ads()[0].integer("WeightedIdleJobs") == 21
+        await asyncio.sleep(130)
+        assert here.job(held).status == JobStatus.HELD
+
+    play(tmp_path, scenario, f"{knob} = ((\n")
+
+
+def test_a_value_that_is_none_leaves_the_old_configuration_as_a_whole(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        set_knob(here, "MAX_JOBS_RUNNING", "many")
+        set_knob(here, "SCHEDD_SLOT_WEIGHT", "RequestCpus * 7")
+        await reconfigure(here)
+        assert [line for line in here.world.log if "is not used: " in line]
+        assert here.schedd.scheduler.most_running == 1000
+        await here.submit(RequestCpus="1")
+        assert here.schedd.ads.submitter_ads()[0].integer("WeightedIdleJobs") == 1
 
     play(tmp_path, scenario)

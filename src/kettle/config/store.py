@@ -7,6 +7,7 @@ means is `expander.py`, and what a text means for a knob is `knob.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
@@ -180,6 +181,15 @@ class Config:
         """Return an expression known by name only at run time; None if undefined; ConfigError."""
         text = self.get(name)
         return None if text is None else knob.parse_expression_text(text)
+
+    def sound_expression(self, name: str, report: Callable[[str], object]) -> Expr | None:
+        """Return such an expression; one that does not parse is told of and counts as undefined."""
+        try:
+            return self.expression(name)
+        except ConfigError as error:
+            place = self.origin(name)
+            report(f"{f'{place}: ' if place else ''}{name} is ignored: {error.message}")
+            return None
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return the words of a list known by name only at run time."""

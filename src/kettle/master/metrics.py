@@ -189,7 +189,7 @@ def _family(
             if value is not None:
                 more = {metric.label: word} if metric.label else {}
                 number = value * metric.scale
-                text = str(int(number)) if number == int(number) else repr(number)
+                text = str(int(number)) if float(number).is_integer() else repr(number)
                 samples.append(f"{metric.name}{_labels(**labels, **more)} {text}")
     if samples:
         _head(lines, metric.name, metric.kind, metric.doc)

@@ -204,7 +204,7 @@ def suggest(job: ClassAd, part: Expr, slots: list[ClassAd]) -> str:
 
 
 def _shown(value: float) -> str:
-    return str(int(value)) if value == int(value) else str(value)
+    return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def _read_comparison(part: Expr) -> tuple[str, str, Expr] | None:

@@ -223,7 +223,7 @@ def carve(slot: Slot, amounts: Mapping[str, float], *, use_weights: bool = True)
         if have is None:
             continue
         rest = max(0.0, have - amount)
-        left[name] = int(rest) if rest == int(rest) else rest
+        left[name] = int(rest) if rest.is_integer() else rest
     before = slot.weight
     slot.ad = left
     slot.version += 1

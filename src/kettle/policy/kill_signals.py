@@ -8,6 +8,8 @@ from kettle.classad import ClassAd
 
 # Linux's numbers, those of real time included, which `kill` takes and Python has no names for.
 _GREATEST = 64
+# Limit: a wish for more than thirty years is for as long as it takes.
+_LONGEST_WISH = 1e9
 
 
 def kill_signal(ad: ClassAd, *names: str) -> int:
@@ -38,6 +40,11 @@ def _number_of(text: str) -> int:
     return int(signal.Signals.__members__.get(name, 0))
 
 
+def _seconds(value: float) -> float:
+    """Return a wish as seconds that a timer can be set to; 0 for NaN, which is no number."""
+    return min(max(0.0, float(value)), _LONGEST_WISH) if value == value else 0.0
+
+
 def wished_seconds(job: ClassAd, slot: ClassAd | None = None) -> float | None:
     """Return how long a job wants to have between its signal and SIGKILL; None if it says nothing.
 
@@ -47,5 +54,5 @@ def wished_seconds(job: ClassAd, slot: ClassAd | None = None) -> float | None:
     for name in ("JobMaxVacateTime", "KillSigTimeout"):
         if job.lookup(name) is not None:
             value = job.evaluate(name, slot)
-            return max(0.0, float(value)) if isinstance(value, (bool, int, float)) else 0.0
+            return _seconds(value) if isinstance(value, (bool, int, float)) else 0.0
     return None

@@ -21,18 +21,28 @@ _VERDICTS = {
 }
 
 
-def read_system_policy(get: Callable[[str], str | None]) -> SystemPolicy:
+def read_system_policy(
+    get: Callable[[str], str | None], report: Callable[[str], object]
+) -> SystemPolicy:
     """Return the rules; `get` gives the expanded text of a knob or None.
 
-    Raises ConfigError for an expression that does not parse. A rule that is the literal false, as
-    the defaults are, is left out.
+    An expression that does not parse is told of, and is none: a typo must not take the other rules
+    from all jobs. A rule that is the literal false, as the defaults are, is left out.
     """
+
+    def expression_of(name: str) -> Expr | None:
+        try:
+            return _expression(get, name)
+        except ConfigError as error:
+            report(f"{error.message}; it is ignored")
+            return None
+
     rules: list[SystemRule] = []
     for word, verdict in _VERDICTS.items():
         macro = f"SYSTEM_PERIODIC_{word}"
         names = (get(f"{macro}_NAMES") or "").replace(",", " ").split()
         for suffix in [*(f"_{name}" for name in names), ""]:
-            expression = _expression(get, f"{macro}{suffix}")
+            expression = expression_of(f"{macro}{suffix}")
             if expression is None:
                 continue
             rules.append(
@@ -40,8 +50,8 @@ def read_system_policy(get: Callable[[str], str | None]) -> SystemPolicy:
                     f"{macro}{suffix}",
                     verdict,
                     expression,
-                    _expression(get, f"{macro}{suffix}_REASON"),
-                    _expression(get, f"{macro}{suffix}_SUBCODE"),
+                    expression_of(f"{macro}{suffix}_REASON"),
+                    expression_of(f"{macro}{suffix}_SUBCODE"),
                 )
             )
     return SystemPolicy(tuple(rules))

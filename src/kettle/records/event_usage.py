@@ -22,6 +22,8 @@ UsageTable = Mapping[str, UsageValue]
 # What these resources are measured in, in the label of their row.
 _UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
 _TIMES = late_pattern(r"Usr (\d+) (\d+):(\d+):(\d+), Sys (\d+) (\d+):(\d+):(\d+)$")
+# More seconds than the world is old are no time.
+_ENDLESS = 1e18
 _HEADING = "Partitionable Resources"
 _LABEL = late_pattern(r"\t   (\S+)(?: \(([A-Za-z]+)\))?\s+:(.*)$")
 
@@ -34,7 +36,7 @@ class CpuTimes:
     system_seconds: float = 0.0
 
     def __str__(self) -> str:
-        return f"Usr {_clock(int(self.user_seconds))}, Sys {_clock(int(self.system_seconds))}"
+        return f"Usr {_clock(self.user_seconds)}, Sys {_clock(self.system_seconds)}"
 
     @classmethod
     def parse(cls, text: str) -> CpuTimes:
@@ -49,8 +51,10 @@ class CpuTimes:
 
 
 @lru_cache(maxsize=1024)
-def _clock(seconds: int) -> str:
-    days, rest = divmod(max(0, seconds), 86_400)
+def _clock(seconds: float) -> str:
+    # A job's ad may say that it took infinitely long, or NaN seconds.
+    whole = int(seconds) if 0 < seconds < _ENDLESS else 0
+    days, rest = divmod(whole, 86_400)
     hours, rest = divmod(rest, 3_600)
     minutes, rest = divmod(rest, 60)
     return f"{days} {hours:02}:{minutes:02}:{rest:02}"

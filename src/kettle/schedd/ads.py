@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.classad.values import saturate_integer
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
 from kettle.schedd.queue.job_queue import JobQueue
 
@@ -72,7 +73,7 @@ def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: 
             "HeldJobs": counts.held,
             "FlockedJobs": counts.flocked,
             # The reference writes this one as a whole number.
-            "WeightedIdleJobs": int(counts.weighted_idle),
+            "WeightedIdleJobs": saturate_integer(counts.weighted_idle),
             "WeightedRunningJobs": counts.weighted_running,
             "LocalJobsIdle": counts.local_idle,
             "LocalJobsRunning": counts.local_running,

@@ -9,7 +9,7 @@ Pure: events and the clock in, attributes out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kettle.classad import ERROR, UNDEFINED, ClassAd, Expr, Value
@@ -26,6 +26,9 @@ from kettle.statistics.publication import SCHEDD
 
 _RUNTIME_LIMITS, _SIZE_LIMITS = parse_limits(RUNTIME_LIMITS), parse_limits(SIZE_LIMITS)
 _WEEK = 7 * 24 * 3600
+# Limit: sets of one schedd, those of owners and those of rules each: jobs say by what values they
+# are counted, and each set is some kilobytes here and a hundred attributes in the ad.
+MOST_SETS = 1000
 # What sets have no figures of, below the highest level.
 _OF_ALL_ALONE = frozenset(("JobsAccumChurnTime", "JobsAccumExecuteAltTime", "JobsWierdTimestamps"))
 
@@ -149,19 +152,23 @@ class Rule:
     lifetime_seconds: int = _WEEK
 
 
-def read_rules(config: Config) -> list[Rule]:
-    """Return the rules that are configured; ConfigError for one that is no expression."""
-    rules = []
+def read_rules(config: Config, report: Callable[[str], object]) -> list[Rule]:
+    """Return the rules that are configured; `report` is told of one that is no expression.
+
+    Of BY and FOR of one name the latter is meant, as in the reference. Compat: a rule with a typo
+    ends the reference's schedd; here it is no rule (test_a_rule_with_a_typo_is_told_of).
+    """
+    rules: dict[str, Rule] = {}
     for name in sorted({macro.name.upper() for macro in config.entries()}):
         match = re.fullmatch(r"SCHEDD_COLLECT_STATS_(BY|FOR)_(.+)", name)
-        expression = config.expression(name) if match else None
+        expression = config.sound_expression(name, report) if match else None
         if match is None or expression is None:
             continue
         # The name's own letters, as the reference has them.
         word = f"_{match[2].lower()}" if match[2][0].isdigit() else match[2].capitalize()
         lifetime = config.integer(f"SCHEDD_EXPIRE_STATS_BY_{match[2]}")
-        rules.append(Rule(word, expression, match[1] == "BY", lifetime or _WEEK))
-    return rules
+        rules[word] = Rule(word, expression, match[1] == "BY", lifetime or _WEEK)
+    return list(rules.values())
 
 
 class JobSets:
@@ -236,15 +243,20 @@ class JobSets:
         """Return the sets that a job is of; those that are not yet are made."""
         owner = ad.string("Owner")
         if owner:
-            if owner not in self._owners:
+            if owner not in self._owners and len(self._owners) < MOST_SETS:
                 self._owners[owner] = _JobSet(self._started, self._window)
-            yield self._owners[owner]
+            if owner in self._owners:
+                yield self._owners[owner]
         for rule in self._rules:
             value = ad.evaluate_expression(rule.expression)
             for prefix in _prefixes(rule, value):
-                if prefix not in self._others:
+                # A rule's own set, of all its jobs, is always there.
+                if prefix not in self._others and (
+                    len(self._others) < MOST_SETS or prefix == rule.prefix
+                ):
                     self._others[prefix] = rule, _JobSet(self._started, self._window)
-                yield self._others[prefix][1]
+                if prefix in self._others:
+                    yield self._others[prefix][1]
 
 
 def _prefixes(rule: Rule, value: Value) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class RunTimes:
 
 def measure_run(ad: ClassAd, now: int) -> RunTimes:
     """Divide the run that just ended by what its job's ad says of its moments."""
-    total = max(0, int(ad.real("LastRemoteWallClockTime") or 0.0))
+    total = max(0, ad.integer("LastRemoteWallClockTime") or 0)
     began = ad.integer("JobCurrentStartDate") or now - total
     executed = ad.integer("JobCurrentStartExecutingDate")
     output = ad.integer("JobCurrentStartTransferOutputDate")

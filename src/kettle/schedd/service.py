@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config import Config
 from kettle.config.knobs.transfer import TransferKnobs
-from kettle.errors import StorageError
+from kettle.errors import ConfigError, StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
 from kettle.records.job_trace import Step
@@ -51,7 +51,7 @@ from kettle.schedd.services.runs import Runs
 from kettle.schedd.services.shadows import ShadowHosts
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.schedd.services.spooling import SpoolCommands
-from kettle.schedd.services.transfer_queue import TransferQueueCommands
+from kettle.schedd.services.transfer_queue import TransferQueueCommands, read_limits
 from kettle.schedd.services.unwritten_events import UnwrittenEvents
 from kettle.schedd.services.users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
@@ -100,7 +100,7 @@ class ScheddService:
             quantum_seconds=quantum,
             horizons=read_horizons(runtime.config[TransferKnobs.TRANSFER_IO_REPORT_TIMESPANS]),
         )
-        self.statistics.sets.set_rules(read_rules(runtime.config))
+        self.statistics.sets.set_rules(read_rules(runtime.config, runtime.log.problem))
         self.journal = QueueJournal(
             runtime, self.settings.queue_log, rotations=self.settings.queue_log_rotations
         )
@@ -186,7 +186,7 @@ class ScheddService:
             self.now,
             most_running=self.settings.most_running,
             statistics=self.statistics,
-            system_policy=read_system_policy(runtime.config.get),
+            system_policy=read_system_policy(runtime.config.get, runtime.log.problem),
         )
         self.scheduler.rounded = self.queue_settings.rounded
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
@@ -227,17 +227,24 @@ class ScheddService:
         asyncio.get_running_loop().call_later(seconds, act)
 
     async def reconfigure(self, config: Config) -> None:
-        """Take over a new configuration."""
-        self._read_settings()
+        """Take over a new configuration, all of it or, if a value is none, nothing."""
+        log = self.runtime.log
+        try:
+            limits = read_limits(config)
+            self._read_settings()
+        except ConfigError as error:
+            log.problem(f"The new configuration of the schedd is not used: {error}")
+            return
         self.journal.rotations = self.settings.queue_log_rotations
         self.history.reconfigure(self.settings)
         self.events.logs.reconfigure(config)
         self.shadows.renew()
-        self.transfers.reconfigure(config)
+        self.transfers.reconfigure(limits)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.rounded = self.queue_settings.rounded
-        self.scheduler.system_policy = read_system_policy(config.get)
-        self.statistics.sets.set_rules(read_rules(config))
+        self.scheduler.system_policy = read_system_policy(config.get, log.problem)
+        self.statistics.sets.set_rules(read_rules(config, log.problem))
+        self.beside.reconfigure()
         self.crontabs.renew_all()
         self.ads.reconfigure(config)
 
@@ -258,8 +265,7 @@ class ScheddService:
     def _read_settings(self) -> None:
         runtime = self.runtime
         account = runtime.privileges.daemon.name
-        self.settings = read_service_settings(runtime.config)
-        runtime.snapshots.most = self.settings.query_workers
+        settings = read_service_settings(runtime.config)
         self.queue_settings = read_queue_settings(
             runtime.config,
             schedd_name=runtime.identity.name,
@@ -269,6 +275,8 @@ class ScheddService:
             # A pool that root starts for itself has no other account to own jobs.
             root_may_own=os.getuid() == 0 and account == "root",
         )
+        self.settings = settings
+        runtime.snapshots.most = settings.query_workers
 
     def _on_changes(self, changes: Changes) -> None:
         """Follow every commit: events of new jobs, and whether anybody must hear of it."""

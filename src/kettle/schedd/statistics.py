@@ -145,7 +145,7 @@ class Statistics:
             return
         counted = count_end(job.ad, reason, now, decided=decided)
         self._count(job, counted, now)
-        seconds = max(0, int(job.ad.real("LastRemoteWallClockTime") or 0.0))
+        seconds = max(0, job.ad.integer("LastRemoteWallClockTime") or 0)
         self._end_reconnection(job, reason, seconds, now)
 
     def on_cooling(self, job: Job, now: int) -> None:

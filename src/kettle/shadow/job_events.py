@@ -11,6 +11,7 @@ from typing import Any
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd, unparse
 from kettle.classad.nodes import literal
+from kettle.classad.values import saturate_integer
 from kettle.records.event_base import Event
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import (
@@ -120,7 +121,7 @@ def usage_table(job: ClassAd, now: float, *, executed: bool = True) -> dict[str,
 
 
 def _run_times(job: ClassAd) -> CpuTimes:
-    return CpuTimes(job.real("RemoteUserCpu") or 0.0, job.real("RemoteSysCpu") or 0.0)
+    return CpuTimes(job.integer("RemoteUserCpu") or 0, job.integer("RemoteSysCpu") or 0)
 
 
 def _total_times(job: ClassAd) -> CpuTimes:
@@ -189,7 +190,7 @@ def image_size_event(job: ClassAd) -> JobImageSizeEvent:
     for name, attribute in _SIZES:
         value = job.evaluate(attribute)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            setattr(event, name, int(value))
+            setattr(event, name, saturate_integer(value))
     return event
 
 

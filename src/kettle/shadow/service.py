@@ -130,7 +130,7 @@ class ShadowHost:
         self.reserve = Reserve(self.spool, config.value(StartdKnobs.RESERVED_DISK) * 1024)
         self.uid_domain = config.get("UID_DOMAIN") or ""
         self.protected = read_protected_names(config.words)
-        self.system_policy: SystemPolicy = read_system_policy(config.get)
+        self.system_policy: SystemPolicy = read_system_policy(config.get, self.runtime.log.problem)
         self.removes_gently = config[ScheddKnobs.GRACEFULLY_REMOVE_JOBS]
 
     # What shadows ask of their host.

@@ -242,11 +242,13 @@ def plan_request(names: Iterable[str], evaluate: Evaluate) -> Bundle:
     amounts: dict[str, float] = {}
     for name in names:
         value = evaluate(name)
-        if value is None:
+        if value is None or math.isnan(value):
             amounts[name] = 1 if name == "Cpus" else 0
         else:
             # Never smaller than asked: fractions only of cores, the rest is rounded up (A052).
-            amounts[name] = whole(value) if name == "Cpus" else math.ceil(value)
+            # Infinitely much is more than any machine has.
+            fraction = name == "Cpus" or math.isinf(value)
+            amounts[name] = whole(value) if fraction else math.ceil(value)
             amounts[name] = max(0, amounts[name])
     return Bundle(amounts)
 

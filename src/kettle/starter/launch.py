@@ -117,7 +117,7 @@ def share_of(slot: ClassAd) -> SlotShare:
         for name in slot.names()
         if name.lower().startswith("assigned") and name.lower() != "assignedgpus"
     }
-    cores = max(1, int(slot.real("Cpus") or 1))
+    cores = max(1, slot.integer("Cpus") or 1)
     return SlotShare(str(cores), slot.string("AssignedGPUs") or "", assigned)
 
 

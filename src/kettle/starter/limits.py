@@ -8,6 +8,7 @@ Using Cgroups (E022, E025, E028, E029).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode
@@ -98,16 +99,17 @@ def plan_limits(rules: LimitRules, slot: ClassAd, job: ClassAd, machine_pids: in
     elif policy == "custom":
         hard = _evaluated(rules.hard_expression, slot, job)
         soft = _evaluated(rules.soft_expression, slot, job)
+    cores = slot.real("Cpus") or 1
     both = None
     if hard is not None:
-        virtual = slot.real("VirtualMemory")
-        spare = 0 if rules.disable_swap or virtual is None else int(virtual) * 1024 - hard
+        virtual = slot.integer("VirtualMemory")
+        spare = 0 if rules.disable_swap or virtual is None else virtual * 1024 - hard
         both = hard + max(0, spare)
     return Limits(
         memory=hard,
         soft_memory=soft,
         memory_and_swap=both,
-        cpu_shares=max(2, round(100 * (slot.real("Cpus") or 1))),
+        cpu_shares=max(2, round(100 * cores)) if 0 < cores < math.inf else 100,
         pids=max(64, machine_pids // _PIDS_SHARE) if machine_pids else None,
     )
 
@@ -145,9 +147,8 @@ def allow_memory(rules: LimitRules, slot: ClassAd, limit: int | None) -> Allowan
 
 def allow_disk(rules: LimitRules, slot: ClassAd) -> Allowance:
     """Return how much a job may keep in its sandbox, in KiB."""
-    disk = slot.real("Disk")
-    limit = int(disk) if disk else None
-    return _allow(rules.disk_policy, limit, slot.real("TotalDisk"), _DISK_PART)
+    limit = slot.integer("Disk") or None
+    return _allow(rules.disk_policy, limit, slot.integer("TotalDisk"), _DISK_PART)
 
 
 def judge_memory(used: int, limit: int | None, allowed: int | None) -> Excess | None:
@@ -238,7 +239,7 @@ def _over(what: str, limit: int, used: int) -> str:
 
 
 def _mib(value: float | None) -> int | None:
-    return int(value * MIB) if value is not None and value > 0 else None
+    return int(value * MIB) if value is not None and 0 < value < math.inf else None
 
 
 def _evaluated(expression: str, slot: ClassAd, job: ClassAd) -> int | None:

@@ -8,6 +8,7 @@ together. Rules: wire notes, Names and lists, R056-R058.
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 import stat
@@ -538,5 +539,8 @@ def size_limit(job: ClassAd, slot: ClassAd | None, attribute: str, default_mb: i
     `attribute` is MaxTransferInputMB or MaxTransferOutputMB and wins over the knob's value.
     """
     value = job.evaluate(attribute, slot)
-    megabytes = value if isinstance(value, (int, float)) else default_mb
-    return -1 if megabytes < 0 else int(megabytes * 1024 * 1024)
+    # What is no number is none that was set, and infinitely much is no limit.
+    megabytes: float = default_mb
+    if isinstance(value, (int, float)) and not math.isnan(value):
+        megabytes = value
+    return int(megabytes * 1024 * 1024) if 0 <= megabytes < math.inf else -1

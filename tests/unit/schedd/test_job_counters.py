@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.schedd.job_counters import JobSets, read_rules
+from kettle.schedd.job_counters import MOST_SETS, JobSets, read_rules
 from kettle.schedd.run_counts import Counted
 
 NOW = 1_000_000
@@ -16,7 +16,7 @@ ENDED = Counted(
 
 def sets(config: str = "") -> JobSets:
     found = JobSets(NOW - 500, (1200, 240))
-    found.set_rules(read_rules(Config.from_text(config)))
+    found.set_rules(read_rules(Config.from_text(config), print))
     return found
 
 
@@ -123,7 +123,40 @@ def test_a_value_that_no_job_has_had_for_long_is_forgotten() -> None:
 def test_a_rule_that_is_gone_takes_its_figures_along() -> None:
     found = sets("SCHEDD_COLLECT_STATS_BY_Cmd = Cmd\n")
     found.count(job(), STARTED, NOW)
-    found.set_rules(read_rules(Config.from_text("SCHEDD_COLLECT_STATS_BY_Cmd = Cmd\n")))
+    found.set_rules(read_rules(Config.from_text("SCHEDD_COLLECT_STATS_BY_Cmd = Cmd\n"), print))
     assert of_others(found).integer("CmdJobsStarted") == 1
     found.set_rules([])
     assert len(of_others(found)) == 0
+
+
+def test_a_rule_with_a_typo_is_told_of() -> None:
+    said: list[str] = []
+    text = "SCHEDD_COLLECT_STATS_BY_X = ((\nSCHEDD_COLLECT_STATS_FOR_Y = true\n"
+    found = JobSets(NOW - 500, (1200, 240))
+    found.set_rules(read_rules(Config.from_text(text), said.append))
+    found.count(job(), STARTED, NOW)
+    assert of_others(found).integer("YJobsStarted") == 1
+    (line,) = said
+    assert "SCHEDD_COLLECT_STATS_BY_X is ignored" in line
+
+
+def test_two_rules_of_one_name_count_once() -> None:
+    """As in the reference, FOR takes the place of BY."""
+    text = "SCHEDD_COLLECT_STATS_BY_X = Cmd\nSCHEDD_COLLECT_STATS_FOR_X = true\n"
+    found = sets(text)
+    found.count(job(), STARTED, NOW)
+    ad = of_others(found)
+    assert ad.integer("XJobsStarted") == 1
+    assert "X__bin_sleep_JobsStarted" not in ad
+
+
+def test_jobs_cannot_make_sets_without_end() -> None:
+    found = sets("SCHEDD_COLLECT_STATS_BY_X = Anything\n")
+    for number in range(MOST_SETS + 50):
+        found.count(job(Anything=number, Owner=f"u{number}"), STARTED, NOW)
+    ad = of_others(found)
+    assert ad.integer("XJobsStarted") == MOST_SETS + 50
+    assert f"X_{MOST_SETS - 2}_JobsStarted" in ad
+    assert f"X_{MOST_SETS - 1}_JobsStarted" not in ad
+    assert len(of_owner(found, f"u{MOST_SETS - 1}"))
+    assert not len(of_owner(found, f"u{MOST_SETS}"))

@@ -76,7 +76,7 @@ class ScheddAds:
         self._capabilities = Capabilities(schedd.runtime)
         self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
-        self._weights = Weights(schedd.runtime.config)
+        self._weights = Weights(schedd.runtime.config, schedd.runtime.log.problem)
         self._recent = RecentTotals(*read_window(schedd.runtime.config, "SCHEDD"))
 
     def start(self) -> None:
@@ -96,7 +96,7 @@ class ScheddAds:
 
     def reconfigure(self, config: Config) -> None:
         """Take over a new configuration."""
-        self._weights = Weights(config)
+        self._weights = Weights(config, self._schedd.runtime.log.problem)
         self._schedd.idle.forget_weights()
         self.flock.configure()
         self.on_change()

@@ -46,6 +46,11 @@ _AGAIN_SECONDS = 60.0
 # the next.
 _TURN_SECONDS = 1.0
 
+_START_EXPRESSIONS = {
+    JobUniverse.LOCAL: "START_LOCAL_UNIVERSE",
+    JobUniverse.SCHEDULER: "START_SCHEDULER_UNIVERSE",
+}
+
 # Requests that leave no time, and what else they are.
 _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
 
@@ -79,11 +84,24 @@ class BesideJobs:
         self._stopping = False
         self._last_told = asyncio.Event()
         self._last_told.set()
+        self._allowed: dict[int, Expr | None] = {}
+        self.reconfigure()
 
     def start(self) -> None:
         """Look for jobs that may start, and after their policy."""
         self._start_all()
         tasks.repeat(self._look, "policy of jobs beside the schedd")
+
+    def reconfigure(self) -> None:
+        """Take over which jobs may start.
+
+        As in the reference an expression that is none keeps nobody from starting.
+        """
+        runtime = self._schedd.runtime
+        self._allowed = {
+            int(universe): runtime.config.sound_expression(name, runtime.log.problem)
+            for universe, name in _START_EXPRESSIONS.items()
+        }
 
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit: a new or released job may start."""
@@ -95,13 +113,9 @@ class BesideJobs:
         if self._stopping or not beside.has_idle(schedd.queue):
             return
         config = schedd.runtime.config
-        allowed: dict[int, Expr | None] = {
-            int(JobUniverse.LOCAL): config.expression("START_LOCAL_UNIVERSE"),
-            int(JobUniverse.SCHEDULER): config.expression("START_SCHEDULER_UNIVERSE"),
-        }
         machine = beside.schedd_as_machine(config, self._read_free_kib())
         machine.update(beside.counts(schedd.queue))
-        for job in beside.startable(schedd.queue, machine, allowed):
+        for job in beside.startable(schedd.queue, machine, self._allowed):
             # One that was held and released waits for the end of its process.
             if job.id not in self.runs:
                 self._begin(job)

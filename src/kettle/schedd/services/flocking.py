@@ -22,6 +22,7 @@ from kettle.schedd.claims import Claim, Phase
 from kettle.schedd.flocking import FlockLevels
 from kettle.schedd.negotiation import REMOTE_POOL
 from kettle.schedd.services.capabilities import Capabilities
+from kettle.schedd.weights import MOST_WEIGHT
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
 from kettle.wire.sinful import Sinful
@@ -49,7 +50,7 @@ class Flock:
         """Take over which pools there are."""
         config = self._runtime.config
         self._addresses = {}
-        for word in config[ScheddKnobs.FLOCK_COLLECTOR_HOSTS]:
+        for word in config.value(ScheddKnobs.FLOCK_COLLECTOR_HOSTS):
             try:
                 bare = ":" not in word
                 self._addresses[word] = Sinful.parse(f"{word}:{DEFAULT_PORT}" if bare else word)
@@ -57,8 +58,8 @@ class Flock:
                 self._runtime.log.problem(f"FLOCK_COLLECTOR_HOSTS: {word} is no address: {error}")
         self.levels = FlockLevels(
             tuple(self._addresses),
-            config[ScheddKnobs.FLOCK_INCREMENT],
-            config[ScheddKnobs.MIN_FLOCK_LEVEL],
+            config.value(ScheddKnobs.FLOCK_INCREMENT),
+            config.value(ScheddKnobs.MIN_FLOCK_LEVEL),
         )
 
     def tell(
@@ -67,7 +68,7 @@ class Flock:
         """Tell the other pools what has changed; `running` counts claims by submitter and pool."""
         self.levels.on_satisfied(name for name, each in counts.items() if not each.idle)
         address = str(self._runtime.network.address)
-        interval = self._runtime.config[ScheddKnobs.SCHEDD_INTERVAL]
+        interval = self._runtime.config.value(ScheddKnobs.SCHEDD_INTERVAL)
         for name, each in counts.items():
             for pool in self._addresses:
                 used = running.get(name, Counter())[pool]
@@ -141,9 +142,18 @@ def weigh_running(claims: Iterable[Claim]) -> dict[str, float]:
     found: dict[str, float] = {}
     for claim in claims:
         if claim.phase is Phase.RUNNING and not claim.slot.string(REMOTE_POOL):
-            weight = float((claim.attributes or {}).get("MachineAttrSlotWeight0") or 1)
+            weight = _read_weight((claim.attributes or {}).get("MachineAttrSlotWeight0"))
             found[claim.submitter] = found.get(claim.submitter, 0.0) + weight
     return found
+
+
+def _read_weight(text: str | None) -> float:
+    """Return the weight that a startd says of its slot; 1 where that is no amount."""
+    try:
+        weight = float(text or 1)
+    except ValueError:
+        return 1.0
+    return min(weight, MOST_WEIGHT) if weight >= 0 else 1.0
 
 
 async def find_negotiator(runtime: Runtime, collector: Sinful) -> str | None:

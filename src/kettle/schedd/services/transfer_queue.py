@@ -54,12 +54,12 @@ class TransferQueueCommands:
     def register(self) -> None:
         """Answer the command."""
         runtime = self._runtime
-        self.reconfigure(runtime.config)
+        self.reconfigure(read_limits(runtime.config))
         runtime.network.register(Command.TRANSFER_QUEUE_REQUEST, self.on_request)
 
-    def reconfigure(self, config: Config) -> None:
+    def reconfigure(self, limits: Limits) -> None:
         """Take over the limits; who may go by the new ones goes."""
-        self.queue.limits = read_limits(config)
+        self.queue.limits = limits
         self._advance()
 
     async def on_request(self, stream: Stream) -> None:

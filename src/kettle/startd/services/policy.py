@@ -165,9 +165,9 @@ class PolicyWatch:
         if startd.stopping == "peaceful":
             retirement = float("inf")
         return Grants(
-            float(retirement) if isinstance(retirement, (bool, int, float)) else 0.0,
-            job.real("MaxJobRetirementTime") if job is not None else None,
-            float(vacate) if isinstance(vacate, (bool, int, float)) else 600.0,
+            _number(retirement) or 0.0,
+            _number(job.real("MaxJobRetirementTime")) if job is not None else None,
+            600.0 if (seconds := _number(vacate)) is None else seconds,
             wished_seconds(job, ad) if job is not None else None,
         )
 
@@ -193,3 +193,8 @@ class PolicyWatch:
             left = slot_policy.killing_left(slot, limit, now)
             return slot_policy.Timers(killing_left=left, lease_left=lease)
         return slot_policy.Timers(lease_left=lease)
+
+
+def _number(value: object) -> float | None:
+    """Return a number of seconds; None for what is none, NaN among it."""
+    return float(value) if isinstance(value, (bool, int, float)) and value == value else None

@@ -9,14 +9,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
 
+# A span of this many seconds, more than the age of the world, is none.
+_ENDLESS = 1e18
 _DAY, _HOUR, _MINUTE = 86400, 3600, 60
+
+
+def local_time(moment: float) -> time.struct_time | None:
+    """Return a moment by this machine's calendar; None for one that is on none."""
+    try:
+        return time.localtime(int(moment)) if moment >= 0 else None
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def format_long_moment(moment: float) -> str:
+    """Return `Fri Jan 15 08:00:00 2027` in local time."""
+    local = local_time(moment)
+    return "???" if local is None else time.asctime(local)
 
 
 def format_span(seconds: float) -> str:
     """Return `  1+02:03:04`: days, hours, minutes, seconds; a negative span is not known."""
-    whole = int(seconds)
-    if whole < 0:
+    # Ads say what they like: of what is no span, infinity and NaN among it, nothing is known.
+    if not 0 <= seconds < _ENDLESS:
         return "[?????]"
+    whole = int(seconds)
     days, rest = divmod(whole, _DAY)
     hours, rest = divmod(rest, _HOUR)
     minutes, rest = divmod(rest, _MINUTE)
@@ -25,15 +42,17 @@ def format_span(seconds: float) -> str:
 
 def format_moment(moment: float) -> str:
     """Return ` 1/15 08:00` in local time; a negative moment is not known."""
-    if moment < 0:
+    local = local_time(moment)
+    if local is None:
         return "    ???    "
-    local = time.localtime(int(moment))
     return f"{local.tm_mon:2d}/{local.tm_mday:<2d} {local.tm_hour:02d}:{local.tm_min:02d}"
 
 
 def format_moment_with_year(moment: float) -> str:
     """Return `01/15/2027 08:00` in local time."""
-    local = time.localtime(int(moment))
+    local = local_time(moment)
+    if local is None:
+        return "      ???       "
     return (
         f"{local.tm_mon:02d}/{local.tm_mday:02d}/{local.tm_year} "
         f"{local.tm_hour:02d}:{local.tm_min:02d}"

@@ -7,7 +7,6 @@ Requirements with how many slots meet it, and who refuses whom. The texts are th
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from kettle.classad.unparse import render_value
 from kettle.errors import UsageError
 from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
+from kettle.tools.printing.times import format_long_moment
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
 from kettle.tools.queue.command_line import read_constraint
@@ -216,10 +216,10 @@ def _history_of_matches(job: ClassAd) -> str:
         return ""
     lines = ["No successful match recorded.\n"]
     if matched is not None:
-        lines = [f"Last successful match: {time.ctime(matched)}\n"]
+        lines = [f"Last successful match: {format_long_moment(matched)}\n"]
     if rejected is not None and rejected > (matched or 0):
         where = job.string("LastRejMatchNegotiator")
-        lines.append(f"Last failed match: {time.ctime(rejected)}")
+        lines.append(f"Last failed match: {format_long_moment(rejected)}")
         lines.append(f" from {where}\n" if where else "\n")
         reason = job.string("LastRejMatchReason")
         if reason:
