@@ -306,7 +306,7 @@ class Scheduler:
 
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
-        if job.status not in ON_A_MACHINE and job.id not in self.claims.by_job:
+        if job.status not in ON_A_MACHINE and not self._has_run(job):
             self.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
@@ -541,6 +541,10 @@ class Scheduler:
                 code = int(VacateReasonCode.UserVacateJob)
                 self.outside.runs.signal(job, _SIGNALS[action], done.reason, code, 0)
 
+    def _has_run(self, job: Job) -> bool:
+        """Tell whether a run of a job is not over, whatever its status was edited to be."""
+        return job.id in self.claims.by_job or self.outside.runs.is_beside(job)
+
     def _has_shadow(self, job: JobId) -> bool:
         """Tell whether a claim runs the job; a removed or held job may still have a shadow."""
         claim = self.claims.by_job.get(job)
@@ -561,7 +565,7 @@ class Scheduler:
         """Let those of the jobs leave that are finished: some had to wait for the history."""
         for job in jobs:
             finished = job.status in FINISHED and job.id in self.queue.jobs
-            if finished and job.id not in self.claims.by_job:
+            if finished and not self._has_run(job):
                 self.let_go(job)
 
     def apply_policy(self, jobs: Iterable[Job]) -> None:

@@ -38,6 +38,8 @@ class Hands:
         self.scheduler: Scheduler | None = None
         # Jobs that rest, for how long, and what wakes them.
         self.resting: list[tuple[JobId, int, Callable[[], None]]] = []
+        # Jobs that run beside the schedd.
+        self.beside: set[str] = set()
         # Whether the disk of the history is full.
         self.full = False
 
@@ -63,7 +65,7 @@ class Hands:
         self.done.append(("signal", word, str(job.id), str(code)))
 
     def is_beside(self, job: Job) -> bool:
-        return False
+        return str(job.id) in self.beside
 
     def end_leftover(self, job: Job) -> None:
         pass

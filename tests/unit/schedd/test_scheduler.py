@@ -541,6 +541,19 @@ def test_a_finished_job_that_the_history_cannot_take_stays_and_is_tried_again() 
     assert ("history", "1.0", "4") in world.hands.take()
 
 
+def test_a_job_beside_the_schedd_that_is_edited_to_be_over_stays_until_its_process_ends() -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse="12")
+    world.hands.beside = {"1.0"}
+    world.queue.update(job.id, {"JobStatus": "4"})
+    world.scheduler.see_out([job])
+    world.scheduler.on_events_written(job)
+    assert world.queue.jobs.get(job.id) is job
+    world.hands.beside = set()
+    world.scheduler.see_out([job])
+    assert world.queue.jobs.get(job.id) is None
+
+
 WAITING = '"/home/alice/j.log|005 (001.000.000) Job terminated."'
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.runtime.sockets.stream import Stream
-from kettle.schedd.services.transfer_queue import TransferQueueCommands
+from kettle.schedd.services.transfer_queue import TransferQueueCommands, read_limits
 from kettle.schedd.transfer_queue import Limits, Request, TransferQueue
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
@@ -122,7 +122,7 @@ def test_a_higher_limit_lets_those_go_that_wait(tmp_path: Path) -> None:
         assert await went(first)
         await asyncio.sleep(10)
         stage.commands.reconfigure(
-            stage.world.config("SCHEDD", "MAX_CONCURRENT_UPLOADS_PER_USER = 0\n")
+            read_limits(stage.world.config("SCHEDD", "MAX_CONCURRENT_UPLOADS_PER_USER = 0\n"))
         )
         assert await went(second)
         first.close()

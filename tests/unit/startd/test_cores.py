@@ -34,8 +34,12 @@ def test_a_slot_gets_the_cores_that_fewest_have(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("", False), (" False ", False), ("WantsCores", True), ("true", True)]
-)
+    ("text", "expected"),
+    [
+        ("", False), (" False ", False), ("0", False), ("no", False), ("1 > 2", False),
+        ("WantsCores", True), ("true", True), ("1", True), ("yes", True),
+    ],
+)  # fmt: skip
 def test_cores_are_assigned_where_a_job_may_be_bound(text: str, expected: bool) -> None:
     assert are_assigned(Config.from_text(f"ASSIGN_CPU_AFFINITY = {text}")) is expected
 

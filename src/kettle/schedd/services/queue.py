@@ -241,8 +241,12 @@ class QueueCommands:
                 await self._departures.settle()
             await stream.send(Words(1))
         except StorageError as error:
-            # As with an edit: it has not happened, and who wanted it is told.
-            schedd.runtime.log.problem(f"An action of {actor.user} cannot be committed: {error}")
+            # Who wanted it is told that it has not happened to all; to the jobs of earlier slices
+            # it has.
+            schedd.runtime.log.problem(
+                f"An action of {actor.user} cannot be committed for all of its "
+                f"{len(survey.jobs)} jobs: {error}"
+            )
             await stream.send(Words(0))
         finally:
             # What is committed is done, whether or not there was room for the rest.

@@ -13,13 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from kettle.attributes.codes import HoldReasonCode, JobStatus
-from kettle.classad import ClassAd
+from kettle.attributes.codes import BESIDE_THE_SCHEDD, HoldReasonCode, JobStatus, JobUniverse
+from kettle.classad import ClassAd, unparse
 from kettle.classad.text import equals
 from kettle.client.jobs import query_history, query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import NotFoundError, UsageError
-from kettle.matchmaking.explain import Condition, Explanation, explain
+from kettle.matchmaking.explain import Condition, Explanation, explain, split_conditions
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
@@ -47,19 +47,22 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
     reach = place.reach_queue(arguments.dir, environment)
     job, gone = find_job(reach, arguments.job)
-    slots = [] if gone else find_slots(reach)
+    waits = not gone and job.integer("JobStatus") == JobStatus.IDLE
+    needs_no_slot = job.integer("JobUniverse") in BESIDE_THE_SCHEDD
+    slots = [] if gone or needs_no_slot else find_slots(reach)
     found = explain(job, slots, user=job.string("User") or "")
-    verdict = (
-        "It is not in the queue any more: " + describe_end(job)
-        if gone
-        else decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
-    )
+    if gone:
+        verdict = "It is not in the queue any more: " + describe_end(job)
+    elif waits and needs_no_slot:
+        verdict = describe_beside(job, find_schedd(reach))
+    else:
+        verdict = decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
     if arguments.json:
         facts = {"job": arguments.job, "verdict": verdict, "explanation": asdict(found)}
         streams.stdout.write(json.dumps(facts, indent=2) + "\n")
         return 0
     streams.stdout.write(f"Job {name_of(job)}: {verdict}\n")
-    if not gone and job.integer("JobStatus") == JobStatus.IDLE:
+    if waits and not needs_no_slot:
         streams.stdout.write(render_conditions(found))
     return 0
 
@@ -82,6 +85,12 @@ def find_slots(reach: Reach) -> list[ClassAd]:
     """Return the ads of all slots that jobs can be matched with."""
     query = make_query("Machine", constraints=['SlotType =!= "Dynamic"'])
     return reach.pool.query(Command.QUERY_STARTD_ADS, query)
+
+
+def find_schedd(reach: Reach) -> ClassAd | None:
+    """Return the ad of the schedd that has the job, if the collector knows it."""
+    query = make_query("Scheduler", constraints=[equals("Name", reach.schedd().name)])
+    return next(iter(reach.pool.query(Command.QUERY_SCHEDD_ADS, query)), None)
 
 
 def count_ahead(reach: Reach, job: ClassAd) -> int:
@@ -193,6 +202,37 @@ def describe_idle(found: Explanation, rejection: str = "") -> str:
             f"{say_slots(found.slots)} would take it if nothing else ran there."
         )
     return describe_mismatch(found)
+
+
+def describe_beside(job: ClassAd, schedd: ClassAd | None) -> str:
+    """Return why an idle job of the local or scheduler universe does not run: no slot is asked."""
+    word = "local" if job.integer("JobUniverse") == JobUniverse.LOCAL else "scheduler"
+    lead = f"It is idle. A {word} universe job runs on the machine of its schedd, in no slot"
+    start = schedd.lookup(f"Start{word.capitalize()}Universe") if schedd is not None else None
+    if schedd is not None and start is not None and not schedd.satisfies(start, job):
+        text = unparse(start, old=True)
+        return f"{lead}, and the schedd starts none now: START_{word.upper()}_UNIVERSE is {text}."
+    requirements = job.lookup("Requirements")
+    if requirements is None:
+        return f"{lead}; it should start within moments."
+    machine = _schedd_as_machine(schedd)
+    for part in split_conditions(requirements):
+        if job.evaluate_expression(part, machine) is False:
+            return f"{lead}, and that machine does not meet {unparse(part, old=True)}."
+    return (
+        f"{lead}; it should start within moments, unless that machine does not meet its "
+        f"Requirements: {unparse(requirements, old=True)}."
+    )
+
+
+def _schedd_as_machine(schedd: ClassAd | None) -> ClassAd:
+    """Return what a schedd's ad tells of the machine that jobs beside it ask."""
+    machine = ClassAd()
+    for name, attribute in (("Cpus", "DetectedCpus"), ("Memory", "DetectedMemory")):
+        number = schedd.integer(attribute) if schedd is not None else None
+        if number is not None:
+            machine[name] = number
+    return machine
 
 
 def describe_mismatch(found: Explanation) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.explain import explain
-from kettle.tools.front.why import decide_verdict, render_conditions
+from kettle.tools.front.why import decide_verdict, describe_beside, render_conditions
 
 
 def job(requirements: str = "TARGET.Memory >= RequestMemory", **facts: object) -> ClassAd:
@@ -93,3 +93,38 @@ def test_who_waits_for_a_full_pool_hears_how_many_go_first(ahead: int, said: str
 def test_who_fits_no_slot_does_not_wait_for_a_turn() -> None:
     big = job(RequestMemory=5000)
     assert "go first" not in decide_verdict(big, explain(big, [partitionable()]), 0, ahead=3)
+
+
+def schedd(**facts: str) -> ClassAd:
+    ad = ClassAd({"MyType": "Scheduler", "DetectedMemory": 1000, "TotalLocalJobsRunning": 200})
+    for name, text in facts.items():
+        ad.insert_text(name, text)
+    return ad
+
+
+@pytest.mark.parametrize(
+    ("universe", "facts", "memory", "said"),
+    [
+        (
+            12,
+            {"StartLocalUniverse": "TotalLocalJobsRunning < 200"},
+            10,
+            "the schedd starts none now: START_LOCAL_UNIVERSE is TotalLocalJobsRunning < 200.",
+        ),
+        (
+            7,
+            {"StartSchedulerUniverse": "false"},
+            10,
+            (
+                "A scheduler universe job runs on the machine of its schedd, in no slot, and the "
+                "schedd starts none now"
+            ),
+        ),
+        (12, {}, 5000, "that machine does not meet TARGET.Memory >= RequestMemory."),
+        (12, {"StartLocalUniverse": "true"}, 10, "it should start within moments"),
+    ],
+)
+def test_of_a_job_beside_the_schedd_no_slot_is_asked(
+    universe: int, facts: dict[str, str], memory: int, said: str
+) -> None:
+    assert said in describe_beside(job(JobUniverse=universe, RequestMemory=memory), schedd(**facts))
