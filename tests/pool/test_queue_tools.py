@@ -270,6 +270,12 @@ def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     assert (work / "s.out").read_text() == "said\n"
     assert (work / "made.txt").read_text() == "made\n"
 
+    def is_gone() -> bool:
+        return run(pool, work, "condor_q", cluster, "-af", "ClusterId").stdout == ""
+
+    # The next periodic look is a minute away.
+    wait_until(is_gone, 10)
+
 
 @pytest.mark.parametrize(
     "tool",

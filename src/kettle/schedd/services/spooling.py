@@ -251,7 +251,8 @@ class SpoolCommands:
             if job_id in schedd.queue.jobs:
                 schedd.queue.update(job_id, {"StageOutFinish": str(schedd.now())})
         present = [schedd.queue.jobs[job] for job in jobs if job in schedd.queue.jobs]
-        # A job that only waited for its output to be fetched leaves now.
+        # Compat: a job that only waited for its output to be fetched leaves now, the reference's at
+        # its next periodic look (test_spooled_output_is_fetched).
         schedd.scheduler.see_out(present)
 
 
