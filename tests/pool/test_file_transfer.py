@@ -164,6 +164,32 @@ def test_a_link_to_a_folder_as_program_holds_the_job_before_a_start(
     assert reason.endswith("/bin: (errno 21) Is a directory")
 
 
+def test_a_link_to_a_folder_holds_its_job_in_either_direction(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "d" / "inner").mkdir(parents=True)
+    (work / "d" / "link").symlink_to("inner")
+    (work / "d" / "nothing").symlink_to("nowhere")
+    said = "(errno 21) Is a directory- Transfer of symlinks to directories is not supported."
+    for script, submit, code in (
+        ("ls", "transfer_input_files = d", 13),
+        ("mkdir out; ln -s /etc out/link", "transfer_output_files = out", 12),
+    ):
+        (work / "job.log").unlink(missing_ok=True)
+        assert run_job(pool, work, script, submit)[-1] == 12
+        text = (work / "job.log").read_text()
+        assert said in text
+        assert f"Code {code} Subcode 21" in text
+
+
+def test_remaps_take_the_standard_streams_along(pool: PersonalPool, work: Path) -> None:
+    remaps = 'transfer_output_remaps = "out.txt=said;_condor_stderr=cried"'
+    assert run_job(pool, work, "echo hi; echo oh >&2", remaps)[-1] == 5
+    assert (work / "said").read_text() == "hi\n"
+    assert (work / "cried").read_text() == "oh\n"
+    assert not (work / "out.txt").exists()
+
+
 def test_output_to_a_place_that_is_none_holds_the_job(pool: PersonalPool, work: Path) -> None:
     (work / "job.sub").touch()
     run_job(

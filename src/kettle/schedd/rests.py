@@ -11,20 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kettle.attributes.codes import VacateReasonCode
+from kettle.attributes.codes import VACATE_BASE, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.classad.text import read_count
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.hold_reasons import REFUSALS
 from kettle.schedd.queue.job_ids import JobId
 
+# Neither the job's own end nor the wish of a user or of a machine's owner.
 _FAULTS = frozenset(
     int(code)
     for code in (
         VacateReasonCode.ShadowException,
         VacateReasonCode.JobNotStarted,
+        VacateReasonCode.JobShouldRequeue,
         VacateReasonCode.StarterError,
         VacateReasonCode.ReconnectFailed,
+        VacateReasonCode.StartdException,
+        VacateReasonCode.VMError,
+        VacateReasonCode.ContainerError,
         VacateReasonCode.ScratchDirError,
     )
 ).union(REFUSALS)
@@ -56,7 +61,7 @@ class Rests:
 
         `report` is what its shadow said at the end, as the queue's texts.
         """
-        if read_count(report.get("VacateReasonCode", "")) not in _FAULTS:
+        if not _is_fault(report):
             self._failed.pop(job, None)
             return 0
         count = 1 if ran_seconds >= _LONG_RUN_SECONDS else self._failed.get(job, 0) + 1
@@ -66,3 +71,13 @@ class Rests:
     def forget(self, job: JobId) -> None:
         """Forget a job that has left."""
         self._failed.pop(job, None)
+
+
+def _is_fault(report: Mapping[str, str]) -> bool:
+    code = read_count(report.get("VacateReasonCode", ""))
+    if code is None or code in _FAULTS:
+        return code is not None
+    # A transfer that failed has the code of a hold, and a subcode that spares the job from it.
+    subcode = report.get("VacateReasonSubCode", "")
+    below_zero = read_count(subcode[1:]) if subcode.startswith("-") else None
+    return 0 < code < VACATE_BASE and (below_zero or 0) >= VACATE_BASE

@@ -21,6 +21,8 @@ class SendFile:
     path: str
     name: str
     encrypt: bool | None = None
+    # A link to a directory stands for no file: what is sent of it is why not.
+    is_directory_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)

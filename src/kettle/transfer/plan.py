@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import posixpath
-import re
 import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
 from kettle.transfer.items import FileView, Item, Look, SendDirectory, SendFile, SendUrl
+from kettle.transfer.remaps import parse_remaps, remap
 
 STDOUT_NAME = "_condor_stdout"
 STDERR_NAME = "_condor_stderr"
@@ -141,7 +141,9 @@ class _Builder:
         if look is not None and (stat.S_ISFIFO(look.mode) or stat.S_ISSOCK(look.mode)):
             return
         # A file that is not there is sent nevertheless: the sender then reports it, by name.
-        self.add(SendFile(path, name, self.encryption.wish(entry)), look.size if look else 0)
+        link = look is not None and look.is_link and look.is_directory
+        item = SendFile(path, name, self.encryption.wish(entry), is_directory_link=link)
+        self.add(item, look.size if look and not link else 0)
 
     def add_tree(self, path: str, name: str, entry: str) -> None:
         """Add what is in the directory `path` under the prefix `name` ("" for none)."""
@@ -161,8 +163,9 @@ class _Builder:
                 # A dangling link inside a directory is left out, as nobody asked for it by name.
                 continue
             if look.is_directory:
-                # Links to directories inside a tree are not followed: they may lead round.
+                # It is not followed, as it may lead round, nor left out unsaid.
                 if look.is_link:
+                    self.add_file(child_path, child_name, entry, look)
                     continue
                 self.add(SendDirectory(child_name, look.mode))
                 yield from self.add_by_steps(child_path, child_name, entry, depth + 1)
@@ -178,8 +181,9 @@ class _Builder:
         look = self.view.look(path)
         relative = keep_path and not entry.startswith("/")
         name = check_name(entry, code=13) if relative else posixpath.basename(path)
-        if look is not None and look.is_directory:
-            contents_only = entry.endswith("/")
+        contents_only = entry.endswith("/")
+        # A link to a directory is followed only where its contents are asked for.
+        if look is not None and look.is_directory and (contents_only or not look.is_link):
             prefix = "" if contents_only and not relative else name
             if prefix:
                 self.add_parents(prefix)
@@ -249,13 +253,7 @@ def plan_input(
         build.add_entry(job.string("In") or "", base, keep_path=False)
     command = job.string("Cmd")
     if command and job.boolean("TransferExecutable") is not False:
-        path = posixpath.join(base, command)
-        look = view.look(path)
-        if look is not None and look.is_directory and look.is_link:
-            # No program: sent as if it were a file, it holds the job (13/21) before it starts.
-            build.add_file(path, posixpath.basename(path), command, look)
-        else:
-            build.add_entry(command, base, keep_path=False)
+        build.add_entry(command, base, keep_path=False)
     if checkpoint:
         build.add_tree(checkpoint, "", checkpoint)
     for item in restored:
@@ -275,7 +273,7 @@ def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[No
         look = view.look(path)
         if look is None:
             continue
-        if look.is_directory:
+        if look.is_directory and not look.is_link:
             build.add(SendDirectory(name, look.mode))
             yield from build.add_by_steps(path, name, name)
         else:
@@ -419,58 +417,17 @@ def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, s
         if target is None and isinstance(item, SendFile):
             # A file that was listed by its whole path may be meant by that.
             target = remap(item.path, remaps)
-        if isinstance(item, SendFile) and item.name not in streams:
+        if isinstance(item, SendFile):
             if target is not None and is_url(target):
                 to_urls.append((item.name, target, item.path))
                 continue
-            if destination:
+            if destination and item.name not in streams:
                 to_urls.append((item.name, f"{destination}/{target or item.name}", item.path))
                 continue
         elif isinstance(item, SendDirectory) and (destination or (target and is_url(target))):
             continue
         kept.append(item)
     return Plan(tuple(kept), plan.sandbox_bytes), to_urls
-
-
-def parse_remaps(text: str | None) -> list[tuple[str, str]]:
-    r"""Return the pairs of TransferOutputRemaps, `a=b;c=d`; `\=`, `\;` and `\\` are literal."""
-    pairs: list[tuple[str, str]] = []
-    for rule in _split_escaped(text or "", ";"):
-        halves = _split_escaped(rule, "=")
-        if len(halves) == 2 and halves[0].strip():
-            pairs.append((_unescape(halves[0].strip()), _unescape(halves[1].strip())))
-    return pairs
-
-
-def _split_escaped(text: str, separator: str) -> list[str]:
-    pieces = []
-    start = 0
-    for found in re.finditer(rf"\\.|{separator}", text, re.DOTALL):
-        if found.group() == separator:
-            pieces.append(text[start : found.start()])
-            start = found.end()
-    return [*pieces, text[start:]]
-
-
-def _unescape(text: str) -> str:
-    return re.sub(r"\\([=;\\])", r"\1", text)
-
-
-def remap(name: str, pairs: Iterable[tuple[str, str]]) -> str | None:
-    """Return where a received `name` goes by the remaps, None if no rule speaks of it.
-
-    A rule for a directory takes everything below it along; the longest rule wins.
-    """
-    best: tuple[int, str] | None = None
-    for source, target in pairs:
-        source = source.rstrip("/")
-        if name == source:
-            return target
-        if name.startswith(source + "/"):
-            candidate = target.rstrip("/") + name[len(source) :]
-            if best is None or len(source) > best[0]:
-                best = (len(source), candidate)
-    return best[1] if best else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,9 +444,14 @@ class Landing:
     def path_for(self, name: str) -> str:
         """Return the path a received file is written to; RefusedError if it may not be."""
         name = check_name(name, code=self.code)
-        target = self.streams.get(name)
-        if target is None:
-            target = remap(name, self.remaps)
+        target = remap(name, self.remaps)
+        if (stream := self.streams.get(name)) is not None:
+            # A rule may name a stream by its special name, or else as the job's user does.
+            special = target if name in {STDOUT_NAME, STDERR_NAME} else None
+            target = special or remap(stream, self.remaps) or stream
+        if target is not None and is_url(target):
+            message = f"Remap of output file resulted in a URL: {target}"
+            raise RefusedError(message, code=self.code)
         return posixpath.join(self.directory, name if target is None else target)
 
 

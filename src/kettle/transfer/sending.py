@@ -46,6 +46,8 @@ from kettle.wire.messages.filetransfer import (
     TransferSubCommand,
 )
 
+_NO_DIRECTORY_LINKS = "Is a directory- Transfer of symlinks to directories is not supported."
+
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
@@ -183,6 +185,8 @@ def _send_file(
         yield from _send_nothing(encrypted)
         return
     try:
+        if item.is_directory_link:
+            raise IsADirectoryError(errno.EISDIR, _NO_DIRECTORY_LINKS)
         source: SourceFile = yield Do(partial(storage.open_source, item.path))
     except OSError as error:
         troubles.note_os("reading from", item.path, error)

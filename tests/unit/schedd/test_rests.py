@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kettle.attributes.codes import ShadowExit
+from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.rests import LONGEST_SECONDS, Rests
@@ -27,6 +27,23 @@ def test_a_run_that_got_on_or_ended_otherwise_makes_a_new_beginning() -> None:
             rests.after_run(JOB, FAILED, 1.0)
         assert rests.after_run(JOB, report, seconds) == 0
         assert rests.after_run(JOB, FAILED, 1.0) == 0
+
+
+def test_a_transfer_that_failed_and_did_not_hold_its_job_is_a_failure() -> None:
+    for code in ("12", "13"):
+        rests = Rests()
+        failed = {"VacateReasonCode": code, "VacateReasonSubCode": "-1004"}
+        assert [rests.after_run(JOB, failed, 1.0) for _ in range(4)] == [0, 0, 2, 4]
+        # With such a subcode the job was held, and runs again by somebody's wish.
+        assert rests.after_run(JOB, failed | {"VacateReasonSubCode": "2"}, 1.0) == 0
+
+
+def test_every_end_that_nobody_wished_is_a_failure_and_a_wish_is_none() -> None:
+    wished = {1000, 1001, 1004, *range(1009, 1012), *range(1013, 1020), 1022, 1023, 1025, 1037}
+    for code in VacateReasonCode:
+        rests = Rests()
+        waits = [rests.after_run(JOB, {"VacateReasonCode": str(int(code))}, 1.0) for _ in range(3)]
+        assert (waits[2] == 0) is (int(code) in wished), code.name
 
 
 def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> None:

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import stat
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
+    Plan,
     changed_files,
     list_spooled,
     make_catalogue,
     only_folder,
-    parse_remaps,
     plan_input,
     plan_landing,
     plan_output,
-    remap,
     size_limit,
     split_list,
     split_url_outputs,
     streams_share_a_file,
 )
+from kettle.transfer.remaps import parse_remaps, remap
 from unit.transfer.disk import MemoryDisk
 
 
@@ -100,10 +97,38 @@ def test_streams_that_do_not_travel_are_left_out() -> None:
     assert names(job(In="in.txt", TransferIn=False)) == ["job.sh"]
 
 
-def test_a_link_to_a_directory_inside_a_tree_is_not_followed() -> None:
+def links_to_directories(plan: Plan) -> list[str]:
+    return [
+        each.name for each in plan.items if isinstance(each, SendFile) and each.is_directory_link
+    ]
+
+
+def test_a_link_to_a_directory_inside_a_tree_is_not_followed_and_fails_the_transfer() -> None:
     disk = MemoryDisk({"/home/u/d/loop/x": b"", "/home/u/d/a": b""})
     disk.links.add("/home/u/d/loop")
-    assert names(job(TransferInput="d/", TransferExecutable=False), disk) == ["a"]
+    for entry, prefix in (("d", "d/"), ("d/", "")):
+        plan = plan_input(job(TransferInput=entry, TransferExecutable=False), disk)
+        assert links_to_directories(plan) == [f"{prefix}loop"]
+        assert [item.name for item in plan.items if isinstance(item, SendFile)] == [
+            f"{prefix}a",
+            f"{prefix}loop",
+        ]
+        assert plan.sandbox_bytes == 0
+    plan = plan_output(job(TransferOutput="d"), disk, "/home/u", {})
+    assert links_to_directories(plan) == ["d/loop"]
+
+
+def test_a_link_to_a_directory_that_is_listed_is_followed_for_its_contents_only() -> None:
+    disk = MemoryDisk({"/home/u/link/x": b""})
+    disk.links.add("/home/u/link")
+    for keep_path in (False, True):
+        ad = job(TransferExecutable=False, PreserveRelativePaths=keep_path)
+        ad["TransferInput"] = ad["TransferOutput"] = "link"
+        assert links_to_directories(plan_input(ad, disk)) == ["link"]
+        assert links_to_directories(plan_output(ad, disk, "/home/u", {})) == ["link"]
+    ad = job(TransferInput="link/", TransferExecutable=False, TransferOutput="link/")
+    assert names(ad, disk) == ["x"]
+    assert [item.name for item in plan_output(ad, disk, "/home/u", {}).items] == ["x"]
 
 
 def test_a_link_to_a_directory_is_no_program_whose_contents_travel() -> None:
@@ -212,24 +237,62 @@ def test_spooled_output_keeps_its_sandbox_names() -> None:
     assert landing.path_for("a") == "/spool/1/a"
 
 
-def test_remaps_take_escaped_separators_literally() -> None:
-    assert parse_remaps(r"a\=b=c;d\;e=f;junk") == [("a=b", "c"), ("d;e", "f")]
-    assert parse_remaps("a=b\\\\;c=d") == [("a", "b\\"), ("c", "d")]
+def test_remaps_take_escaped_separators_literally_where_they_would_separate() -> None:
+    assert parse_remaps(r"a\=b=c;d=e\;f;junk") == [("a=b", "c"), ("d", "e;f")]
+    assert parse_remaps(r"z\=z=R=2;w=R\=3") == [("z=z", "R=2"), ("w", r"R\=3")]
+    assert parse_remaps(r"junk;a=b;more\;c=d") == [("a", "b"), ("c", "d")]
     assert parse_remaps("a=b\\") == [("a", "b\\")]
+    assert parse_remaps(" a\t = b\nc ;; d = e") == [("a", "bc"), ("d", "e")]
+    assert parse_remaps(None) == []
+    assert parse_remaps(r"a\=b") == []
+
+
+def test_remaps_lead_on_until_none_speaks_and_a_circle_is_refused() -> None:
     assert remap("x", [("y", "z")]) is None
     assert remap("d/e/f", [("d", "1"), ("d/e", "2")]) == "2/f"
+    assert remap("a", [("a", "b"), ("b", "c/d"), ("c", "e"), ("a", "never")]) == "e/d"
+    assert remap("/abs/f", [("/abs", "/away/")]) == "/away/f"
+    for rules in ([("a", "a")], [("a", "b"), ("b", "a")], [("a", "a/b")]):
+        with pytest.raises(RefusedError, match="remaps resulted in a cycle") as refused:
+            remap("a", rules)
+        assert refused.value.code == 12
 
 
-NAMES = st.text(st.sampled_from("a/=;\\ "), min_size=1).filter(lambda name: name == name.strip())
+def landed(name: str, remaps: str, **attributes: object) -> str:
+    ad = job(StreamOut=False, StreamErr=False, TransferOutputRemaps=remaps, **attributes)
+    return plan_landing(ad, "/home/u").path_for(name)
 
 
-@given(st.lists(st.tuples(NAMES, NAMES), max_size=4))
-def test_remaps_are_read_back_as_they_were_written(pairs: list[tuple[str, str]]) -> None:
-    def escape(name: str) -> str:
-        return re.sub(r"([=;\\])", r"\\\1", name)
+@pytest.mark.parametrize(
+    ("out", "remaps", "path"),
+    [
+        ("o", "o=Ro", "Ro"),
+        ("o", "_condor_stdout=Ro", "Ro"),
+        ("o", "o=Ro;_condor_stdout=Rs", "Rs"),
+        ("o", "o=Ro;Ro=R2", "R2"),
+        ("o", "_condor_stdout=Ro;Ro=R2", "R2"),
+        ("logs/o", "o=Ro", "logs/o"),
+        ("logs/o", "logs/o=Ro", "Ro"),
+        ("logs/o", "logs=away", "away/o"),
+    ],
+)
+def test_remaps_speak_of_the_standard_streams_too(out: str, remaps: str, path: str) -> None:
+    assert landed("_condor_stdout", remaps, Out=out) == f"/home/u/{path}"
+    other = remaps.replace("stdout", "stderr")
+    assert landed("_condor_stderr", other, Err=out) == f"/home/u/{path}"
 
-    text = ";".join(f"{escape(source)}={escape(target)}" for source, target in pairs)
-    assert parse_remaps(text) == pairs
+
+def test_a_spooled_stream_goes_by_the_name_that_its_user_gave_it() -> None:
+    # As it comes from the schedd, by its last part.
+    assert landed("o", "o=Ro", Out="o") == "/home/u/Ro"
+    assert landed("o", "o=Ro", Out="logs/o") == "/home/u/logs/o"
+    assert landed("o", "/abs/o=Ro", Out="/abs/o") == "/home/u/Ro"
+    assert landed("o", "_condor_stdout=Ro", Out="o") == "/home/u/o"
+
+
+def test_what_comes_cannot_land_at_a_url() -> None:
+    with pytest.raises(RefusedError, match="Remap of output file resulted in a URL: x://y"):
+        landed("_condor_stdout", "o=x://y", Out="o")
 
 
 def test_a_list_is_split_at_commas_and_trimmed() -> None:

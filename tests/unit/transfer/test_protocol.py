@@ -131,6 +131,19 @@ def test_a_missing_file_is_reported_by_both_sides_and_the_rest_still_travels(
         )
 
 
+def test_a_link_to_a_directory_is_no_file_and_says_so() -> None:
+    target = MemoryDisk()
+    items = [SendFile("/d/el", "d/el", is_directory_link=True), SendFile("/a", "a")]
+    sent, _ = carry(items, MemoryDisk({"/a": b"a"}), target)
+    assert target.files == {"/box/a": b"a"}
+    assert sent.failure is not None
+    assert (sent.failure.code, sent.failure.subcode) == (13, 21)
+    assert sent.detail == (
+        "1 total failures: first failure: reading from file /d/el: (errno 21) Is a directory"
+        "- Transfer of symlinks to directories is not supported."
+    )
+
+
 def test_a_file_that_cannot_be_written_fails_both_sides() -> None:
     target = MemoryDisk()
     target.denied.add("/box/a")

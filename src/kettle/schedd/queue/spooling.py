@@ -84,8 +84,8 @@ def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, Non
 
     What SpooledOutputFiles names once the job has ended, else TransferOutput, or else every file
     and folder that is newer than the end of the spooling; and the standard streams and the event
-    log under the names the user gave them. A link to a folder is followed only where it is named:
-    others may lead round. What is named and not there is sent all the same, so that its transfer
+    log under the names the user gave them. A link to a folder is not followed, as it may lead
+    round. What is named and is one, or is not there, is sent all the same, so that its transfer
     fails. RefusedError for more than one transfer may carry.
     """
     named = yield from _outputs(ad, folder, view)

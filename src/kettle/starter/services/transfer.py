@@ -38,7 +38,6 @@ from kettle.transfer.plan import (
     Plan,
     list_spooled,
     make_catalogue,
-    parse_remaps,
     plan_output,
     size_limit,
     split_url_outputs,
@@ -46,6 +45,7 @@ from kettle.transfer.plan import (
 )
 from kettle.transfer.plugin_records import TransferClass
 from kettle.transfer.receiving import download
+from kettle.transfer.remaps import parse_remaps
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload

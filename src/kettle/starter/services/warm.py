@@ -21,7 +21,8 @@ from kettle.starter.place import Place, Process
 from kettle.starter.services.entry import warm
 from kettle.starter.settings import StarterSettings
 from kettle.starter.usage import Usage, update_ad
-from kettle.transfer.plan import parse_remaps, sends_only_changes
+from kettle.transfer.plan import sends_only_changes
+from kettle.transfer.remaps import parse_remaps
 from kettle.wire.channel import Channel
 from kettle.wire.messages.rpc import RepeatedCall
 from kettle.wire.messages.syscalls import RegisterStarterInfo

@@ -18,7 +18,6 @@ from kettle.starter.deferral import seconds_to_wait
 from kettle.submit.sizes import parse_size
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
-from kettle.transfer.plan import parse_remaps, remap
 from kettle.transfer.plugin_records import file_record
 from kettle.transfer.plugins import (
     Plugin,
@@ -28,6 +27,7 @@ from kettle.transfer.plugins import (
     read_result_ads,
     read_results,
 )
+from kettle.transfer.remaps import parse_remaps, remap
 from kettle.wire.ccb import read_answer
 from kettle.wire.codec import Reader, Writer
 
