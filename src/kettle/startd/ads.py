@@ -358,6 +358,8 @@ def add_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config
     for name, default in POLICY_DEFAULTS.items():
         if name not in {"START", "IS_OWNER"}:
             ad.insert_text(name, expression_text(config, record, name, default))
+    for name in ("WANT_HOLD_REASON", "WANT_HOLD_SUBCODE"):
+        ad.insert_text(name, expression_text(config, record, name, "undefined"))
     ad.insert_text("CLAIM_WORKLIFE", str(config.value(StartdKnobs.CLAIM_WORKLIFE)))
 
 

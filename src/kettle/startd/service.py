@@ -29,6 +29,7 @@ from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.draining_cost import RunningJob, expect
 from kettle.startd.facts import MachineFacts
+from kettle.startd.hold_wish import HoldWish, read_hold_wish
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
 from kettle.startd.run_times import RunTimes
@@ -369,13 +370,20 @@ class StartdService:
             case ev.AskJobToLeave():
                 ran = record.ran_seconds(self._now())
                 seconds = vacate_seconds(self.policy.grants(record), ran)
-                starter.vacate(effect.code, effect.reason, graceful=True, seconds=seconds)
+                hold = self._hold_wish(record, effect.code)
+                starter.vacate(
+                    effect.code, effect.reason, graceful=True, seconds=seconds, hold=hold
+                )
             case ev.KillJob():
-                starter.vacate(effect.code, effect.reason, graceful=False, seconds=0)
+                hold = self._hold_wish(record, effect.code)
+                starter.vacate(effect.code, effect.reason, graceful=False, seconds=0, hold=hold)
             case ev.SuspendJob():
                 starter.post(words.SuspendJob(ClassAd()))
             case ev.ContinueJob():
                 starter.post(words.ContinueJob(ClassAd()))
+
+    def _hold_wish(self, record: SlotRecord, code: int) -> HoldWish | None:
+        return read_hold_wish(code, self.slot_ad(record, policy=True), record.job)
 
     def _now(self) -> float:
         return self.runtime.clock.steady()

@@ -23,6 +23,9 @@ class Vacate:
     code: int = VacateReasonCode.ClaimDeactivated
     subcode: int = 0
     brings_output: bool = False
+    # Whether the machine wants the job held, and why; it is told so before the job has left.
+    hold_reason: str = ""
+    hold_subcode: int = 0
 
 
 def exit_attributes(status: int, *, core_dumped: bool = False) -> dict[str, object]:

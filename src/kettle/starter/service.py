@@ -105,6 +105,8 @@ class Starter:
         self._watch: ResourceWatch | None = None
         # Why the job had to be ended here, once it had: most often what it used too much of.
         self._excess: Excess | None = None
+        # Has the job held that is on its way out.
+        self._holding: asyncio.Task[None] | None = None
         self._chirp: ChirpServer | None = None
         self.deactivated = asyncio.Event()
         self._looking: list[asyncio.Task[object]] = []
@@ -431,7 +433,16 @@ class Starter:
         if not graceful:
             # Who throws us out at once does not wait for a shadow that is away.
             self.shadow.hurry(HURRY_SECONDS)
+        if vacate.hold_reason:
+            self._hold(vacate)
         self._obey(Order.SOON if graceful and seconds > 0 else Order.NOW, vacate, seconds)
+
+    def _hold(self, vacate: outcome.Vacate) -> None:
+        """Have the job held now; it may take its time to end."""
+        if self._holding is None and not self.programs.ended.is_set():
+            code = int(HoldReasonCode.StartdHeldJob)
+            told = self.report_failure(vacate.hold_reason, code, vacate.hold_subcode)
+            self._holding = tasks.spawn(told, "hold")
 
     def _obey(self, order: Order, vacate: outcome.Vacate, seconds: float = 0.0) -> None:
         stage = choose_stage(

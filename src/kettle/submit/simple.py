@@ -88,6 +88,12 @@ def _set_list(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
 
 
+def _set_comma_list(job: JobBuilder, command: Command, text: str) -> None:
+    # Blanks belong to what is listed.
+    items = (item.strip() for item in text.split(","))
+    job.set_string(command.attribute, ",".join(item for item in items if item))
+
+
 def _set_filled_list(job: JobBuilder, command: Command, text: str) -> None:
     if text.strip(", \t"):
         _set_list(job, command, text)
@@ -104,6 +110,7 @@ def _refuse(job: JobBuilder, command: Command, text: str) -> None:
 
 SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
     "boolean": _set_boolean,
+    "comma list": _set_comma_list,
     "count": _set_count,
     "expression": _set_expression,
     "file": _set_file,

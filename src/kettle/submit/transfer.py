@@ -211,7 +211,8 @@ def _choose_when(job: JobBuilder) -> tuple[str | None, str]:
 def plugin_methods(plugins: str, names: list[str], remaps: str) -> list[str]:
     """Return the kinds of URL that are none of the job's own plugins', ordered.
 
-    Names are files and URLs; the targets of remaps (`a=URL;b=URL`) count too.
+    Names are files and URLs; the targets of remaps (`a=URL;b=URL`) count too. A kind is written
+    as the first URL of it has it, in capitals or not.
     """
     own = {
         method.strip().lower()
@@ -220,12 +221,16 @@ def plugin_methods(plugins: str, names: list[str], remaps: str) -> list[str]:
         for method in part.partition("=")[0].split(",")
     }
     names = [*names, *(part.partition("=")[2].strip() for part in remaps.split(";"))]
-    return sorted({match.group(1).lower() for name in names if (match := URL.match(name))} - own)
+    found: dict[str, str] = {}
+    for match in filter(None, map(URL.match, names)):
+        found.setdefault(match.group(1).lower(), match.group(1))
+    return [found[method] for method in sorted(found.keys() - own)]
 
 
 def check_object_store(job: JobBuilder, methods: list[str]) -> None:
     """Raise SubmitError for URLs of an object store without the two keys that sign them."""
-    if not {"s3", "gs"} & set(methods) or job.config.boolean("SIGN_S3_URLS") is False:
+    stores = {"s3", "gs"} & {method.lower() for method in methods}
+    if not stores or job.config.boolean("SIGN_S3_URLS") is False:
         return
     said = []
     for attribute, command, urls in (

@@ -256,3 +256,17 @@ def test_an_empty_list_of_output_is_a_list() -> None:
         assert values(line, "TransferOutput") == [listed], text
     with pytest.raises(SubmitError, match="transfer_output_files"):
         jobs_of('should_transfer_files = no\ntransfer_output_files = ""\nqueue\n')
+
+
+def test_a_kind_of_url_is_asked_for_as_its_first_url_has_it() -> None:
+    made, _ = jobs_of(
+        "transfer_plugins = Box=/bin/plug\n"
+        "transfer_input_files = FTP://a/b, ftp://c/d, BOX://e, Chirp://f\nqueue\n"
+    )
+    assert made.cluster.get("WantTransferPluginMethods") == '"Chirp,FTP"'
+    assert 'stringListIMember("Chirp",' in (made.cluster.get("Requirements") or "")
+
+
+def test_an_object_store_in_capitals_wants_its_keys_too() -> None:
+    with pytest.raises(SubmitError, match="access_key_id_file"):
+        jobs_of("transfer_input_files = S3://bucket/file\nqueue\n")

@@ -32,3 +32,11 @@ def test_own_numbers_of_the_job_count_for_nothing() -> None:
 def test_the_first_node_of_a_parallel_job_has_its_place_too() -> None:
     text = "universe = parallel\nmachine_count = 2\noutput = o.$(Node)\nqueue\n"
     assert values(text, "Out") == ['"o.#pArAlLeLnOdE#"']
+
+
+def test_data_of_a_google_instance_is_divided_at_commas_alone() -> None:
+    text = (
+        "universe = grid\ngrid_resource = gce https://g p z\ngce_image = i\n"
+        "gce_machine_type = m\ngce_metadata = one=1,  two='a b' ,,three=3\nqueue\n"
+    )
+    assert values(text, "GceMetadata") == ["\"one=1,two='a b',three=3\""]

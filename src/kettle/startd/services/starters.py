@@ -21,6 +21,7 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.process.hunt import marked
 from kettle.runtime.process.processes import Child, kill_tree
 from kettle.runtime.sockets.stream import Stream
+from kettle.startd.hold_wish import HoldWish
 from kettle.startd.services.leftovers import Leftovers
 from kettle.wire.codec import Writer
 from kettle.wire.like_ads import LikeAds
@@ -79,14 +80,20 @@ class StarterProcess:
         graceful: bool,
         seconds: float,
         brings_output: bool = False,
+        hold: HoldWish | None = None,
     ) -> None:
-        """Tell the job to leave; `brings_output` sends its output as if it had ended by itself."""
+        """Tell the job to leave; `brings_output` sends its output as if it had ended by itself.
+
+        With a `hold` it is held at once, however long it takes to leave.
+        """
         self.told_to_leave = True
         ad = ClassAd({"Reason": reason, "ReasonCode": code, "ReasonSubCode": 0})
         ad["Graceful"] = graceful
         ad["VacateSeconds"] = float(seconds)
         if brings_output:
             ad["FinalTransfer"] = True
+        if hold is not None:
+            ad["HoldReason"], ad["HoldReasonSubCode"] = hold
         self.post(words.VacateJob(ad) if graceful else words.KillJob(ad))
 
 

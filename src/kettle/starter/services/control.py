@@ -191,6 +191,8 @@ class StartdControl:
                 ad.integer("ReasonCode") or VacateReasonCode.ClaimDeactivated,
                 ad.integer("ReasonSubCode") or 0,
                 brings_output=ad.boolean("FinalTransfer") is True,
+                hold_reason=ad.string("HoldReason") or "",
+                hold_subcode=ad.integer("HoldReasonSubCode") or 0,
             )
             graceful = isinstance(order, words.VacateJob) and ad.boolean("Graceful") is True
             starter.leave(vacate, graceful=graceful, seconds=ad.real("VacateSeconds") or 0.0)

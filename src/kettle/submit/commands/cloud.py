@@ -156,7 +156,7 @@ COMMANDS = (
     Command(
         "gce_metadata",
         "GceMetadata",
-        "list",
+        "comma list",
         "Data for the Google instance, as NAME=VALUE.",
         universes="grid",
     ),

@@ -32,7 +32,8 @@ class ControlMessage(Message):
 class VacateJob(ControlMessage, word=1):
     """{Reason, ReasonCode, ReasonSubCode, Graceful, VacateSeconds, [FinalTransfer]}: end the job.
 
-    Graceful with vacate time; FinalTransfer: its output goes where it would at its own end.
+    Graceful with vacate time; FinalTransfer: its output goes where it would at its own end. Here
+    and in KillJob [HoldReason, HoldReasonSubCode]: it is held at once.
     """
 
 
