@@ -183,6 +183,8 @@ class Wish:
     from_collector: bool = False
     from_negotiator: bool = False
     rollup: bool = False
+    hierarchical: bool | None = None
+    groups_first: bool = False
     long: bool = False
     legacy: bool = False
     constraint: str = ""
@@ -286,6 +288,9 @@ def _take(wish: Wish, option: Given) -> None:
         wish.file = option.value
     elif name == "grouprollup":
         wish.rollup = True
+    elif name in ("hierarchical", "flat", "grouporder"):
+        wish.hierarchical = name == "hierarchical"
+        wish.groups_first = wish.groups_first or name == "grouporder"
 
 
 def _read_day(values: Sequence[str]) -> float:
@@ -411,7 +416,13 @@ def show(reach: Reach, wish: Wish, streams: Streams) -> str:
         since = None
     elif since is None:
         since = time.time() - RECENT_SECONDS
-    return render_table(ads, wish.shown, since=since)
+    return render_table(
+        ads,
+        wish.shown,
+        since=since,
+        hierarchical=wish.hierarchical,
+        groups_first=wish.groups_first,
+    )
 
 
 def _split(one: ClassAd) -> list[ClassAd]:

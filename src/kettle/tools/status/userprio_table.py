@@ -1,19 +1,30 @@
 """The tables of condor_userprio: which columns, their two-line headings, how numbers are shown.
 
-Widths, headings and the sums in the last line are the reference's.
+Widths, headings, the order of rows and the sums in the last line are the reference's.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.tools.printing.times import format_moment, format_moment_with_year, format_span
+from kettle.tools.status.userprio_rows import (
+    ROOT,
+    Choice,
+    Row,
+    format_number,
+    order_rows,
+    read_rows,
+    surplus_policy,
+)
 
-NAME_WIDTH = 18
-ROOT = "<none>"
+__all__ = ["ROOT", "Shown", "render_resources", "render_table"]
+
+# A key that is not told from the largest by whoever wrote it in decimal.
+_LAST_KEY = 3.40282001e38
 
 
 class Shown(enum.Flag):
@@ -32,47 +43,62 @@ class Shown(enum.Flag):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column; `shown` gets the ad and the time of the last update."""
+    """One column; `shown` gets the row, the width and the time of the last update."""
 
     groups: Shown
     width: int
     heading: tuple[str, str]
-    shown: Callable[[ClassAd, float], str]
-    # What the last line has here; gets all ads, the time of the update and the oldest usage shown.
-    footer: Callable[[list[ClassAd], float, float | None], str] = lambda _ads, _now, _since: ""
+    shown: Callable[[Row, int, float], str | None]
+    # What the last line has here; gets all users, the time of the update, the oldest usage shown.
+    footer: Callable[[list[Row], float, float | None], str] = lambda _rows, _now, _since: ""
     # The attribute that one ad at least must have, if there are any.
     needs: str = ""
+    # Whether only groups have it: told of as `n/d` where one has not.
+    is_quota: bool = False
 
 
-def _number(name: str, digits: int) -> Callable[[ClassAd, float], str]:
-    def shown(ad: ClassAd, _now: float) -> str:
-        value = ad.real(name)
-        return "" if value is None else f"{value:.{digits}f}"
-
-    return shown
-
-
-def _real_priority(ad: ClassAd, _now: float) -> str:
-    effective, factor = ad.real("Priority"), ad.real("PriorityFactor")
-    return f"{effective / factor:.2f}" if effective is not None and factor else ""
-
-
-def _hours(ad: ClassAd, _now: float) -> str:
-    return f"{(ad.real('WeightedAccumulatedUsage') or 0.0) / 3600:.2f}"
-
-
-def _moment(name: str) -> Callable[[ClassAd, float], str]:
-    def shown(ad: ClassAd, _now: float) -> str:
-        value = ad.integer(name)
-        return format_moment_with_year(value) if value else ""
+def _number(name: str, digits: int) -> Callable[[Row, int, float], str | None]:
+    def shown(row: Row, width: int, _now: float) -> str | None:
+        value = row.ad.real(name)
+        return None if value is None else format_number(value, width, digits)
 
     return shown
 
 
-def _since_last(ad: ClassAd, now: float) -> str:
+def _effective_priority(row: Row, width: int, _now: float) -> str | None:
+    value = None if row.is_group else row.ad.real("Priority")
+    return None if value is None else format_number(value, width, 2)
+
+
+def _real_priority(row: Row, width: int, _now: float) -> str | None:
+    effective, factor = row.ad.real("Priority"), row.ad.real("PriorityFactor")
+    if effective is None or not factor or factor < 0:
+        return None
+    return format_number(effective / factor, width, 2)
+
+
+def _factor(row: Row, width: int, _now: float) -> str | None:
+    factor = row.ad.real("PriorityFactor")
+    return format_number(factor, width, 2) if factor and factor > 0 else None
+
+
+def _hours(row: Row, width: int, _now: float) -> str | None:
+    return format_number((row.ad.real("WeightedAccumulatedUsage") or 0.0) / 3600, width, 2)
+
+
+def _moment(name: str) -> Callable[[Row, int, float], str | None]:
+    def shown(row: Row, _width: int, _now: float) -> str | None:
+        value = row.ad.integer(name)
+        return format_moment_with_year(value) if value else None
+
+    return shown
+
+
+def _since_last(row: Row, width: int, now: float) -> str | None:
     """Return the span since the last use; never (0) counts as 1969, cut off at the width."""
-    last = ad.integer("LastUsageTime")
-    return "" if last is None else _short_span(now - (last or -1))[:10]
+    if "LastUsageTime" not in row.ad:
+        return None
+    return _short_span(now - row.last_used)[:width]
 
 
 def _short_span(seconds: float) -> str:
@@ -84,139 +110,228 @@ def _short_span(seconds: float) -> str:
     return f"{days:3d}+{rest // 60:02d}:{rest % 60:02d}"
 
 
-def _bound(name: str, absent: int) -> Callable[[ClassAd, float], str]:
-    def shown(ad: ClassAd, _now: float) -> str:
-        value = ad.integer(name)
-        return "" if value is None or value == absent else f"{value:.2f}"
+def _bound(name: str, least: float) -> Callable[[Row, int, float], str | None]:
+    def shown(row: Row, width: int, _now: float) -> str | None:
+        value = row.ad.real(name)
+        return None if value is None or value <= least else format_number(value, width, 2)
 
     return shown
 
 
-def _sum(name: str, form: Callable[[float], str]) -> Callable[..., str]:
-    return lambda ads, _now, _since: form(sum(ad.real(name) or 0.0 for ad in ads))
+def _surplus(row: Row, width: int, _now: float) -> str | None:
+    if not row.is_group or not {"SurplusPolicy", "GroupAutoRegroup"} & set(row.ad.names()):
+        return None
+    if row.number == 0:
+        return "yes".ljust(width)
+    policy = (row.ad.string("SurplusPolicy") or "").lower()
+    regroups = row.ad.boolean("GroupAutoRegroup") is True
+    names = {"regroup": "Regroup", "byquota": "ByQuota", "no": "no"}
+    return names.get(policy, "n/a" if policy else "Regroup" if regroups else "no").ljust(width)
 
 
-def _cut_off(_ads: list[ClassAd], _now: float, since: float | None) -> str:
+def _sort_key(row: Row, width: int, _now: float) -> str | None:
+    key = row.ad.real("GroupSortKey") if row.is_group else None
+    if key is None:
+        return None
+    return "<last>" if key >= _LAST_KEY else format_number(key, width, 2)
+
+
+def _order(row: Row, width: int, _now: float) -> str | None:
+    return None if row.place is None else format_number(row.place, width, 2)
+
+
+def _group_number(row: Row, width: int, _now: float) -> str | None:
+    return format_number(row.number, width, 0) if row.number else None
+
+
+def _sum(name: str, width: int, digits: int, unit: float = 1.0) -> Callable[..., str]:
+    def total(rows: list[Row], _now: float, _since: float | None) -> str:
+        value = sum(row.ad.real(name) or 0.0 for row in rows) / unit
+        return format_number(value, width, digits)
+
+    return total
+
+
+def _cut_off(_rows: list[Row], _now: float, since: float | None) -> str:
     return "" if since is None else format_moment_with_year(since)
 
 
-def _since_cut_off(_ads: list[ClassAd], now: float, since: float | None) -> str:
+def _since_cut_off(_rows: list[Row], now: float, since: float | None) -> str:
     return "" if since is None else _short_span(now - since)
 
 
-_group_number = _number("GroupSortKey", 2)
 _S = Shown
 _USAGE = "WeightedAccumulatedUsage"
-# What only groups have: users get no rows.
-GROUPS_ONLY = _S.QUOTAS | _S.SURPLUS
+_EVEN = _S.MOST | _S.ALL
 # fmt: off
+_SURPLUS = Field(_S.QUOTAS | _S.SURPLUS | _EVEN, 7, ("  Use", "Surplus"), _surplus, is_quota=True)
+_EFFECTIVE = Field(_S.PRIORITY | _EVEN, 12, (" Effective", "  Priority"), _effective_priority)
+_IN_USE = Field(_S.USAGE | _EVEN, 6, ("Wghted", "In Use"), _number("WeightedResourcesUsed", 0),
+                _sum("WeightedResourcesUsed", 6, 0), needs=_USAGE)
+_TOTAL = Field(_S.USAGE | _EVEN, 12, ("Total Usage", "(wghted-hrs)"), _hours,
+               _sum(_USAGE, 12, 2, 3600.0), needs=_USAGE)
+_SORT_KEY = Field(_S.SORT_KEY, 9, ("  Group", "Sort Key"), _sort_key)
 FIELDS = (
-    Field(_S.GROUP_ID, 5, ("Group", " Id"), lambda _ad, _now: ""),
-    Field(_S.ORDER, 9, ("  Group", "  Order"), _group_number),
-    Field(_S.SORT_KEY, 9, ("  Group", "Sort Key"), _group_number),
-    Field(_S.QUOTAS, 9, ("Effective", "  Quota"), _number("EffectiveQuota", 2)),
-    Field(_S.QUOTAS, 9, (" Config", "  Quota"), _number("ConfigQuota", 2)),
-    Field(_S.QUOTAS | _S.SURPLUS, 7, ("  Use", "Surplus"), lambda _ad, _now: "",
-          lambda _ads, _now, _since: "ByQuota"),
-    Field(_S.QUOTAS, 9, (" Subtree", "  Quota"), _number("SubtreeQuota", 2)),
-    Field(_S.PRIORITY | _S.MOST | _S.ALL, 12, (" Effective", "  Priority"), _number("Priority", 2)),
+    Field(_S.GROUP_ID, 5, ("Group", " Id"), _group_number),
+    Field(_S.ORDER, 9, ("  Group", "  Order"), _order),
+    _SORT_KEY,
+    Field(_S.QUOTAS | _S.ALL, 9, ("Effective", "  Quota"), _number("EffectiveQuota", 2),
+          is_quota=True),
+    Field(_S.QUOTAS | _EVEN, 9, (" Config", "  Quota"), _number("ConfigQuota", 2), is_quota=True),
+    _SURPLUS,
+    Field(_S.QUOTAS | _S.ALL, 9, (" Subtree", "  Quota"), _number("SubtreeQuota", 2),
+          is_quota=True),
+    _EFFECTIVE,
     Field(_S.PRIORITY | _S.ALL, 8, ("  Real", "Priority"), _real_priority),
-    Field(_S.PRIORITY | _S.MOST | _S.ALL, 9, ("Priority", " Factor"), _number("PriorityFactor", 2)),
-    Field(_S.USAGE | _S.MOST | _S.ALL, 6, ("Wghted", "In Use"), _number("WeightedResourcesUsed", 0),
-          _sum("WeightedResourcesUsed", lambda value: f"{value:.0f}"), needs=_USAGE),
-    Field(_S.USAGE | _S.MOST | _S.ALL, 12, ("Total Usage", "(wghted-hrs)"), _hours,
-          _sum("WeightedAccumulatedUsage", lambda value: f"{value / 3600:.2f}"), needs=_USAGE),
+    Field(_S.PRIORITY | _EVEN, 9, ("Priority", " Factor"), _factor, needs="PriorityFactor"),
+    _IN_USE,
+    _TOTAL,
     Field(_S.USAGE | _S.ALL, 16, ("     Usage", "   Start Time"), _moment("BeginUsageTime"),
           needs="BeginUsageTime"),
     Field(_S.USAGE | _S.ALL, 16, ("      Last", "   Usage Time"), _moment("LastUsageTime"),
           _cut_off, needs="LastUsageTime"),
-    Field(_S.MOST | _S.ALL, 10, ("Time Since", "Last Usage"), _since_last, _since_cut_off,
+    Field(_EVEN, 10, ("Time Since", "Last Usage"), _since_last, _since_cut_off,
           needs="LastUsageTime"),
-    Field(_S.QUOTAS, 10, (" Weighted", "Requested"), _number("Requested", 2)),
-    Field(_S.MOST | _S.ALL, 9, ("Submitter", "  Floor"), _bound("Floor", 0)),
-    Field(_S.MOST | _S.ALL, 9, ("Submitter", " Ceiling"), _bound("Ceiling", -1)),
+    Field(_S.QUOTAS | _EVEN, 10, (" Weighted", "Requested"), _number("Requested", 0),
+          is_quota=True),
+    Field(_EVEN, 9, ("Submitter", "  Floor"), _bound("Floor", 0.0)),
+    Field(_EVEN, 9, ("Submitter", " Ceiling"), _bound("Ceiling", -1.0)),
 )
 # fmt: on
 
 
-def _choose_rows(
-    ads: Sequence[ClassAd], shown: Shown, since: float | None
-) -> tuple[list[ClassAd], list[ClassAd]]:
-    """Return what the rows are of, in their order, and the users who are meant."""
-    groups = [ad for ad in ads if ad.boolean("IsAccountingGroup")]
-    users = [ad for ad in ads if not ad.boolean("IsAccountingGroup")]
-    if since is not None:
-        users = [ad for ad in users if (ad.integer("LastUsageTime") or 0) >= since]
-    if shown in GROUPS_ONLY:
-        return (groups if len(groups) > 1 else []), users
-    return _by_group(groups, users), users
+@dataclass(slots=True)
+class _Table:
+    """What is decided about one table before it is drawn."""
+
+    fields: list[Field]
+    rows: list[Row]
+    visible: list[Row]
+    users: list[Row]
+    hierarchical: bool
+    only_groups: bool
 
 
-def render_table(ads: Iterable[ClassAd], shown: Shown, *, since: float | None) -> str:
+def render_table(
+    ads: Iterable[ClassAd],
+    shown: Shown,
+    *,
+    since: float | None,
+    hierarchical: bool | None = None,
+    groups_first: bool = False,
+) -> str:
     """Return the table; with `since` only those who have used something after that moment.
 
-    Of no ads at all there is no table.
+    `hierarchical` is whether users stand below their groups, None where nobody says it;
+    `groups_first` has all groups before the users. Of no ads at all there is no table.
     """
     everybody = list(ads)
     if not everybody:
         return ""
     now = max((ad.integer("LastUpdate") or 0 for ad in everybody), default=0)
-    rows, users = _choose_rows(everybody, shown, since)
-    fields = [
-        field
-        for field in FIELDS
-        if field.groups & shown and (not field.needs or any(field.needs in ad for ad in everybody))
-    ]
-    return "".join(f"{line}\n" for line in _lines(fields, rows, users, shown, now, since))
+    table = _decide(everybody, shown, since, hierarchical, groups_first=groups_first)
+    lines = _lines(table, len(everybody), now, since)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(
-    fields: Sequence[Field],
-    rows: Sequence[ClassAd],
-    users: list[ClassAd],
+def _decide(
+    ads: list[ClassAd],
     shown: Shown,
-    now: int,
     since: float | None,
-) -> list[str]:
-    names = [ad.string("Name") or "" for ad in rows]
-    width = max([NAME_WIDTH, *(len(name) for name in names)])
-    title = "Group Name" if shown in GROUPS_ONLY else "User Name"
+    hierarchical: bool | None,
+    *,
+    groups_first: bool,
+) -> _Table:
+    fields = _available(ads, shown)
+    choice = Choice(_EFFECTIVE in fields, _IN_USE in fields, hierarchical, groups_first)
+    rows = read_rows(ads, choice)
+    visible = _visible(rows, since)
+    in_groups = any(row.number > 0 for row in visible)
+    below = False if groups_first else hierarchical
+    # Priorities of groups mean nothing: where only priorities are wanted, no group is shown.
+    shows_groups = bool(below) or not _are_priorities(fields)
+    users_have_quotas = _have_users_quotas(rows)
+    asked = bool(shown & (Shown.QUOTAS | Shown.SURPLUS))
+    if not ((shows_groups and in_groups) or asked or users_have_quotas):
+        fields = _without_quotas(fields)
+    nested = in_groups and shows_groups and below is not False
+    only_groups = not users_have_quotas and _are_quotas(fields)
+    ordered = order_rows(visible, choice, hierarchical=nested)
+    drawn = _drawn(ordered, groups=shows_groups, users=not only_groups)
+    users = [row for row in visible if not row.is_group]
+    return _Table(fields, drawn, visible, users, nested, only_groups)
+
+
+def _visible(rows: list[Row], since: float | None) -> list[Row]:
+    return [row for row in rows if since is None or row.last_used >= since]
+
+
+def _drawn(rows: list[Row], *, groups: bool, users: bool) -> list[Row]:
+    """Return the rows that are shown; the root is not shown where it is the only group."""
+    root = any(row.number for row in rows)
+    return [row for row in rows if (groups and (root or row.number) if row.is_group else users)]
+
+
+def _available(ads: list[ClassAd], shown: Shown) -> list[Field]:
+    """Return the columns that are wanted, without those of which no ad knows anything."""
+    wanted = [field for field in FIELDS if field.groups & shown]
+    return [field for field in wanted if not field.needs or any(field.needs in ad for ad in ads)]
+
+
+def _without_quotas(fields: list[Field]) -> list[Field]:
+    return [field for field in fields if not field.is_quota]
+
+
+def _are_priorities(fields: list[Field]) -> bool:
+    return all(field.groups & Shown.PRIORITY for field in fields)
+
+
+def _are_quotas(fields: list[Field]) -> bool:
+    return bool(fields) and all(field.is_quota for field in fields)
+
+
+def _have_users_quotas(rows: list[Row]) -> bool:
+    own = [row.ad for row in rows if not row.is_group]
+    return any("EffectiveQuota" in ad or "ConfigQuota" in ad for ad in own)
+
+
+def _lines(table: _Table, count: int, now: int, since: float | None) -> list[str]:
+    fields, nested = table.fields, table.hierarchical
+    # As wide as the longest name, of those too that have no row.
+    names = {row.index: _shown_name(row, nested=nested) for row in table.visible}
+    width = max(len(text) for text in (f"Number of users: {count}", *names.values()))
+    width += 2 if nested else 0
+    titles = ("Name", "Group Name") if table.only_groups else ("  User Name", "User Name")
+    title = titles[0] if nested else titles[1]
+    first = "Group" if nested else ""
     rule = " ".join(["-" * width, *("-" * field.width for field in fields)])
     lines = [
         f"Last Priority Update: {format_moment(now)}",
-        " ".join([" " * width, *(field.heading[0].ljust(field.width) for field in fields)]),
+        " ".join([first.ljust(width), *(field.heading[0].ljust(field.width) for field in fields)]),
         " ".join([title.ljust(width), *(field.heading[1].ljust(field.width) for field in fields)]),
         rule,
     ]
-    for name, ad in zip(names, rows, strict=True):
-        cells = [field.shown(ad, now).rjust(field.width) for field in fields]
-        lines.append(" ".join([name.ljust(width), *cells]))
-    footers = [field.footer(users, now, since).rjust(field.width) for field in fields]
-    return [*lines, rule, " ".join([f"Number of users: {len(users)}".ljust(width), *footers])]
+    for row in table.rows:
+        cells = [_cell(field, row, now).rjust(field.width) for field in fields]
+        lines.append(" ".join([names[row.index].ljust(width), *cells]))
+    footers = [
+        surplus_policy(table.rows).ljust(field.width)
+        if field is _SURPLUS
+        else field.footer(table.users, now, since).rjust(field.width)
+        for field in fields
+    ]
+    return [*lines, rule, " ".join([f"Number of users: {len(table.users)}".ljust(width), *footers])]
 
 
-def _by_group(groups: list[ClassAd], users: list[ClassAd]) -> list[ClassAd]:
-    """Return each group followed by its users, the best priority first; the root has no row."""
-    rows = []
-    named = sorted((ad for ad in groups if ad.string("Name") != ROOT), key=_name)
-    for group in named:
-        rows.append(group)
-        rows += sorted((ad for ad in users if _group(ad) == _name(group)), key=_priority)
-    known = {_name(group) for group in named}
-    rows += sorted((ad for ad in users if _group(ad) not in known), key=_priority)
-    return rows
+def _shown_name(row: Row, *, nested: bool) -> str:
+    return f"  {row.short_name}" if nested and not row.is_group else row.name
 
 
-def _name(ad: ClassAd) -> str:
-    return ad.string("Name") or ""
-
-
-def _group(ad: ClassAd) -> str:
-    return ad.string("AccountingGroup") or ROOT
-
-
-def _priority(ad: ClassAd) -> tuple[float, str]:
-    return (ad.real("Priority") or 0.0, _name(ad))
+def _cell(field: Field, row: Row, now: float) -> str:
+    text = field.shown(row, field.width, now)
+    if text is None:
+        return "n/d" if row.is_group and (field.is_quota or field is _SORT_KEY) else ""
+    return text
 
 
 def render_resources(ad: ClassAd, now: float) -> str:

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.tools.status.condor_userprio import read_wish
 from kettle.tools.status.userprio_table import Shown, render_resources, render_table
+
+RECORDED = json.loads(
+    (Path(__file__).parents[3] / "data/cli/userprio_groups.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -66,12 +73,39 @@ def test_who_has_used_nothing_of_late_is_left_out() -> None:
     assert lines[5].startswith("Number of users: 0")
 
 
-def test_members_follow_their_group() -> None:
-    group = ClassAd({"Name": "physics", "IsAccountingGroup": True, "Priority": 1.0})
-    member = ClassAd({"Name": "physics.u@d", "AccountingGroup": "physics", "Priority": 9.0})
-    other = ClassAd({"Name": "a@d", "AccountingGroup": "<none>", "Priority": 1.0})
-    lines = render_table([other, member, group, ROOT], Shown.PRIORITY, since=None).split("\n")
-    assert [line.split()[0] for line in lines[4:7]] == ["physics", "physics.u@d", "a@d"]
+def recorded_ads() -> list[ClassAd]:
+    ads = []
+    for attributes in RECORDED["ads"]:
+        ad = ClassAd()
+        for name, text in attributes.items():
+            ad.insert_text(name, text)
+        ads.append(ad)
+    return ads
+
+
+@pytest.mark.parametrize("words", RECORDED["tables"])
+def test_users_stand_below_their_groups(words: str) -> None:
+    """Recorded from HTCondor 25.14.1, with three groups, of one ad (-inputfile -allusers)."""
+    wish = read_wish(words.split())
+    table = render_table(
+        recorded_ads(),
+        wish.shown,
+        since=None,
+        hierarchical=wish.hierarchical,
+        groups_first=wish.groups_first,
+    )
+    assert table.splitlines() == RECORDED["tables"][words]
+
+
+def test_groups_stand_first_where_that_is_wanted() -> None:
+    """Compat: the reference sorts by a comparison that contradicts itself: any order comes out."""
+    lines = render_table(recorded_ads(), Shown.USAGE, since=None, groups_first=True).split("\n")
+    names = [line.split()[0] for line in lines[4:12]]
+    groups = [ad.string("Name") for ad in recorded_ads() if ad.boolean("IsAccountingGroup")]
+    assert names[:4] == groups
+    used = ["a@b", "group_b.sub.tester@vm", "group_a.tester@vm", "tester@vm"]
+    assert sorted(names[4:]) == sorted(used)
+    assert names[4] == "a@b"
 
 
 def test_the_slots_of_a_user_are_counted() -> None:

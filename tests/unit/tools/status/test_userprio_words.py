@@ -84,7 +84,7 @@ def test_order_sort_key_and_surplus_are_columns() -> None:
         "Group Name         Surplus",
         "------------------ -------",
         "------------------ -------",
-        "Number of users: 1 ByQuota",
+        "Number of users: 1        ",
         "",
     ]
 
