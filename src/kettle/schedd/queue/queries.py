@@ -195,6 +195,9 @@ def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
         if not is_factory(cluster):
             continue
         ad = cluster.ad.copy()
+        if "JobStatus" not in ad:
+            # A real queue says this of every cluster whose submission is complete.
+            ad["JobStatus"] = int(JobStatus.IDLE)
         counted = [job.status for job in cluster.procs.values()]
         ad["JobsPresent"] = len(counted)
         ad["JobsIdle"] = counted.count(JobStatus.IDLE)

@@ -157,7 +157,7 @@ def test_a_query_for_clusters_counts_the_jobs_of_those_that_make_them() -> None:
     make(schedd, cluster)
     ask = {"IncludeClusterAd": True, "NoProcAds": True, "MyJobs": True}
     for actor, requirements, found in (
-        (ALICE, "ProcId is undefined", [(cluster.id, 2, 2)]),
+        (ALICE, "ProcId is undefined", [(cluster.id, 1, 2, 2)]),
         (ALICE, "ProcId isnt undefined", []),
         (BOB, "true", []),
     ):
@@ -165,7 +165,7 @@ def test_a_query_for_clusters_counts_the_jobs_of_those_that_make_them() -> None:
         ad.insert_text("Requirements", requirements)
         query = queries.parse(ad, actor, only_my_jobs=True)
         ads = list(queries.clusters(schedd.queue, query))
-        names = ("ClusterId", "JobsPresent", "JobsIdle")
+        names = ("ClusterId", "JobStatus", "JobsPresent", "JobsIdle")
         assert [tuple(each.integer(name) for name in names) for each in ads] == found
 
 
