@@ -226,6 +226,41 @@ def test_a_suspended_job_stands_still_and_goes_on(pool: PersonalPool, work: Path
     assert " X " in run_tool(pool, *words)[1]
 
 
+PLUGIN = """\
+#!/bin/sh
+case "$1" in -classad)
+    printf 'PluginType = "FileTransfer"\\nSupportedMethods = "wait"\\nMultipleFileSupport = true\\n'
+    exit 0;;
+esac
+until [ -e {go} ]; do sleep 0.1; done
+url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
+printf '[ TransferUrl = "%s"; TransferSuccess = true ]\\n' "$url" > "$4"
+"""
+
+
+def test_a_job_that_is_suspended_while_its_input_travels_begins_suspended(
+    pool: PersonalPool, work: Path
+) -> None:
+    plugin = work / "plugin"
+    plugin.write_text(PLUGIN.format(go=work / "go"))
+    plugin.chmod(0o755)
+    jobs = submit(
+        pool,
+        work,
+        f"{SLEEPER}should_transfer_files = yes\n"
+        f"transfer_plugins = wait={plugin}\ntransfer_input_files = wait://a/b\nqueue\n",
+    )
+    jobs.wait_for(40, 10)
+    assert run_tool(pool, "condor_suspend", str(jobs.cluster))[0] == 0
+    (work / "go").touch()
+    jobs.wait_for(10, 10)
+    jobs.wait_for_status(7)
+    assert run_tool(pool, "condor_continue", str(jobs.cluster))[0] == 0
+    jobs.wait_for(11, 10)
+    jobs.wait_for_status(2)
+    remove(jobs)
+
+
 @shows("R064")
 @shows("R067")
 def test_a_held_job_leaves_its_slot_and_is_idle_once_released(

@@ -141,7 +141,9 @@ def test_a_job_s_own_policy_takes_it_off_as_the_job_wants(
     [
         (("Remove", "Remove"), [GENTLY], 102),
         (("Hold", "Remove"), [GENTLY], 102),
-        (("Vacate", "Hold"), [GENTLY], 107),
+        (("Vacate", "Hold"), [GENTLY], 112),
+        (("Hold", "Release"), [GENTLY], 107),
+        (("Hold", "Release", "Hold"), [GENTLY], 112),
         (("Vacate", "Remove"), [GENTLY], 102),
         (("Vacate", "VacateFast"), [GENTLY, AT_ONCE], 107),
         (("Remove", "Forget"), [GENTLY, AT_ONCE], 102),
@@ -159,6 +161,30 @@ def test_who_asks_again_is_heard_only_if_he_asks_for_more(
             await here.signal(word, "no more", 1)
         assert (await here.ended()).reason == reason
         assert there.story == ["activate 1", *orders]
+
+    play(tmp_path, scenario, script=take_time)
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        (("Hold",), ["004", "012"]),
+        (("Vacate", "Hold"), ["004", "012"]),
+        (("Hold", "Release"), ["004"]),
+        (("Hold", "Release", "Hold"), ["004", "012"]),
+        (("Release",), []),
+    ],
+)
+def test_a_log_ends_with_a_hold_only_if_the_job_is_held_by_then(
+    tmp_path: Path, words: tuple[str, ...], last: list[str]
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        for word in words:
+            await asyncio.sleep(5)
+            await here.signal(word, "no more", 1)
+        await asyncio.sleep(100)
+        assert here.numbers() == ["001", *last]
 
     play(tmp_path, scenario, script=take_time)
 

@@ -73,6 +73,8 @@ class Run:
     reason: str = ""
     code: int = 0
     subcode: int = 0
+    # Whether a hold was taken back before it was carried out: its log gets no 012 behind the 013.
+    released: bool = False
     # Whether the job's log has its event 001.
     executed: bool = False
     attributes: dict[str, object] = field(default_factory=dict)

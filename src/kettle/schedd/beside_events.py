@@ -29,6 +29,8 @@ def last_events(run: Run, status: int, reason: int, more: dict[str, object]) -> 
         return [ended]
     evicted = JobEvictedEvent()
     _set_times(evicted, run)
+    if run.wish == "Hold" and run.released:
+        return [evicted]
     if run.wish == "Hold":
         return [evicted, JobHeldEvent(reason=run.reason, code=run.code, subcode=run.subcode)]
     if reason == ShadowExit.SHOULD_HOLD:

@@ -519,7 +519,7 @@ class Scheduler:
                 else:
                     self.outside.owners.held(job, done.reason, code, subcode)
             case JobAction.RELEASE:
-                self.outside.owners.released(job, done.reason)
+                self._released(job, done.reason)
                 self.let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
                 code = int(VacateReasonCode.JobRemoved)
@@ -544,6 +544,12 @@ class Scheduler:
     def _has_run(self, job: Job) -> bool:
         """Tell whether a run of a job is not over, whatever its status was edited to be."""
         return job.id in self.claims.by_job or self.outside.runs.is_beside(job)
+
+    def _released(self, job: Job, reason: str) -> None:
+        """Tell the log of a release, and first who may still be carrying out the hold."""
+        if self._has_shadow(job.id) or self.outside.runs.is_beside(job):
+            self.outside.runs.signal(job, "Release", reason, 0, 0)
+        self.outside.owners.released(job, reason)
 
     def _has_shadow(self, job: JobId) -> bool:
         """Tell whether a claim runs the job; a removed or held job may still have a shadow."""
@@ -580,7 +586,7 @@ class Scheduler:
             elif decision.verdict is Verdict.RELEASE:
                 event = job_machine.Released(decision.reason)
                 self.queue.update(job.id, job_machine.step(job.ad, event, now))
-                self.outside.owners.released(job, decision.reason)
+                self._released(job, decision.reason)
                 self.outside.want_matches()
             elif decision.verdict is Verdict.REMOVE:
                 removed = job_machine.Removed(decision.reason)

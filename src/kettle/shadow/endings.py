@@ -38,6 +38,14 @@ class Wish(Enum):
 PROMISED = frozenset((Wish.REMOVE, Wish.FORGET))
 
 
+def outranks(wish: Wish, earlier: Wish) -> bool:
+    """Tell whether a wish takes the place of one that is being carried out.
+
+    So does a hold: the queue has told of it, and the log has to have it when the job is gone.
+    """
+    return wish in PROMISED or (wish is Wish.HOLD and earlier is Wish.VACATE)
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A wish with its reason. `code` is a hold code, or a vacate code for VACATE.

@@ -321,6 +321,9 @@ class ShadowHost:
         if word in ("Suspend", "Continue"):
             tasks.spawn(shadow.suspend(go_on=word == "Continue"), f"{word} {shadow.name}")
             return
+        if word == "Release":
+            shadow.release()
+            return
         wish = _WISHES.get(word)
         if wish is None:
             self.runtime.log.problem(f"{word!r} is no signal for a shadow")

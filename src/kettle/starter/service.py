@@ -479,7 +479,12 @@ class Starter:
         self.leave(vacate, graceful=False, seconds=0)
 
     def suspend(self) -> None:
-        """Freeze the job and tell the shadow; one that waits is frozen as it begins."""
+        """Freeze the job and tell the shadow; one that waits is frozen as it begins.
+
+        Compat: the reference freezes input that travels, too, and as its schedd never hears of
+        that, it refuses to continue the job: it stays so until it is held or vacated
+        (test_a_job_that_is_suspended_while_its_input_travels_begins_suspended).
+        """
         if not self.job_started:
             self._suspend_at_start = True
             return

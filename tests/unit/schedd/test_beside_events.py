@@ -64,6 +64,13 @@ BY_UNIVERSE = pytest.mark.parametrize(
 
 
 @BY_UNIVERSE
+def test_a_hold_that_was_taken_back_is_an_eviction(universe: int, letter: str) -> None:
+    run = run_of(universe)
+    run.wish, run.reason, run.code, run.released = "Hold", "mine", 1, True
+    assert end(run, signal.SIGTERM) == recorded_end(f"hold_run_{letter}.log")[:1]
+
+
+@BY_UNIVERSE
 def test_a_job_that_is_held_or_removed_is_evicted_without_why(universe: int, letter: str) -> None:
     run = run_of(universe)
     run.wish, run.reason, run.code = "Hold", "my reason (by user tester)", 1

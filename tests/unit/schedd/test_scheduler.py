@@ -313,6 +313,16 @@ def test_a_job_that_is_released_while_it_leaves_its_machine_waits_for_the_end_of
     assert world.idle.is_waiting(job.id)
 
 
+def test_a_shadow_that_is_carrying_out_a_hold_hears_of_the_release_before_the_log_does() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0", HoldReason="x")
+    world.hands.take()
+    act(world, 2, "1.0")
+    assert world.hands.take()[:2] == [("signal", "Release", "1.0", "0"), ("013", "1.0")]
+
+
 def test_a_job_that_was_released_too_late_to_be_stopped_has_ended() -> None:
     world = World()
     (job,) = world.submit()

@@ -251,6 +251,9 @@ class BesideJobs:
         if word in {"Suspend", "Continue"}:
             # Who asks is told that it is done, as by the reference; such a job runs on.
             return True
+        run.released = word == "Release"
+        if run.released:
+            return True
         wish, fast = _AT_ONCE.get(word, word), word in _AT_ONCE
         again = run.wish == wish and not fast
         run.wish, run.reason, run.code, run.subcode = wish, reason, code, subcode

@@ -22,7 +22,7 @@ from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
-from kettle.shadow.endings import PROMISED, Request, Wish, has_ended
+from kettle.shadow.endings import PROMISED, Request, Wish, has_ended, outranks
 from kettle.shadow.job_updates import texts
 from kettle.shadow.leaving import REMOVALS, wants_grace
 from kettle.shadow.services.calls import answer
@@ -418,15 +418,17 @@ class RunningShadow(Run):
     # Requests from the schedd and from policy.
 
     async def ask(self, request: Request) -> None:
-        """Want the job to leave; the first wish stays, except that a removal beats all.
+        """Want the job to leave; the first wish stays, unless the new one `outranks` it.
 
         A job whose files have arrived and whose end is known has no machine to be taken off.
         """
         over = self.report is not None and has_ended(self.report)
         if over and request.wish not in PROMISED:
             return
-        if self.request is None or request.wish in PROMISED:
+        if self.request is None:
             self.request = request
+        elif outranks(request.wish, self.request.wish):
+            self.request = replace(request, fast=request.fast or self.request.fast)
         elif request.fast and not self.request.fast:
             self.request = replace(self.request, fast=True)
         if self.wants_no_files:
@@ -437,6 +439,14 @@ class RunningShadow(Run):
             self.last_contact = min(
                 self.last_contact, self.host.steady() - self.lease_seconds + LEAVING_FAST_SECONDS
             )
+
+    def release(self) -> None:
+        """A hold is taken back before the job has left: it leaves, and its log has no event 012.
+
+        The log has its release by now, and who reads it would take the job for a held one.
+        """
+        if self.request is not None and self.request.wish is Wish.HOLD:
+            self.request = replace(self.request, wish=Wish.VACATE)
 
     async def fail(self, request: Request) -> None:
         """End the run because of an error that the starter, or a transfer, reported."""

@@ -40,7 +40,11 @@ class StartShadow(JobMessage, word=1):
 
 
 class SignalShadow(JobMessage, word=2):
-    """`signal`: Remove, TransferAndRemove, Forget, Hold, Vacate, VacateFast, Suspend, Continue."""
+    """What a user or a policy wants of a running job.
+
+    `signal`: Remove, TransferAndRemove, Forget, Hold, Release (of a hold before it was carried
+    out), Vacate, VacateFast, Suspend, Continue.
+    """
 
     signal: str = string()
     reason: str = string(default="")
