@@ -40,7 +40,8 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     """A pool with a wrapper, a stub mailer and an execution point behind a broker."""
     folder = tmp_path_factory.mktemp("places")
     config = (
-        "NUM_CPUS = 8\nMAIL = $(LOCAL_DIR)/run/mailer\nPRIORITY_HALFLIFE = 5\n"
+        "NUM_CPUS = 8\nSCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 1\n"
+        "MAIL = $(LOCAL_DIR)/run/mailer\nPRIORITY_HALFLIFE = 5\n"
         "USER_JOB_WRAPPER = $(LOCAL_DIR)/run/wrapper\n"
         "STARTER_JOB_ENVIRONMENT = \"SITE='of ours' COLOUR=blue\"\n"
         "STARTD.CCB_ADDRESS = $(COLLECTOR_HOST)\nSTARTER.CCB_ADDRESS = $(COLLECTOR_HOST)\n"
@@ -390,6 +391,8 @@ def test_a_job_beside_the_schedd_that_is_tried_again_is_told_of_each_time(
     for proc in range(3):
         told = [event.number for event in jobs.events() if event.proc == proc]
         assert told == [0, 1, 4, 1, 4, 1, 5]
+    left = jobs.record().integer("NumJobCoolDowns")
+    assert left == (3 if universe == "scheduler" else None)
 
 
 @pytest.mark.parametrize("universe", ["local", "scheduler"])

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 LEAVE_SECONDS = 30.0
 
 
+# Until when a job waits whose last run failed.
+COOLS_UNTIL = "JobCoolDownExpiration"
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """What to start for a job of the scheduler universe."""
@@ -80,7 +84,9 @@ class Run:
     attributes: dict[str, object] = field(default_factory=dict)
 
 
-def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None]) -> Iterator[Job]:
+def startable(
+    queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None], now: int
+) -> Iterator[Job]:
     """Yield the jobs that may start now, those of higher priority first.
 
     `schedd` is what START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at, and what a job's own
@@ -88,7 +94,9 @@ def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None])
     in before the next is asked for. Source: observed of a real schedd.
     """
     waiting = [
-        job for job in queue.by_status[JobStatus.IDLE].values() if job.universe in BESIDE_THE_SCHEDD
+        job
+        for job in queue.by_status[JobStatus.IDLE].values()
+        if job.universe in BESIDE_THE_SCHEDD and (job.ad.integer(COOLS_UNTIL) or 0) < now
     ]
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:
@@ -194,6 +202,20 @@ def leave_attributes(run: Run) -> dict[str, object]:
         "VacateReasonCode": run.code,
         "VacateReasonSubCode": run.subcode,
     }
+
+
+def cool_down(run: Run, status: int, seconds: int, now: int) -> dict[str, object]:
+    """Return what has a scheduler-universe job wait that left with an exit code other than 0.
+
+    Whoever wanted it to leave: one that is held and released waits, too. Nothing for others.
+    Source: observed of a real schedd.
+    """
+    ad = run.job.ad
+    failed = os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
+    wanted = run.job.universe == JobUniverse.SCHEDULER and not ad.boolean("DisableCoolDown")
+    if not (failed and wanted):
+        return {}
+    return {"NumJobCoolDowns": (ad.integer("NumJobCoolDowns") or 0) + 1, COOLS_UNTIL: now + seconds}
 
 
 def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:

@@ -10,6 +10,8 @@ from kettle.classad import ClassAd
 from kettle.config import load_config
 from kettle.config.sources import MemorySources
 from kettle.schedd.beside import (
+    Run,
+    cool_down,
     counts,
     exit_attributes,
     leave_signal,
@@ -64,7 +66,7 @@ def test_waiting_jobs_start_by_priority_and_then_as_they_were_submitted() -> Non
     schedd = Schedd()
     jobs = schedd.submit(3, JobUniverse="7")
     schedd.queue.update(jobs[2].id, {"JobPrio": "5"})
-    assert list(startable(schedd.queue, ClassAd(), {})) == [jobs[2], jobs[0], jobs[1]]
+    assert list(startable(schedd.queue, ClassAd(), {}, 1000)) == [jobs[2], jobs[0], jobs[1]]
 
 
 @pytest.mark.parametrize("universe", ["7", "12"])
@@ -92,7 +94,7 @@ def test_a_job_beside_the_schedd_has_the_schedd_for_a_machine(
     (job,) = schedd.submit(JobUniverse=universe, Requirements=requirements, RequestDisk="1024")
     machine = schedd_as_machine(HOST, 5000)
     machine.update(counts(schedd.queue))
-    assert list(startable(schedd.queue, machine, {})) == ([job] if starts else [])
+    assert list(startable(schedd.queue, machine, {}, 1000)) == ([job] if starts else [])
 
 
 def test_a_start_beside_the_schedd_says_when_the_one_before_was() -> None:
@@ -102,3 +104,29 @@ def test_a_start_beside_the_schedd_says_when_the_one_before_was() -> None:
     assert exit_attributes(9)["ExitReason"] == "died on signal 9 (Killed)"
     assert "JobCoreDumped" not in exit_attributes(9)
     assert exit_attributes(139)["JobCoreDumped"] is True
+
+
+@pytest.mark.parametrize(
+    ("universe", "status", "said", "cools"),
+    [
+        (7, 3 << 8, {}, True),
+        (7, 3 << 8, {"NumJobCoolDowns": "4"}, True),
+        (7, 3 << 8, {"DisableCoolDown": "true"}, False),
+        (7, 0, {}, False),
+        (7, signal.SIGKILL, {}, False),
+        (12, 3 << 8, {}, False),
+    ],
+)
+def test_a_scheduler_job_that_failed_cools_down(
+    universe: int, status: int, said: dict[str, str], cools: bool
+) -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, JobUniverse=str(universe), **said)
+    before = job.ad.integer("NumJobCoolDowns") or 0
+    found = cool_down(Run(job, 0), status, 300, 1000)
+    assert found == (
+        {"NumJobCoolDowns": before + 1, "JobCoolDownExpiration": 1300} if cools else {}
+    )
+    schedd.queue.update(job.id, {name: str(value) for name, value in found.items()})
+    assert list(startable(schedd.queue, ClassAd(), {}, 1300)) == ([] if cools else [job])
+    assert list(startable(schedd.queue, ClassAd(), {}, 1301)) == [job]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from kettle.classad import parse_old_ad
 from kettle.tools.queue.analysis import render_analysis
 from kettle.tools.queue.conditions import wrap
@@ -144,3 +146,32 @@ def test_of_alternatives_that_not_all_slots_meet_each_is_counted() -> None:
 def test_an_expression_is_not_broken_within_its_strings() -> None:
     text = 'A == "' + "x && " * 20 + '" && B'
     assert wrap(text) == f"    {text[:-2]}\n    B\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "warning"),
+    [
+        (
+            {"JobUniverse": 9, "GridResource": "batch slurm"},
+            "Analysis is only meaningful for Grid universe jobs using matchmaking.",
+        ),
+        ({"JobUniverse": 7}, "Analysis is not complete for Scheduler or Local universe jobs."),
+        ({"JobUniverse": 12}, "Analysis is not complete for Scheduler or Local universe jobs."),
+    ],
+)
+def test_a_job_that_takes_no_slot_has_a_warning_behind_its_conditions(
+    said: dict[str, object], warning: str
+) -> None:
+    job = parse_old_ad(JOB)
+    job.update(said)
+    assert f"\n\nWARNING: {warning}\n\n\n003.000:  Run " in render_analysis(
+        job, [parse_old_ad(SLOT)]
+    )
+    job.update({"JobUniverse": 9, "GridResource": "condor $$(Name)"})
+    assert "meaningful" not in render_analysis(job, [parse_old_ad(SLOT)])
+
+
+def test_a_job_that_cools_down_says_so() -> None:
+    job = parse_old_ad(JOB)
+    job.update({"JobCoolDownExpiration": 1200, "ServerTime": 1000})
+    assert "\n003.000:  Job is in cool down.\n\n" in render_analysis(job, [])

@@ -336,7 +336,7 @@ class ScheddKnobs:
     )
     SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a scheduler-universe job waits that left with an exit code other than 0.",
     )
     SCHED_DEBUG_WAIT = boolean(
         "false",

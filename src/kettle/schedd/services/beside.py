@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
+from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
@@ -115,7 +116,7 @@ class BesideJobs:
         config = schedd.runtime.config
         machine = beside.schedd_as_machine(config, self._read_free_kib())
         machine.update(beside.counts(schedd.queue))
-        for job in beside.startable(schedd.queue, machine, self._allowed):
+        for job in beside.startable(schedd.queue, machine, self._allowed, schedd.now()):
             # One that was held and released waits for the end of its process.
             if job.id not in self.runs:
                 self._begin(job)
@@ -212,9 +213,14 @@ class BesideJobs:
         if not run.wish:
             run.attributes |= beside.exit_attributes(status)
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
-        said = {**run.attributes, **more, **beside.leave_attributes(run)}
+        seconds = schedd.runtime.config.value(ScheddKnobs.SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)
+        cools = beside.cool_down(run, status, seconds, now)
+        said = {**run.attributes, **more, **beside.leave_attributes(run), **cools}
         report = dict(ClassAd(said).own_texts())
         self._close(run, reason, report, last_events(run, status, reason, more))
+        if cools:
+            schedd.runtime.log(f"Job {run.job.id} failed and cools down for {seconds} s")
+            asyncio.get_running_loop().call_later(seconds + 1, self._start_all)
         self._start_all()
 
     def _close(self, run: Run, reason: int, report: dict[str, str], events: list[Event]) -> None:

@@ -48,13 +48,13 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     reach = place.reach_queue(arguments.dir, environment)
     job, gone = find_job(reach, arguments.job)
     waits = not gone and job.integer("JobStatus") == JobStatus.IDLE
-    needs_no_slot = job.integer("JobUniverse") in BESIDE_THE_SCHEDD
+    needs_no_slot = job.integer("JobUniverse") in (*BESIDE_THE_SCHEDD, JobUniverse.GRID)
     slots = [] if gone or needs_no_slot else find_slots(reach)
     found = explain(job, slots, user=job.string("User") or "")
     if gone:
         verdict = "It is not in the queue any more: " + describe_end(job)
     elif waits and needs_no_slot:
-        verdict = describe_beside(job, find_schedd(reach))
+        verdict = describe_slotless(job, time.time()) or describe_beside(job, find_schedd(reach))
     else:
         verdict = decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
     if arguments.json:
@@ -202,6 +202,23 @@ def describe_idle(found: Explanation, rejection: str = "") -> str:
             f"{say_slots(found.slots)} would take it if nothing else ran there."
         )
     return describe_mismatch(found)
+
+
+def describe_slotless(job: ClassAd, now: float) -> str:
+    """Return what keeps an idle job that needs no slot, whatever its schedd says; else nothing."""
+    if job.integer("JobUniverse") == JobUniverse.GRID:
+        resource = job.string("GridResource") or "its grid resource"
+        return (
+            f"It is idle because nothing here hands jobs of the grid universe to {resource}: "
+            "no gridmanager runs beside this schedd."
+        )
+    cools = round((job.integer("JobCoolDownExpiration") or 0) - now)
+    if cools <= 0:
+        return ""
+    return (
+        f"It is idle because its last run failed (exit code {job.integer('ExitCode')}); it is "
+        f"started again in {cools} s (SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)."
+    )
 
 
 def describe_beside(job: ClassAd, schedd: ClassAd | None) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
@@ -43,6 +43,17 @@ _STATES = {
     JobStatus.COMPLETED: "Job is completed.",
     JobStatus.TRANSFERRING_OUTPUT: "Job is transferring output.",
     JobStatus.SUSPENDED: "Job is suspended.",
+}
+
+
+_BESIDE = "\nWARNING: Analysis is not complete for Scheduler or Local universe jobs.\n"
+# What the slots say of jobs that run elsewhere.
+_ELSEWHERE = {
+    JobUniverse.GRID: (
+        "\nWARNING: Analysis is only meaningful for Grid universe jobs using matchmaking.\n"
+    ),
+    JobUniverse.SCHEDULER: _BESIDE,
+    JobUniverse.LOCAL: _BESIDE,
 }
 
 
@@ -150,10 +161,17 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = 
         _slot_attributes(slots[0], requirements, job) if len(slots) == 1 else "",
         f"The Requirements expression for job {short} reduces to these conditions:\n\n",
         "        Slots\nStep   Matched  Condition\n----- --------- ---------\n",
-        f"{matched}\n\n",
+        f"{matched}{_warning(job)}\n\n",
         _summary(job, name, slots, found),
     ]
     return "".join(body)
+
+
+def _warning(job: ClassAd) -> str:
+    universe = job.integer("JobUniverse")
+    if universe == JobUniverse.GRID and "$$" in (job.string("GridResource") or ""):
+        return ""
+    return _ELSEWHERE[JobUniverse(universe)] if universe in _ELSEWHERE else ""
 
 
 def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
@@ -233,4 +251,7 @@ def _state(job: ClassAd, name: str) -> str:
         return f"\n{name}:  {_STATES[JobStatus(status)]}\n\n"
     if status == JobStatus.HELD:
         return f"\n{name}:  Job is held.\n\nHold reason: {job.string('HoldReason')}\n\n"
+    now = job.integer("ServerTime") or 0
+    if status == JobStatus.IDLE and (job.integer("JobCoolDownExpiration") or 0) > now:
+        return f"\n{name}:  Job is in cool down.\n\n"
     return ""

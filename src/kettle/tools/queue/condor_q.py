@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
+    "JobCoolDownExpiration "
     "ServerTime LastRemoteWallClockTime MemoryUsage ResidentSetSize ImageSize Cmd Arguments Args "
     "JobDescription TransferringInput TransferringOutput TransferQueued"
 )

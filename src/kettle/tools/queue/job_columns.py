@@ -66,7 +66,16 @@ def show_universe(ad: ClassAd) -> str | None:
 
 
 def show_status(ad: ClassAd) -> str | None:
-    """Return the two letters of the status; arrows show files on their way, q that they wait."""
+    """Return the two letters of the status; arrows show files on their way, q that they wait.
+
+    A c behind it is a job that waits after it failed.
+    """
+    letters = _letters(ad)
+    cools = (ad.integer("JobCoolDownExpiration") or 0) > (ad.integer("ServerTime") or 0)
+    return f"{letters[0]}c" if letters and cools else letters
+
+
+def _letters(ad: ClassAd) -> str | None:
     status = ad.integer("JobStatus")
     if status is None:
         return None

@@ -6,7 +6,12 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.explain import explain
-from kettle.tools.front.why import decide_verdict, describe_beside, render_conditions
+from kettle.tools.front.why import (
+    decide_verdict,
+    describe_beside,
+    describe_slotless,
+    render_conditions,
+)
 
 
 def job(requirements: str = "TARGET.Memory >= RequestMemory", **facts: object) -> ClassAd:
@@ -128,3 +133,26 @@ def test_of_a_job_beside_the_schedd_no_slot_is_asked(
     universe: int, facts: dict[str, str], memory: int, said: str
 ) -> None:
     assert said in describe_beside(job(JobUniverse=universe, RequestMemory=memory), schedd(**facts))
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            {"JobUniverse": 9, "GridResource": "batch slurm"},
+            "nothing here hands jobs of the grid universe to batch slurm",
+        ),
+        (
+            {"JobUniverse": 7, "JobCoolDownExpiration": 150, "ExitCode": 3},
+            "its last run failed (exit code 3); it is started again in 50 s",
+        ),
+    ],
+)
+def test_a_job_that_needs_no_slot_says_what_keeps_it(
+    said: dict[str, object], sentence: str
+) -> None:
+    assert sentence in describe_slotless(job(**said), 100)
+
+
+def test_nothing_else_keeps_a_job_that_needs_no_slot() -> None:
+    assert describe_slotless(job(JobUniverse=7, JobCoolDownExpiration=100), 100) == ""

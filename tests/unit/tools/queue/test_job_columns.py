@@ -1,0 +1,25 @@
+"""What a job's columns show of its ad."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.tools.queue.job_columns import show_status
+
+
+@pytest.mark.parametrize(
+    ("facts", "shown"),
+    [
+        ({"JobStatus": 1}, "I "),
+        ({"JobStatus": 1, "JobCoolDownExpiration": 90}, "I "),
+        ({"JobStatus": 1, "JobCoolDownExpiration": 101}, "Ic"),
+        ({"JobStatus": 5, "JobCoolDownExpiration": 101}, "Hc"),
+        ({"JobStatus": 2, "TransferringInput": True}, "< "),
+        ({}, None),
+    ],
+)
+def test_the_status_of_a_job_that_cools_down_has_a_c(
+    facts: dict[str, object], shown: str | None
+) -> None:
+    assert show_status(ClassAd({"ServerTime": 100, **facts})) == shown
