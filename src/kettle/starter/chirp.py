@@ -179,6 +179,11 @@ def _number(text: str) -> int:
         raise RemoteProtocolError(f"{text!r} is not a number") from None
 
 
+def _strides(words: list[str]) -> tuple[int, int, int, int]:
+    """Return descriptor, offset, stride's length and skip; how much data follows is its own."""
+    return _number(words[0]), _number(words[2]), _number(words[3]), _number(words[4])
+
+
 # fmt: off
 REQUESTS: dict[str, Request] = {
     "open": Request(
@@ -189,6 +194,8 @@ REQUESTS: dict[str, Request] = {
     "pread": Request(
         3, lambda w, _: calls.Pread(_number(w[0]), _number(w[1]), _number(w[2])), Answer.DATA
     ),
+    "sread": Request(5, lambda w, _: calls.Sread(*map(_number, w[:5])), Answer.DATA),
+    "swrite": Request(5, lambda w, d: calls.Swrite(*_strides(w), d), data=1),
     "write": Request(2, lambda w, d: calls.Write(_number(w[0]), d), data=1),
     "pwrite": Request(3, lambda w, d: calls.Pwrite(_number(w[0]), _number(w[2]), d), data=1),
     "fsync": Request(1, lambda w, _: calls.Fsync(_number(w[0]))),

@@ -6,7 +6,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
-from kettle.starter.chirp import ChirpError, judge_delayed, split_line, visible_text
+from kettle.starter.chirp import REQUESTS, ChirpError, judge_delayed, split_line, visible_text
+from kettle.wire.messages.syscalls import Sread, Swrite
 
 
 @pytest.mark.parametrize("name", ["ClaimId", "claimid", "TransferKey", "_condor_privKey"])
@@ -33,3 +34,10 @@ def test_a_delayed_attribute_that_could_not_be_reported_is_refused_at_once() -> 
 def test_a_request_with_a_nul_costs_its_connection() -> None:
     with pytest.raises(RemoteProtocolError, match="NUL"):
         split_line('set_job_attr_delayed ChirpX "a\0b"')
+
+
+def test_a_request_in_pieces_has_its_strides() -> None:
+    words = ["7", "4", "10", "1", "3"]
+    read = REQUESTS["sread"].make(words, b"")
+    assert read == Sread(7, 4, 10, 1, 3)
+    assert REQUESTS["swrite"].make(words, b"hell") == Swrite(7, 10, 1, 3, b"hell")

@@ -32,9 +32,10 @@ Ask the access point of the job this runs in.
     set_job_attr_delayed NAME EXPRESSION   set one with the next update
     ulog TEXT                              write a line into the job's event log
     phase TEXT                             say which phase the job is in
-    read [-offset N] REMOTE LENGTH         print a part of a file
-    write [-offset N] REMOTE LOCAL [LENGTH]
-                                           write into a file
+    read [-offset N] [-stride LENGTH SKIP] REMOTE LENGTH
+                                           print a part of a file, or pieces of it
+    write [-offset N] [-stride LENGTH SKIP] REMOTE LOCAL [LENGTH]
+                                           write into a file, or in pieces
     getdir [-l] REMOTE                     list a directory
     rmdir [-r] REMOTE                      remove a directory
     whoami | whoareyou HOST                names of users
@@ -59,6 +60,8 @@ _LABELS = {
     "statfs": ("f_type", "f_bsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree"),
 }  # fmt: skip
 _TAB = "\t"
+# f is whether it is there at all.
+_ACCESS = {"r": 4, "w": 2, "x": 1, "f": 0}
 _TIMES = frozenset(("atime", "mtime", "ctime"))
 
 
@@ -161,6 +164,22 @@ def _option(words: list[str], name: str, default: str) -> str:
     return value
 
 
+def _strides(words: list[str]) -> list[int]:
+    """Take how long the pieces are and how far apart they begin; empty where it is one piece."""
+    if "-stride" not in words:
+        return []
+    position = words.index("-stride")
+    length, skip = int(words[position + 1]), int(words[position + 2])
+    del words[position : position + 3]
+    return [length, skip]
+
+
+def _check_count(words: list[str], most: int) -> None:
+    """Raise ValueError where more words are left than a command has a use for."""
+    if len(words) > most:
+        raise ValueError(words[most])
+
+
 def _flag(words: list[str], name: str) -> bool:
     if name in words:
         words.remove(name)
@@ -173,6 +192,7 @@ def _read_local(path: str) -> bytes:
 
 
 def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    _check_count(words, 2)
     data = client.ask_data("getfile", words[0])
     if words[1] == "-":
         streams.stdout.write(data.decode("utf-8", "surrogateescape"))
@@ -184,6 +204,7 @@ def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
 def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     mode = _option(words, "-mode", "wct")
     bits = int(_option(words, "-perm", "644"), 8)
+    _check_count(words, 2)
     data = _read_local(words[0])
     if mode == "wct":
         client.ask("putfile", words[1], bits, len(data))
@@ -198,8 +219,12 @@ def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
 
 def _read(client: ChirpClient, words: list[str], streams: Streams) -> int:
     offset = int(_option(words, "-offset", "0"))
+    strides = _strides(words)
+    _check_count(words, 2)
+    length = int(words[1])
     descriptor = client.ask("open", words[0], "r", 0)
-    data = client.ask_data("pread", descriptor, int(words[1]), offset)
+    command = "sread" if strides else "pread"
+    data = client.ask_data(command, descriptor, length, offset, *strides)
     client.ask("close", descriptor)
     streams.stdout.write(data.decode("utf-8", "surrogateescape"))
     return 0
@@ -207,11 +232,14 @@ def _read(client: ChirpClient, words: list[str], streams: Streams) -> int:
 
 def _write(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     offset = int(_option(words, "-offset", "0"))
+    strides = _strides(words)
+    _check_count(words, 3)
     data = _read_local(words[1])
     if len(words) > 2:
         data = data[: int(words[2])]
     descriptor = client.ask("open", words[0], "wc", 0o644)
-    client.ask("pwrite", descriptor, len(data), offset, data=data)
+    command = "swrite" if strides else "pwrite"
+    client.ask(command, descriptor, len(data), offset, *strides, data=data)
     client.ask("close", descriptor)
     return 0
 
@@ -290,7 +318,11 @@ def _render_facts(line: str, kind: str, lead: str = "") -> str:
 
 
 def _access(client: ChirpClient, words: list[str], _streams: Streams) -> int:
-    bits = sum({"r": 4, "w": 2, "x": 1}.get(letter, 0) for letter in words[1])
+    bits = 0
+    for letter in words[1]:
+        if letter not in _ACCESS:
+            raise UsageError(f"{letter!r} is no way to use a file (r, w, x, f)")
+        bits |= _ACCESS[letter]
     client.ask("access", words[0], bits)
     return 0
 

@@ -117,3 +117,55 @@ def test_a_file_and_a_file_system_are_told_of_in_the_words_of_the_reference(tmp_
         "f_type: 0", "f_bsize: 1", "f_blocks: 2", "f_bfree: 3", "f_bavail: 4", "f_files: 5",
         "f_ffree: 6",
     ]  # fmt: skip
+
+
+@pytest.fixture
+def noting(tmp_path: Path) -> tuple[Path, list[bytes]]:
+    """Return the configuration of a server that does what it is asked, and what it was asked."""
+    server = socket.create_server(("127.0.0.1", 0))
+    asked: list[bytes] = []
+
+    def serve() -> None:
+        with server, server.accept()[0] as client, client.makefile("rb") as lines:
+            for line in lines:
+                asked.append(line.strip())
+                if line.startswith(b"swrite"):
+                    asked.append(lines.read(int(line.split()[2])))
+                client.sendall(b"2\nab" if line.startswith(b"sread") else b"7\n")
+
+    threading.Thread(target=serve, daemon=True).start()
+    config = tmp_path / "config"
+    config.write_text(f"127.0.0.1 {server.getsockname()[1]} cake\n")
+    return config, asked
+
+
+def test_a_file_is_read_in_pieces(noting: tuple[Path, list[bytes]]) -> None:
+    config, asked = noting
+    assert run(config, "read", "-offset", "2", "-stride", "1", "3", "far", "2") == (0, "")
+    assert asked[2] == b"sread 7 2 2 1 3"
+
+
+def test_a_file_is_written_in_pieces(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
+    config, asked = noting
+    local = tmp_path / "local"
+    local.write_text("hello")
+    assert run(config, "write", "-stride", "1", "3", "far", str(local), "4") == (0, "")
+    assert asked[2:4] == [b"swrite 7 4 0 1 3", b"hell"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("access", "one", "rq"),
+        ("fetch", "-l", "one", "two"),
+        ("put", "one", "two", "three"),
+        ("read", "-stride", "1", "one", "3"),
+        ("read", "one", "3", "4"),
+    ],
+)
+def test_words_that_a_command_has_no_use_for_end_with_255(
+    noting: tuple[Path, list[bytes]], words: tuple[str, ...]
+) -> None:
+    config, asked = noting
+    assert run(config, *words)[0] == 255
+    assert len(asked) == 1
