@@ -41,11 +41,14 @@ _BESIDE = frozenset(
     name.lower()
     for name in (
         "AlwaysRunAsOwner", "ClaimId", "ClaimIds", "CredentialDir", "DAGParentNodeNames",
-        "DelegatedProxyExpiration", "EC2RemoteVirtualMachineName", "Env", "EnvDelim",
+        "DelegatedProxyExpiration", "DisableCoolDown", "EC2RemoteVirtualMachineName", "Env",
+        "EnvDelim",
         "FirstJobMatchDate", "GridJobStatus", "HookKeyword", "JavaVMArguments",
-        "JobAbortEventLogged", "JobCoreFileName", "JobRequiresSandbox", "JobUid", "JobUmask",
+        "JobAbortEventLogged", "JobCoolDownExpiration", "JobCoreFileName", "JobRequiresSandbox",
+        "JobUid", "JobUmask",
         "LastRejMatchNegotiator", "LastRemoteWallClockTime", "LimitDirectoryAccess", "Managed",
-        "ManagedManager", "MatchedConcurrencyLimits", "MyAddress", "OtherJobRemoveRequirements",
+        "ManagedManager", "MatchedConcurrencyLimits", "MyAddress", "NumJobCoolDowns",
+        "OtherJobRemoveRequirements",
         "PostArgs", "PostArguments", "PostCmd", "PostEnv", "PostEnvironment", "PreArgs",
         "PreArguments", "PreCmd", "PreEnv", "PreEnvironment", "PublicClaimIds", "RouteName",
         "ScheddName", "SendCredential", "ShadowIpAddr", "ShadowVersion", "StartdHandlesAlives",

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_expression
+from kettle.policy.evict_changes import next_request
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.transfer.plan import core_name
 
@@ -174,7 +175,27 @@ def decide_ending(
 
     Without a report the starter was lost or never came. A request counts also where the program
     had ended by itself and only its files travelled: whoever made it was told that it is done.
+    A job that would be held and asks for something else next (`policy.evict_changes`) is queued.
     """
+    ending = _decide(job, report, request, now, system)
+    of_user = request is not None and request.wish is not Wish.ERROR
+    if of_user or ending.exit is not ShadowExit.SHOULD_HOLD or Last.EVICTED not in ending.events:
+        return ending
+    changes = next_request(job, ending.attributes)
+    if not changes:
+        return ending
+    again = _evicted(ShadowExit.SHOULD_REQUEUE, ending.reason, ending.code, ending.subcode)
+    again.attributes |= {name: parse_expression(text) for name, text in changes.items()}
+    return again
+
+
+def _decide(
+    job: ClassAd,
+    report: ExitReport | None,
+    request: Request | None,
+    now: float,
+    system: SystemPolicy,
+) -> Ending:
     reason = known_reason(report.reason) if report is not None else None
     if request is not None and request.wish is Wish.ERROR:
         return _hold_or_requeue(request)

@@ -19,6 +19,7 @@ from kettle.shadow.endings import (
     known_reason,
     transfer_reason,
 )
+from kettle.shadow.job_updates import texts
 
 
 def judge(
@@ -198,3 +199,23 @@ def test_a_policy_removal_too_says_that_its_job_was_taken_off_its_machine() -> N
     assert ending.exit is ShadowExit.SHOULD_REMOVE
     assert ending.attributes["VacateReasonCode"] == VacateReasonCode.ClaimDeactivated
     assert ending.attributes["RemoveReason"] == "peri"
+
+
+def test_a_job_that_used_too_much_and_asks_for_more_next_is_queued_and_not_held() -> None:
+    more = {
+        "RequestMemory": "100",
+        "TransformOnEvict": '"RequestMemory"',
+        "TransformBody_RequestMemory": (
+            '"REQUIREMENTS VacateReasonCode == 34\x1eSET RequestMemory 400"'
+        ),
+    }
+    said = {"HoldReason": "too much memory", "HoldReasonCode": 34, "HoldReasonSubCode": 102}
+    ending = judge(exited(9, 112, **said), **more)
+    assert (ending.exit, ending.events) == (ShadowExit.SHOULD_REQUEUE, (Last.EVICTED,))
+    assert ending.attributes["VacateReasonSubCode"] == 102
+    assert "HoldReason" not in ending.attributes
+    assert texts(ending.attributes)["RequestMemory"] == "400"
+    again = judge(exited(9, 112, **said), **{**more, "RequestMemory": "400"})
+    assert again.events == (Last.EVICTED, Last.HELD)
+    held = judge(exited(9, 112, **said), Request(Wish.HOLD, "mine", 1), **more)
+    assert held.exit is ShadowExit.SHOULD_HOLD
