@@ -8,6 +8,8 @@ recording it twice. Its log has its last event before any of that.
 
 from __future__ import annotations
 
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
@@ -27,6 +29,12 @@ def may_leave(job: Job) -> bool:
     if job.status not in FINISHED:
         return False
     return not job.ad.boolean("LeaveJobInQueue") and not has_unwritten_events(job)
+
+
+def was_leaving(job: Job) -> bool:
+    """Tell whether a job that was completed until now was on its way out: its log has its end."""
+    before = ClassAd({"JobStatus": int(JobStatus.COMPLETED)}, parent=job.ad)
+    return not before.boolean("LeaveJobInQueue") or has_unwritten_events(job)
 
 
 def has_unwritten_events(job: Job) -> bool:

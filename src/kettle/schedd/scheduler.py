@@ -527,8 +527,8 @@ class Scheduler:
                 self.outside.runs.signal(job, word, done.reason, code, 0)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
-                if done.was == JobStatus.COMPLETED and departures.has_unwritten_events(job):
-                    # It was about to leave: its log will have its end, and needs no other.
+                if done.was == JobStatus.COMPLETED and departures.was_leaving(job):
+                    # Its log has its end, or will have it, and needs no other.
                     self.queue.update(job.id, {"JobAbortEventLogged": "1"})
                 self.let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:

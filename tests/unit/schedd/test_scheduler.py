@@ -666,3 +666,21 @@ def test_a_record_says_when_its_job_was_seen_out_and_that_its_log_has_a_removal(
     assert first.ad.integer("JobFinishedHookDone") is not None
     assert "JobAbortEventLogged" not in first.ad
     assert second.ad.integer("JobAbortEventLogged") == 1
+
+
+@pytest.mark.parametrize(("stays", "events"), [("false", 0), ("JobStatus == 4", 1)])
+def test_a_removal_adds_no_end_to_the_log_of_a_job_that_was_on_its_way_out(
+    stays: str, events: int
+) -> None:
+    """Seed 301337: the batch of those that leave gathered, and a removal came in between."""
+    world = World()
+    (job,) = world.submit(1, LeaveJobInQueue=stays)
+    leaving: list[Job] = []
+    world.hands.begin = leaving.append  # type: ignore[method-assign]
+    world.run(job)
+    world.exit(job)
+    assert status_of(job) is JobStatus.COMPLETED
+    act(world, 3, "1.0")
+    world.hands.take()
+    world.scheduler.record([job])
+    assert world.hands.take().count(("009", "1.0")) == events
