@@ -7,11 +7,13 @@ import signal
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, strip_quotes
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
+_LEADING_NUMBER = late_pattern(r"-?\d{1,9}")
 SHELL = "/bin/sh"
 UNSUPPORTED = {
     JobUniverse.STANDARD: "Standard",
@@ -173,7 +175,7 @@ def _from_submitter(job: JobBuilder) -> dict[str, str]:
 def set_input(job: JobBuilder) -> None:
     """Decide In, StreamIn and TransferIn."""
     if set_stream(job, "input", "In"):
-        name = strip_quotes(job.param("input") or "")
+        name = job.param("input") or ""
         if "://" not in name:
             job.input_files.append(name)
 
@@ -193,7 +195,7 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
     name = job.param(command)
     stream = job.boolean(f"stream_{command}")
     transfer = job.boolean(f"transfer_{command}")
-    if name is None or strip_quotes(name) == NULL_FILE:
+    if name is None or name == NULL_FILE:
         job.set_string(attribute, NULL_FILE)
         job.set_boolean(f"Transfer{attribute}", False)
         return False
@@ -202,7 +204,8 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
             "ERROR: You cannot use input, ouput, and error parameters in the submit description "
             "file for vm universe"
         )
-    job.set_string(attribute, strip_quotes(name))
+    # Quotes are part of the name, as they are of a log's.
+    job.set_string(attribute, name)
     if transfer is False:
         job.set_boolean(f"Transfer{attribute}", False)
         return False
@@ -227,23 +230,24 @@ def set_signals(job: JobBuilder) -> None:
         ("hold_kill_sig", "HoldKillSig", None),
     ):
         text = job.param(command)
-        name = fallback if text is None else signal_name(strip_quotes(text))
+        name = fallback if text is None else signal_name(text)
         if name is not None:
             job.set_string(attribute, name)
 
 
 def signal_name(text: str) -> str:
-    """Return the name of a signal given by name or number; raise SubmitError."""
-    if text.lstrip("-").isdecimal():
-        try:
-            return signal.Signals(int(text)).name
-        except ValueError:
-            raise SubmitError(f"ERROR: invalid signal {text}") from None
-    name = text.upper()
-    name = name if name.startswith("SIG") else f"SIG{name}"
-    if name not in signal.Signals.__members__:
+    """Return the name of a signal given by name or number; raise SubmitError.
+
+    As in the reference a name has its SIG, what follows a number does not count, and the real-time
+    signals are not known.
+    """
+    number = _LEADING_NUMBER.match(text)
+    known = signal.Signals.__members__
+    found = int(number.group()) if number else known.get(text.upper())
+    names = {int(member): member.name for member in signal.Signals if member < signal.SIGRTMIN}
+    if found is None or int(found) not in names:
         raise SubmitError(f"ERROR: invalid signal {text}")
-    return name
+    return names[int(found)]
 
 
 def set_sizes(job: JobBuilder) -> None:

@@ -30,6 +30,9 @@ SEPARATORS = late_pattern(r"[\s,]+")
 COUNT_FIRST = late_pattern(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
 VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 UNIT_SEPARATOR = "\x1f"
+_BLANKS = " \t"
+_FIELD_END = late_pattern(r"[, \t]")
+_UNIT_END = late_pattern(UNIT_SEPARATOR)
 # White space without the separator of units, which Python counts as white space.
 BLANKS = " \t\r\n\v\f"
 
@@ -85,18 +88,20 @@ class QueueStatement(Struct):
 
 
 def split_item(item: str, count: int) -> tuple[str, ...]:
-    """Split an item for several variables; the last one gets what is left."""
-    if UNIT_SEPARATOR in item:
-        parts = item.split(UNIT_SEPARATOR, count - 1)
-        return tuple(parts) + ("",) * (count - len(parts))
+    """Split an item for several variables; the last one gets what is left.
+
+    A blank separates as a comma does, and what is trimmed is blanks: `f , g` has an empty second
+    of three (test_items_are_split_at_each_separator).
+    """
+    separator = _UNIT_END if UNIT_SEPARATOR in item else _FIELD_END
     values = []
-    rest = item.strip()
+    rest = item.strip(_BLANKS)
     for _ in range(count - 1):
-        match = re.match(r"([^\s,]*)(?:\s*,\s*|\s+|$)", rest)
-        if match is None:
+        found = separator.search(rest)
+        if found is None:
             break
-        values.append(match.group(1))
-        rest = rest[match.end() :]
+        values.append(rest[: found.start()].rstrip(_BLANKS))
+        rest = rest[found.end() :].lstrip(_BLANKS)
     values.append(rest)
     return tuple(values) + ("",) * (count - len(values))
 

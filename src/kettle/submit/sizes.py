@@ -24,7 +24,12 @@ def parse_size(text: str, unit: str) -> int | None:
     number, suffix = float(match.group(1)), (match.group(2) or unit).upper()
     if number > MOST:
         return None
-    return max(0, math.ceil(number * KIB[suffix] / KIB[unit]))
+    if number < 0:
+        # Compat: the reference rounds it up by whole bytes, to the next number but one
+        # (test_sizes_below_zero_are_what_the_reference_makes_of_them).
+        most = int(number * KIB[suffix] * 1024) + KIB[unit] * 1024 - 1
+        return -(max(0, -most) // (KIB[unit] * 1024))
+    return math.ceil(number * KIB[suffix] / KIB[unit])
 
 
 def missing_unit(text: str) -> bool:

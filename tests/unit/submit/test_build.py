@@ -270,3 +270,34 @@ def test_a_kind_of_url_is_asked_for_as_its_first_url_has_it() -> None:
 def test_an_object_store_in_capitals_wants_its_keys_too() -> None:
     with pytest.raises(SubmitError, match="access_key_id_file"):
         jobs_of("transfer_input_files = S3://bucket/file\nqueue\n")
+
+
+def test_quotes_are_part_of_the_name_of_a_stream() -> None:
+    text = 'output = "o"\nerror = \'e e\'\ninput = "i"\nqueue\n'
+    made, _ = jobs_of(text)
+    assert made.cluster.get("Out") == r'"\"o\""'
+    assert made.cluster.get("Err") == "\"'e e'\""
+    assert made.cluster.get("In") == r'"\"i\""'
+
+
+@pytest.mark.parametrize("command", ["kill_sig", "remove_kill_sig", "hold_kill_sig"])
+def test_a_signal_is_a_number_or_a_name_with_its_sig(command: str) -> None:
+    name = {"kill_sig": "KillSig", "remove_kill_sig": "RemoveKillSig"}.get(command, "HoldKillSig")
+    for text, signal in (("sighup", "SIGHUP"), ("15", "SIGTERM"), ("9x", "SIGKILL")):
+        assert values(f"{command} = {text}\nqueue\n", name) == [f'"{signal}"']
+    for text in ("HUP", "0", "-1", "64", "SIGRTMIN", '"SIGHUP"', "9" * 5000):
+        with pytest.raises(SubmitError, match="invalid signal"):
+            jobs_of(f"{command} = {text}\nqueue\n")
+
+
+def test_sizes_below_zero_are_what_the_reference_makes_of_them() -> None:
+    for text, memory, disk in (
+        ("-5", "-4", "-4"),
+        ("-1.5", "0", "0"),
+        ("-5M", "-4", "-5119"),
+        ("-1G", "-1023", "-1048575"),
+        ("-0", "0", "0"),
+    ):
+        asked = f"request_memory = {text}\nrequest_disk = {text}\nqueue\n"
+        assert values(asked, "RequestMemory") == [memory], text
+        assert values(asked, "RequestDisk") == [disk], text

@@ -110,9 +110,18 @@ def test_an_open_bracket_names_the_line_it_stands_on() -> None:
         ("4,,6", 3, ("4", "", "6")),
         ("a", 3, ("a", "", "")),
         ("a\x1fb, c\x1f", 3, ("a", "b, c", "")),
+        ("a\x1f b ", 2, ("a", "b")),
+        (" f , g ", 2, ("f", ", g")),
+        (" f , g ", 3, ("f", "", "g")),
+        ("f ,g", 2, ("f", ",g")),
+        (" f , , g", 3, ("f", "", ", g")),
+        (",f", 3, ("", "f", "")),
+        ("f,,g", 2, ("f", ",g")),
+        ("f\t,\tg h", 3, ("f", "", "g h")),
+        ('"f x" g', 2, ('"f', 'x" g')),
     ],
 )
-def test_an_item_is_split_for_its_variables(
+def test_items_are_split_at_each_separator(
     item: str, count: int, expected: tuple[str, ...]
 ) -> None:
     assert split_item(item, count) == expected
