@@ -15,9 +15,11 @@ from kettle.config import Config
 
 def are_assigned(config: Config) -> bool:
     """Tell whether ASSIGN_CPU_AFFINITY has any job bound, whatever job it is."""
-    text = config.get("ASSIGN_CPU_AFFINITY")
+    if config.get("ASSIGN_CPU_AFFINITY") is None:
+        return False
     # An expression that looks at the job may have one bound; what is false in any way has none.
-    return text is not None and config.boolean("ASSIGN_CPU_AFFINITY") is not False
+    plain = config.boolean("ASSIGN_CPU_AFFINITY")
+    return plain is None or plain
 
 
 def choose_cores(slots: Iterable[Iterable[int]], wanted: float, cores: int) -> tuple[int, ...]:
