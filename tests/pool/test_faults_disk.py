@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pwd
+import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -209,3 +211,50 @@ def is_gone_from_queue(pool: PersonalPool, which: str) -> bool:
 
 def holds_with(pool: PersonalPool, which: str, code: str) -> bool:
     return ask_queue(pool, which, "HoldReasonCode") == [[code]]
+
+
+def test_a_schedd_that_dies_while_its_spool_is_full_comes_back_and_serves(
+    tmp_path: Path, work: Path
+) -> None:
+    settings = "MASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\nRESERVED_DISK = 0\n"
+    with (
+        small_disk(work / "spool", "4m") as spool,
+        personal_pool(tmp_path, f"SPOOL = {spool}\n{settings}") as pool,
+    ):
+        fill(spool)
+        old = daemon_pid(pool, "condor_schedd")
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: _answers(pool, "-schedd"), 30)
+        new = daemon_pid(pool, "condor_schedd")
+        assert new != old
+        assert "EXITING WITH STATUS 1" not in log_text(pool, "SchedLog")
+        # Nothing of it is left to be mended by hand.
+        (spool / "filler").unlink()
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 60)
+        assert daemon_pid(pool, "condor_schedd") == new
+        wait_until((spool / ".schedd_address.super").exists, 20)
+
+
+def test_a_collector_that_dies_while_the_disk_of_its_address_is_full_is_there_again(
+    tmp_path: Path, work: Path
+) -> None:
+    with small_disk(work / "disk", "1m") as disk:
+        settings = f"COLLECTOR_ADDRESS_FILE = {disk}/address\nMASTER_BACKOFF_CEILING = 1\n"
+        with personal_pool(tmp_path, settings) as pool:
+            master = pool.master_pid()
+            assert master is not None
+            # The place of the old file is taken before there is a new one.
+            os.kill(master, signal.SIGSTOP)
+            os.kill(daemon_pid(pool, "condor_collector"), signal.SIGKILL)
+            (disk / "address").unlink()
+            filler = fill(disk)
+            os.kill(master, signal.SIGCONT)
+            wait_until(lambda: f"address: {FULL}" in log_text(pool, "CollectorLog"), 20)
+            filler.unlink()
+            wait_until(lambda: _answers(pool, "-collector"), 20)
+            assert "EXITING WITH STATUS 1" not in log_text(pool, "CollectorLog")
+
+
+def _answers(pool: PersonalPool, kind: str) -> bool:
+    words = ("condor_q", "-totals") if kind == "-schedd" else ("condor_status", kind)
+    return run_tool(pool, *words)[0] == 0

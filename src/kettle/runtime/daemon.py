@@ -25,8 +25,9 @@ import setproctitle
 
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
-from kettle.errors import ConfigError, KettleError
+from kettle.errors import ConfigError, KettleError, StorageError
 from kettle.runtime import life, tasks
+from kettle.runtime.address_files import AddressFiles
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.clock_watch import watch_clock
@@ -45,7 +46,7 @@ from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
-from kettle.runtime.storage.files import Files, SystemSources
+from kettle.runtime.storage.files import PASSING, Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
 
 # The exit codes that the master and service managers read.
@@ -93,7 +94,7 @@ class Daemon:
         self.runtime = runtime
         self.service = service
         self._network = network
-        self.address_files: list[str] = []
+        self.address_files = AddressFiles(runtime)
         self.instance_id = secrets.token_hex(8)
         self.peaceful = False
         self.exit_code = EXIT_OK
@@ -118,8 +119,8 @@ class Daemon:
         """Run the service from its start to the end of its shutdown."""
         await self.service.start()
         self._network.begin_accepting()
-        self._write_address_files()
-        self._network.on_moved(self._write_address_files)
+        self.address_files.write()
+        self._network.on_moved(self.address_files.write)
         self.started.set()
         await self._asked.wait()
         # What is asked for may become faster while the slower stop is on its way.
@@ -134,9 +135,6 @@ class Daemon:
             if not stopping.done():
                 stopping.cancel()
                 await asyncio.gather(stopping, return_exceptions=True)
-
-    def _write_address_files(self) -> None:
-        self.address_files = write_address_files(self.runtime)
 
     async def _stop(self, how: str) -> None:
         limit = _FAST_SHUTDOWN_SECONDS if how == "fast" else None
@@ -292,8 +290,7 @@ async def _live(
     finally:
         parent.stop()
         await own.end()
-        for path in daemon.address_files:
-            files.remove(path)
+        daemon.address_files.remove()
         await files.synchronizer.idle()
         _print_farewell(log, identity, daemon.exit_code)
         log.close()
@@ -320,7 +317,7 @@ async def _open(
     GenericCommands(daemon).register()
     TokenCommands(runtime).register()
     _handle_signals(daemon)
-    _write_pid_file(runtime.files, arguments)
+    _write_pid_file(runtime, arguments)
 
 
 def _watch_self(
@@ -359,26 +356,15 @@ async def _announce(daemon: Daemon, parent: ParentLink) -> None:
     await parent.say_ready()
 
 
-def write_address_files(runtime: Runtime) -> list[str]:
-    """Write <SUBSYS>_ADDRESS_FILE: address, version, platform; return the paths, if any is set.
-
-    The reference's tools look into <SUBSYS>_SUPER_ADDRESS_FILE instead when root runs them; there
-    is one port for everybody here, so both files say the same.
-    """
-    identity = runtime.identity
-    text = f"{runtime.network.address}\n{identity.version}\n{identity.platform}\n"
-    written = []
-    for kind in ("SUPER_ADDRESS_FILE", "ADDRESS_FILE"):
-        path = runtime.config.get(f"{identity.subsystem}_{kind}")
-        if path is not None:
-            runtime.files.write_atomically(path, text)
-            written.append(path)
-    return written
-
-
-def _write_pid_file(files: Files, arguments: DaemonArguments) -> None:
-    if arguments.pid_file:
-        files.write_atomically(arguments.pid_file, f"{os.getpid()}\n")
+def _write_pid_file(runtime: Runtime, arguments: DaemonArguments) -> None:
+    if not arguments.pid_file:
+        return
+    try:
+        runtime.files.write_atomically(arguments.pid_file, f"{os.getpid()}\n")
+    except StorageError as error:
+        if error.errno not in PASSING:
+            raise
+        runtime.log.problem(f"{error}: nobody finds this daemon by its pid file")
 
 
 def _identify(config: Config, now: float) -> DaemonIdentity:

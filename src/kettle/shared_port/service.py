@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.config.knobs.shared_port import SharedPortKnobs
-from kettle.errors import RemoteProtocolError
+from kettle.errors import RemoteProtocolError, StorageError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.listening import raise_descriptor_limit
@@ -29,6 +29,7 @@ from kettle.runtime.sockets.shared_port import (
 )
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.sockets.transport import name_of
+from kettle.runtime.storage.files import PASSING
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.frames import HEADER_SIZE, decode_header
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from kettle.wire.messages.brokering import SharedPortConnect
 
 _FIRST_MESSAGE_SECONDS = 20.0
+# How soon a disk without room is tried again.
+_RETRY_SECONDS = 2.0
 # Limit: the word that names a daemon is one short packet.
 _LONGEST_WORD = 64 * 1024
 # Limit: what a client calls itself is for the log only, and as long as the reference reads.
@@ -56,6 +59,7 @@ class SharedPortService:
         self._folder = endpoint_folder(runtime.config)
         self._read_ids(runtime.config)
         self._ad_file: str | None = None
+        self._rewriting: asyncio.TimerHandle | None = None
         most = int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS)
         self._strangers: Admission[asyncio.Task[None]] = Admission(most)
         self.forwarded = 0
@@ -78,6 +82,8 @@ class SharedPortService:
     async def shut_down(self, how: str) -> None:
         """Nobody shall look for us here any more."""
         del how
+        if self._rewriting is not None:
+            self._rewriting.cancel()
         if self._ad_file is not None:
             self._runtime.files.remove(self._ad_file)
 
@@ -104,7 +110,14 @@ class SharedPortService:
                 **runtime.identity.attributes(address, runtime.clock.now()),
             }
         )
-        runtime.files.write_atomically(self._ad_file, "\n".join(ad.lines()) + "\n")
+        try:
+            runtime.files.write_atomically(self._ad_file, "\n".join(ad.lines()) + "\n")
+        except StorageError as error:
+            if error.errno not in PASSING:
+                raise
+            runtime.log.problem(f"{error}: trying again")
+            later = asyncio.get_running_loop().call_later
+            self._rewriting = later(_RETRY_SECONDS, self._write_ad)
 
     def _on_socket(self, sock: socket.socket) -> None:
         sock.setblocking(False)

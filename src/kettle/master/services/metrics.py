@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.classad.text import equals
-from kettle.errors import KettleError
+from kettle.errors import KettleError, StorageError
 from kettle.master import metrics
 from kettle.master.metrics import Standing
 from kettle.master.services.probing import Prober
@@ -103,7 +103,10 @@ class MetricsService:
         log(f"Serving http://{shown}:{chosen}/metrics and /healthz")
         path = self._runtime.config.get("KETTLE_METRICS_ADDRESS_FILE")
         if path:
-            self._runtime.files.write_atomically(path, f"http://{shown}:{chosen}\n")
+            try:
+                self._runtime.files.write_atomically(path, f"http://{shown}:{chosen}\n")
+            except StorageError as error:
+                log.problem(f"{error}: only this log says where the pages are")
 
     async def close(self) -> None:
         """Serve no longer."""

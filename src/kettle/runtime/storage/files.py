@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from kettle.runtime.storage.disk import Disk
     from kettle.runtime.storage.durable import DurableFile, Synchronizer
 
+# What a disk says that may have room later.
+FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+# What it says that may be mended later.
+PASSING = FULL | {errno.EIO, errno.EROFS}
 # Limit: what is read in one piece when the caller names no bound.
 READ_LIMIT = 256 * 1024 * 1024
 # What is held at once of a file that is read piece by piece.
@@ -161,7 +165,7 @@ class Files:
             finally:
                 os.close(fd)
         except OSError as error:
-            raise StorageError(f"cannot append to {path}: {error.strerror}") from error
+            raise _failed("append to", path, error) from error
 
     def read(self, path: str, *, limit: int = READ_LIMIT) -> bytes:
         """Return a file's bytes; NotFoundError, or StorageError if unreadable or too large."""
@@ -218,7 +222,7 @@ class Files:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-            raise StorageError(f"cannot write {path}: {error.strerror}") from error
+            raise _failed("write", path, error) from error
 
     def create(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
         """Write a file where there is none, durably; StorageError if there is something already.
@@ -240,7 +244,7 @@ class Files:
             if made:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
-            raise StorageError(f"cannot make {path}: {error.strerror}") from error
+            raise _failed("make", path, error) from error
 
     def open_to_read(self, path: str, *, limit: int) -> BinaryIO:
         """Open a file that somebody else may have put there; errors as `read` has them."""
@@ -274,8 +278,16 @@ class Files:
             os.close(fd)
             raise StorageError(f"{path} is locked by process {holder}") from None
         os.fchmod(fd, 0o600)
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, content.encode(), 0)
+        try:
+            # Over what stands there: that has its place on a disk that is full, too.
+            os.ftruncate(fd, os.pwrite(fd, content.encode(), 0))
+        except OSError as error:
+            if error.errno not in PASSING:
+                os.close(fd)
+                raise _failed("write", path, error) from error
+            # The lock holds without a word; an earlier holder's would be wrong.
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, 0)
         return fd
 
     def sync_folder(self, path: str) -> None:
@@ -311,7 +323,7 @@ class Files:
         try:
             os.makedirs(path, mode=mode, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"cannot make {path}: {error.strerror}") from error
+            raise _failed("make", path, error) from error
 
     @contextlib.asynccontextmanager
     async def quiet(self) -> AsyncIterator[None]:
@@ -338,6 +350,10 @@ def _open_regular(path: str) -> BinaryIO:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no regular file")
     return open(descriptor, "rb")
+
+
+def _failed(what: str, path: str, error: OSError) -> StorageError:
+    return StorageError(f"cannot {what} {path}: {error.strerror}", errno=error.errno or 0)
 
 
 def _write_whole(fd: int, data: bytes) -> None:

@@ -10,7 +10,6 @@ waiting, so that the queue has them too and they outlive this process.
 from __future__ import annotations
 
 import asyncio
-import errno
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -18,11 +17,8 @@ from typing import NamedTuple
 from kettle.errors import StorageError
 from kettle.records.unwritten_events import Unwritten
 from kettle.runtime import tasks
+from kettle.runtime.storage.files import FULL, PASSING
 
-# What a disk says that may have room later.
-FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
-# What it says that may be mended later; nobody is asked to do again what happened meanwhile.
-PASSING = FULL | {errno.EIO, errno.EROFS}
 # Limit: events that wait for one log; further ones are lost, and the log of the daemon says so.
 MAX_WAITING = 10_000
 RETRY_SECONDS = 2.0
