@@ -60,6 +60,15 @@ def test_the_queue_statement_ends_at_the_next_option() -> None:
     assert "-queue argument conflicts with queue statement in submit file" in err
 
 
+def test_a_dry_run_says_nothing_of_jobs_that_come_later(tmp_path: Path) -> None:
+    text = DESCRIPTION.rpartition("queue")[0] + "max_materialize = 1\nqueue 10\n"
+    (tmp_path / "job.sub").write_text(text)
+    code, out, _ = submit("-dry-run", "-", "job.sub")
+    assert code == 0
+    assert "\n\n\n" not in out
+    assert out.endswith("\n\n10 job(s) dry-run to cluster 1.\n")
+
+
 def test_a_dry_run_lists_short_names_first(tmp_path: Path) -> None:
     code, out, _ = submit("-dry-run:cluster=7", "-", "job.sub")
     names = [line.partition("=")[0] for line in out.split("\n\n")[0].splitlines()[1:]]

@@ -114,6 +114,7 @@ def test_requests_by_constraint_are_worded_as_the_reference_s(
     ("words", "constraint"),
     [
         (("condor_rm", "ann", "7"), 'Owner == "ann" || ClusterId == 7'),
+        (("condor_rm", "7", "ann", "8"), 'ClusterId == 7 || Owner == "ann" || ClusterId == 8'),
         (("condor_rm", "ann", "-constraint", "A > 1"), '(A > 1) && (Owner == "ann")'),
         (("condor_rm", "-held"), "JobStatus == 5"),
         (("condor_rm", "-held", "3.1"), "((ClusterId == 3 && ProcId == 1)) && (JobStatus == 5)"),

@@ -74,7 +74,9 @@ def test_a_machine_without_a_plug_in_that_works_sends_the_job_back_into_the_queu
     jobs.wait_for(5, 30)
     text = jobs.log.read_text()
     assert "012 (" not in text
-    assert re.search(rf"\tCode 13 Subcode {subcode}\n", text), text
+    # As in the reference, where the machine says what failed and where the job goes on from there.
+    assert re.search(rf"FILETRANSFER:1:\|Error: .*\n\tCode 12 Subcode {subcode}\n", text), text
+    assert f"Job was evicted. Code 13 Subcode {subcode}\n" in text
 
 
 def test_a_plug_in_that_takes_too_long_is_killed_and_holds_the_job(

@@ -137,12 +137,26 @@ def told_code(transfer: Outcome) -> int:
     """Return the hold code that event 021 has for a transfer that failed; 0 if it has none.
 
     A file that could not be sent is 13 there, whichever way it was going; the shadow that misses
-    it among the output still holds the job with 12 (recorded in missing_output.log).
+    it among the output still holds the job with 12 (recorded in missing_output.log). What a plug-in
+    could not bring is 12, and its job's hold has 13 (recorded in plugin_failure.log).
     """
     code = transfer.failure.code if transfer.failure is not None else 0
+    if _is_a_plugins(transfer) and code == HoldReasonCode.TransferInputError:
+        return int(HoldReasonCode.TransferOutputError)
     if transfer.sender_failed and code == HoldReasonCode.TransferOutputError:
         return int(HoldReasonCode.TransferInputError)
     return code
+
+
+def _is_a_plugins(transfer: Outcome) -> bool:
+    return transfer.failure is not None and transfer.plugin_failed and not transfer.sender_failed
+
+
+def told_reason(transfer: Outcome) -> str:
+    """Return why a transfer failed, as event 021 has it; empty if it did not."""
+    if _is_a_plugins(transfer):
+        return f"FILETRANSFER:1:|Error: {transfer.detail}"
+    return transfer.failure.reason if transfer.failure is not None else ""
 
 
 def remote_error(host: str, message: str, code: int, subcode: int, *, critical: bool) -> ClassAd:

@@ -96,6 +96,8 @@ class Outcome:
     detail: str = ""
     # Whether the side that failed was the sending one.
     sender_failed: bool = False
+    # Whether it was a plug-in that failed first, here.
+    plugin_failed: bool = False
     final: bool = False
     spent: Spent = field(default_factory=Spent)
     urls: dict[str, int] = field(default_factory=dict)

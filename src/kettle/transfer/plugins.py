@@ -203,9 +203,13 @@ def read_result_ads(text: str) -> list[ClassAd]:
 
 
 def read_results(
-    plugin: Plugin, pairs: Sequence[tuple[str, str]], ads: Sequence[ClassAd], ran: Ran
+    plugin: Plugin,
+    pairs: Sequence[tuple[str, str]],
+    ads: Sequence[ClassAd],
+    ran: Ran,
+    answers: str = "",
 ) -> list[UrlResult]:
-    """Return how each file fared, from the ads of the result file and the end of the plug-in.
+    """Return how each file fared, from the ads of the file `answers` and the end of the plug-in.
 
     A file without a result has failed, whatever the exit status says; and where the plug-in failed
     and no file did, the first one has.
@@ -221,7 +225,7 @@ def read_results(
         if found is None and len(ads) == len(pairs) == 1:
             found = ads[0]
         if found is None:
-            results.append(_silent(plugin, url, path, ran, said_something=bool(ads)))
+            results.append(_silent(plugin, url, path, ran, answers, said_something=bool(ads)))
         elif found.boolean("TransferSuccess") is True:
             size = found.integer("TransferFileBytes") or found.integer("TransferTotalBytes") or 0
             results.append(UrlResult(url, path, max(0, size)))
@@ -234,7 +238,9 @@ def read_results(
     return results
 
 
-def _silent(plugin: Plugin, url: str, path: str, ran: Ran, *, said_something: bool) -> UrlResult:
+def _silent(
+    plugin: Plugin, url: str, path: str, ran: Ran, answers: str = "", *, said_something: bool
+) -> UrlResult:
     """Return the failure of a file of which the plug-in said nothing."""
     if ran.timed_out:
         text = f"File transfer plugin {plugin.name} timed out after {ran.seconds} seconds."
@@ -245,7 +251,14 @@ def _silent(plugin: Plugin, url: str, path: str, ran: Ran, *, said_something: bo
         text = f"File transfer plugin {plugin.name} ended with {how} and no result for {url}"
         return UrlResult(url, path, error=text, subcode=ran.subcode or 1 << 8)
     else:
-        text = f"file transfer plugin {plugin.name} exited ({ran.in_words()}), no valid classads"
+        # One that the job brought lies beside its answers, and goes by its name alone.
+        name = (
+            plugin.name.removeprefix(f"{posixpath.dirname(answers)}/") if answers else plugin.name
+        )
+        text = (
+            f"file transfer plugin {name} exited ({ran.in_words()}), "
+            f"no valid classads in output file {answers}"
+        )
         if ran.status >= 0:
             code = int(TransferSubCode.PluginSilent)
             return UrlResult(url, path, error=text, subcode=code)

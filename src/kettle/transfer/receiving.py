@@ -85,6 +85,7 @@ class _Urls:
         results: Sequence[UrlResult] = yield Do(partial(self._fetch, self._wanted), blocking=True)
         for result in results:
             if result.error:
+                outcome.plugin_failed |= troubles.first is None
                 troubles.note(result.error, result.subcode)
                 continue
             scheme = result.url.partition("://")[0].lower()

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.starter.outcome import Sending, Vacate, choose_sending, is_success, told_code
+from kettle.starter.outcome import (
+    Sending,
+    Vacate,
+    choose_sending,
+    is_success,
+    told_code,
+    told_reason,
+)
 from kettle.transfer.outcome import Failure, Outcome
 
 FINAL = Sending("TransferOutput", final=True)
@@ -80,6 +87,16 @@ def test_a_file_that_could_not_be_sent_is_told_with_code_13(
 ) -> None:
     # As missing_output.log and unwritable_output.log, recorded, have it.
     assert told_code(Outcome(Failure("why", code, 2), sender_failed=sender_failed)) == told
+
+
+def test_what_a_plug_in_could_not_bring_is_told_as_the_plug_ins_failure() -> None:
+    # As plugin_failure.log, recorded, has it.
+    ours = Outcome(Failure("STARTER - |Error: why", 13, 2), detail="why", plugin_failed=True)
+    assert told_code(ours) == 12
+    assert told_reason(ours) == "FILETRANSFER:1:|Error: why"
+    theirs = Outcome(Failure("both", 13, 2), sender_failed=True, plugin_failed=True)
+    assert (told_code(theirs), told_reason(theirs)) == (13, "both")
+    assert told_reason(Outcome()) == ""
 
 
 def test_a_transfer_that_worked_has_no_code() -> None:

@@ -117,6 +117,16 @@ def test_a_plug_in_that_says_nothing_is_to_blame_and_not_the_job(text: str, stat
     assert sends_back(12, silent.subcode)
 
 
+def test_a_plug_in_of_the_job_goes_by_its_name_beside_its_answers() -> None:
+    for program, name in (("/box/plug.py", "plug.py"), ("/usr/plug.py", "/usr/plug.py")):
+        plugin = Plugin((program,), frozenset({"foo"}))
+        [silent] = read_results(plugin, [("foo://a", "1")], [], Ran(9), "/box/.x.out")
+        assert silent.error == (
+            f"file transfer plugin {name} exited (exit code 9), "
+            "no valid classads in output file /box/.x.out"
+        )
+
+
 def test_a_plug_in_that_failed_and_names_no_file_has_failed_with_the_first() -> None:
     [only] = judge([("http://a", "1")], GOOD, Ran(17))
     assert only.subcode == 17 << 8

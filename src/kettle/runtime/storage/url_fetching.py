@@ -171,7 +171,7 @@ class UrlFetcher:
             ads = read_result_ads(said)
             self.records.append(run_record(plugin, (url for url, _ in pairs), kind, ran))
             self.records += map(file_record, ads)
-            return read_results(plugin, pairs, ads, ran)
+            return read_results(plugin, pairs, ads, ran, answers)
         finally:
             for path in (requests, answers):
                 with contextlib.suppress(OSError), self._as_owner():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
-from kettle.starter.outcome import Vacate, told_code
+from kettle.starter.outcome import Vacate, told_code, told_reason
 from kettle.starter.services.manifest import Manifest
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
@@ -349,7 +349,7 @@ class SandboxTransfer:
         failure = outcome.failure
         if failure is not None:
             raise TransferFailed(
-                failure.reason,
+                told_reason(outcome),
                 told_code(outcome) or code,
                 failure.subcode,
                 try_again=failure.try_again,

@@ -135,6 +135,8 @@ class Wish(Struct):
     jobs: list[str] = field(default_factory=list)
     clusters: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    # What the two ask for, in the order of the command line.
+    conditions: list[str] = field(default_factory=list)
     # Words that are numbers of no cluster.
     invalid: list[str] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
@@ -295,8 +297,10 @@ def sort_word(wish: Wish, word: str) -> None:
             wish.invalid.append(part)
         elif re.fullmatch(r"\d+\.?", part):
             wish.clusters.append(part.rstrip("."))
+            wish.conditions.append(f"ClusterId == {wish.clusters[-1]}")
         elif part:
             wish.users.append(part)
+            wish.conditions.append(equals("User" if "@" in part else "Owner", part))
 
 
 def plan_target(tool: Tool, wish: Wish) -> Target | None:
@@ -323,8 +327,7 @@ def plan_target(tool: Tool, wish: Wish) -> Target | None:
 
 def _named_conditions(wish: Wish) -> list[str]:
     """Return a condition for each user and cluster named, and for each id that needs one."""
-    found = [equals("User" if "@" in user else "Owner", user) for user in wish.users]
-    found += [f"ClusterId == {cluster}" for cluster in wish.clusters]
+    found = list(wish.conditions)
     for job in wish.jobs if wish.held else ():
         cluster, _, proc = job.partition(".")
         found.append(f"(ClusterId == {cluster} && ProcId == {proc})")

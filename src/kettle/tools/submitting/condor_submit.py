@@ -341,12 +341,12 @@ def write_dry(
                 whole.append(whole_ad(submission, job))
                 show.one()
                 continue
+            is_factory = submission.is_factory or "factory" in request.switches
             if job.proc == 0:
                 ordered = sorted(submission.cluster, key=_place)
                 write("\n" + "".join(f"{name}={text}\n" for name, text in ordered))
-            else:
+            elif not is_factory:
                 write("\n")
-            is_factory = submission.is_factory or "factory" in request.switches
             write("" if is_factory else own_attributes(job))
             if request.is_quiet and not is_factory:
                 show.streams.stdout.write(show_whole(submission, request, job))
