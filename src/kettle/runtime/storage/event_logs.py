@@ -404,6 +404,10 @@ def _open_log(path: str) -> int:
     """Open a log for appending, in a folder that is made where there is none.
 
     StorageError if that cannot be, or it is no regular file.
+
+    Compat: the reference runs a job whose log is a folder, or cannot be opened, to its end without
+    a log; ours holds it, for whoever waits for the log would wait for ever
+    (test_what_is_wrong_with_a_job_s_files_is_said_in_its_hold).
     """
     try:
         try:
