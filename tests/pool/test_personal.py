@@ -127,3 +127,36 @@ def test_files_in_the_callers_folder_are_no_modules_of_the_daemons(
     monkeypatch.chdir(where)
     with personal_pool(tmp_path, CORE) as pool:
         assert pool.master_pid() is not None
+
+
+@pytest.mark.parametrize("how", ["given", "config.d"])
+def test_a_pool_whose_logs_are_elsewhere_is_known_stopped_and_never_removed_under_its_daemons(
+    work: Path, how: str
+) -> None:
+    logs, folder = work / "logs", work / "pool"
+    logs.mkdir()
+    logs.chmod(0o777)
+    settings = f"LOG = {logs}\n"
+    pool = PersonalPool(str(folder), configuration=settings if how == "given" else "")
+    pool.make()
+    if how == "config.d":
+        (folder / "config.d" / "places").write_text(settings)
+    pool.start()
+    try:
+        again = PersonalPool(str(folder))
+        assert again.is_up()
+        assert again.master_pid() == pool.master_pid()
+        assert again.find_places_elsewhere() == {"LOG": str(logs)}
+        again.start()
+        with pytest.raises(UsageError, match="is up"):
+            again.purge()
+        if how == "config.d":
+            # A configuration that is broken meanwhile hides nothing.
+            (folder / "config.d" / "zz").write_text("if\n")
+            assert PersonalPool(str(folder)).master_pid() == pool.master_pid()
+            (folder / "config.d" / "zz").unlink()
+    finally:
+        assert PersonalPool(str(folder)).stop(how="fast")
+    pool.purge()
+    assert not folder.exists()
+    assert (logs / "MasterLog").exists()

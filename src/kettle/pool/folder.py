@@ -5,14 +5,21 @@ Nothing is changed here: a pool is made in `making.py`, started and stopped in `
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pwd
+import re
 from collections.abc import Iterator, Mapping
 
 import kettle
+from kettle.errors import KettleError
 from kettle.pool.location import Alone, Location, read_mark
-from kettle.pool.settings import is_configuration_of_a_pool, is_configuration_of_the_machine
+from kettle.pool.settings import (
+    is_configuration_of_a_pool,
+    is_configuration_of_the_machine,
+    read_given,
+)
 
 # Where the pool of the whole machine is, unless somebody says otherwise.
 SYSTEM_FOLDER = "/var/lib/kettle/system"
@@ -24,6 +31,13 @@ _INHERITED = (
 )  # fmt: skip
 # Limit: what is read of a configuration that we wrote, with what its user gave.
 _LARGEST_CONFIGURATION = 1024 * 1024
+# What a user's settings must say for the daemons' folders to be anywhere but in the pool's.
+_MOVES = re.compile(
+    r"^\s*(?:(?:\w+\.)?(?:LOG|SPOOL|EXECUTE|LOCK|LOCAL_DIR|LOCAL_CONFIG_\w+)\s*[=@]"
+    r"|@?include\b|use\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LOG_LINE = re.compile(r"^[ \t]*LOG[ \t]*=[ \t]*(/\S*)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
 def default_folder(environment: Mapping[str, str]) -> str:
@@ -76,6 +90,7 @@ class PoolFolder:
         self.folder = os.path.abspath(folder)
         self._outside = environment
         self._location = location
+        self._log_folder = ""
 
     @property
     def config_file(self) -> str:
@@ -84,8 +99,62 @@ class PoolFolder:
 
     @property
     def log_folder(self) -> str:
-        """Where the daemons' logs are."""
-        return os.path.join(self.folder, "log")
+        """Where the daemons' logs are: in the folder, unless its user's settings say otherwise."""
+        if not self._log_folder:
+            text = self._settings_of_the_user()
+            if not _MOVES.search(text):
+                found = os.path.join(self.folder, "log")
+            else:
+                found = self._places().get("LOG") or ""
+                if not found:
+                    # The configuration is broken; daemons may run with what it was.
+                    named = _LOG_LINE.findall(text)
+                    found = named[-1] if named else os.path.join(self.folder, "log")
+            if not self.exists():
+                return found
+            self._log_folder = os.path.abspath(found)
+        return self._log_folder
+
+    def forget_settings(self) -> None:
+        """Read again, when they are asked for, what settings say that have changed."""
+        self._log_folder = ""
+
+    def find_places_elsewhere(self) -> dict[str, str]:
+        """Return those folders of the daemons that are not in the pool's, by their settings."""
+        if not _MOVES.search(self._settings_of_the_user()):
+            return {}
+        inside = os.path.join(os.path.realpath(self.folder), "")
+        return {
+            name: path
+            for name, path in self._places().items()
+            if os.path.isdir(path) and not os.path.realpath(path).startswith(inside)
+        }
+
+    def _places(self) -> dict[str, str]:
+        """Return where the configuration has the daemons' folders; nothing if it is broken."""
+        # Loaded here: few pools have folders elsewhere.
+        from kettle.config import load_config
+        from kettle.runtime.storage.files import SystemSources
+
+        try:
+            config = load_config(SystemSources(), self.environment(), subsystem="MASTER")
+            found = {name: config.get(name) for name in ("LOG", "SPOOL", "EXECUTE", "LOCK")}
+        except (KettleError, OSError):
+            return {}
+        return {name: path for name, path in found.items() if path}
+
+    def _settings_of_the_user(self) -> str:
+        """Return what was given with the pool and what lies in its config.d, unread."""
+        texts = [read_given(self.read_configuration())]
+        folder = os.path.join(self.folder, "config.d")
+        with contextlib.suppress(OSError):
+            for name in sorted(os.listdir(folder)):
+                with (
+                    contextlib.suppress(OSError),
+                    open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file,
+                ):
+                    texts.append(file.read(_LARGEST_CONFIGURATION))
+        return "\n".join(texts)
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which this pool's daemons (and tools) run."""

@@ -14,6 +14,7 @@ import sys
 from kettle.errors import StorageError, UsageError
 from kettle.pool.folder import PoolFolder, closed_parent
 from kettle.pool.location import Member
+from kettle.pool.processes import have_left
 from kettle.pool.settings import PoolSettings, check_name, read_given, render_configuration
 from kettle.runtime.storage.removal import remove_tree
 
@@ -183,6 +184,7 @@ class Maker:
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(self._render())
         os.rename(temporary, self._pool.config_file)
+        self._pool.forget_settings()
 
     def purge(self) -> None:
         """Remove the pool and everything in its folder; UsageError if it is up or is none."""
@@ -193,5 +195,10 @@ class Maker:
             return
         if not self._pool.exists():
             raise UsageError(f"{folder} holds no personal pool, so it is left alone")
+        if not have_left({self._pool.log_folder, os.path.join(folder, "log")}):
+            raise UsageError(
+                f"daemons of the pool in {folder} still run, so it is left alone",
+                hint="its LOG may be another than when it was started",
+            )
         if not remove_tree(folder):
             raise StorageError(f"cannot remove all of {folder}")

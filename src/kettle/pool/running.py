@@ -13,8 +13,9 @@ import signal
 import sys
 import time
 
-from kettle.errors import KettleError
+from kettle.errors import KettleError, NotFoundError
 from kettle.pool.folder import PoolFolder
+from kettle.pool.processes import LEAVE_SECONDS, works_in
 from kettle.pool.readiness import (
     POLL_SECONDS,
     Complaints,
@@ -28,8 +29,6 @@ from kettle.pool.readiness import (
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
-# Limit: how long the daemons of a master that died may take to follow it.
-_LEAVE_SECONDS = 20.0
 # How long a master that was killed takes to be gone.
 _KILL_SECONDS = 5.0
 
@@ -41,12 +40,17 @@ def start(pool: PoolFolder, seconds: float) -> None:
     """
     deadline = time.monotonic() + seconds
     config = load_pool_config(pool)
+    pool.forget_settings()
+    if not os.path.isdir(pool.log_folder):
+        raise NotFoundError(
+            f"LOG is {pool.log_folder}, which is no folder", hint=f"mkdir -p {pool.log_folder}"
+        )
     complaints = Complaints(pool.log_folder, config)
     # A master that is being killed holds its lock for a moment more.
     while pool.master_pid() is not None:
         if wait_for_ads(pool, config, complaints, deadline):
             return
-    _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + _LEAVE_SECONDS))
+    _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + LEAVE_SECONDS))
     with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):
         wait_for_master(_launch_master(pool, name), ready, complaints, deadline)
     if not wait_for_ads(pool, config, complaints, deadline):
@@ -55,18 +59,8 @@ def start(pool: PoolFolder, seconds: float) -> None:
 
 def _wait_for_the_last_ones(pool: PoolFolder, deadline: float) -> None:
     """Let the daemons of a master that died go: new ones would speak to old ones."""
-    while time.monotonic() < deadline and _works_in(pool.log_folder):
+    while time.monotonic() < deadline and works_in(pool.log_folder):
         time.sleep(POLL_SECONDS)
-
-
-def _works_in(folder: str) -> bool:
-    """Whether any process that we may ask has this working directory."""
-    real = os.path.realpath(folder)
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/{name}/cwd") == real and int(name) != os.getpid():
-                return True
-    return False
 
 
 def _launch_master(pool: PoolFolder, notify: str) -> int:

@@ -38,11 +38,14 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
     purged: bool = arguments.purge
+    left = pool.find_places_elsewhere() if purged else {}
     if purged:
         pool.purge()
     if arguments.json:
         facts: dict[str, object] = {"folder": pool.folder, "stopped": stopped, "purged": purged}
         facts["running_jobs"] = running.facts(purged=purged)
+        if purged:
+            facts["left"] = left
         streams.stdout.write(json.dumps(facts) + "\n")
         return 0
     state = "is down" if stopped else "was not up"
@@ -50,7 +53,9 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     for sentence in leaving.describe(running, purged=purged):
         streams.stdout.write(f"{sentence}\n")
     if purged:
-        streams.stdout.write("Its folder is gone.\n")
+        kept = ", ".join(f"{name} ({path})" for name, path in left.items())
+        said = f"Its folder is gone; what lies elsewhere is left: {kept}." if left else ""
+        streams.stdout.write(f"{said or 'Its folder is gone.'}\n")
     return 0
 
 
