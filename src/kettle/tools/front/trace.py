@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import time
 from collections.abc import Mapping
 
 from kettle.attributes.codes import JobStatus
@@ -21,6 +22,8 @@ from kettle.tools.tracing.sources import fetch_lines, read_job_events, read_line
 from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
 
 _NARROWEST = 40
+# A job's time goes on in these.
+_AT_WORK = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -47,12 +50,14 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)
     more, further = fetch_lines(reach, job, lines, gaps_told=bool(gaps))
+    until = time.time() if job.integer("JobStatus") in _AT_WORK else 0.0
     timeline = Timeline(
         name_of(job),
         global_id,
         describe_status(job),
-        make_moments(job, [*lines, *more], read_job_events(job)),
+        make_moments(job, [*lines, *more], read_job_events(job), until=until),
         (*gaps, *further),
+        until,
     )
     if arguments.json:
         streams.stdout.write(json.dumps(as_facts(timeline), indent=2) + "\n")

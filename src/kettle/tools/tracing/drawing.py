@@ -26,7 +26,9 @@ _MOST_BAR = 40
 def draw_head(timeline: Timeline, width: int) -> Text:
     """Return the line or two above the steps."""
     head = Text(f"Job {timeline.job}", style="bold")
-    head.append(f"  {timeline.status}, {render_span(timeline.seconds)} in all")
+    head.append(
+        f"  {timeline.status}, {_render_whole(timeline)} {'so far' if timeline.until else 'in all'}"
+    )
     separator = "  " if width >= BARS_FROM else "\n"
     head.append(f"{separator}{timeline.global_id}", style="dim")
     return head
@@ -55,8 +57,8 @@ def draw_steps(timeline: Timeline, width: int) -> Table:
         again = f" ({moment.run})" if moment.run > 1 and moment.run != run else ""
         run = moment.run
         row = [
-            Text(f"{'~' if moment.rough else ''}{moment.time - began:.3f}", style="dim"),
-            Text(render_span(moment.took) if moment is not moments[-1] else ""),
+            Text(_render_at(moment, began), style="dim"),
+            Text(_render_took(moment) if moment is not moments[-1] or timeline.until else ""),
             Text(moment.daemon, style=colour),
             Text(f"{moment.word}{again}", style=colour),
         ]
@@ -88,6 +90,28 @@ def render_span(seconds: float) -> str:
         return f"{minutes}m{rest:02}s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h{minutes:02}m" if hours < 48 else f"{hours // 24}d{hours % 24:02}h"
+
+
+def _render_at(moment: Moment, began: float) -> str:
+    """Return when a step was; what is known to the second is told in whole ones."""
+    if moment.rough:
+        return f"~{max(0, int(moment.time) - int(began))}"
+    return f"{moment.time - began:.3f}"
+
+
+def _render_took(moment: Moment) -> str:
+    return render_seconds(moment.took) if moment.rough else render_span(moment.took)
+
+
+def _render_whole(timeline: Timeline) -> str:
+    rough = any(moment.rough for moment in timeline.moments)
+    whole = timeline.seconds == int(timeline.seconds)
+    return (render_seconds if rough and whole else render_span)(timeline.seconds)
+
+
+def render_seconds(seconds: float) -> str:
+    """Return a span that is known to the second."""
+    return f"{int(seconds)} s" if seconds < 60 else render_span(seconds)
 
 
 def render_moment(moment: float) -> str:

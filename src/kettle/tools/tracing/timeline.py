@@ -56,21 +56,31 @@ class Timeline:
     moments: tuple[Moment, ...]
     # Logs that could not be read, and what that means.
     gaps: tuple[str, ...] = ()
+    # Up to when the job's time counts if it is not over: now.
+    until: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """How long it is from the first moment to the last."""
+        """How long it is from the first moment to the last, or to now."""
         known = [moment.time for moment in self.moments if not moment.rough]
-        known = known if len(known) > 1 else [moment.time for moment in self.moments]
-        return known[-1] - known[0] if known else 0.0
+        if len(known) < 2 and len(known) < len(self.moments):
+            # What is known to the second has no part of one.
+            known = [int(moment.time) for moment in self.moments]
+            return float(int(max(known[-1], self.until)) - known[0])
+        return max(known[-1], self.until) - known[0] if known else 0.0
 
 
 def make_moments(
-    ad: ClassAd, lines: Iterable[tuple[float, bool, TraceLine]], events: Iterable[Event]
+    ad: ClassAd,
+    lines: Iterable[tuple[float, bool, TraceLine]],
+    events: Iterable[Event],
+    *,
+    until: float = 0.0,
 ) -> tuple[Moment, ...]:
     """Put a job's moments in order, each with the time until the next.
 
-    `lines` are those of logs with their moments and whether these are exact.
+    `lines` are those of logs with their moments and whether these are exact. The last step of a job
+    that is not over takes `until` now.
     """
     known = _each_once(lines)
     found = [
@@ -98,7 +108,7 @@ def make_moments(
     # Transfers are between the steps that logs tell.
     hidden = _NOT_SHOWN | {_FILE_TRANSFER} if known else _NOT_SHOWN
     found += _events((event for event in events if event.number not in hidden), words)
-    return tuple(_with_spans(sorted(found, key=lambda moment: moment.time)))
+    return tuple(_with_spans(sorted(found, key=lambda moment: moment.time), until))
 
 
 def _each_once(
@@ -147,13 +157,14 @@ def _describe(event: Event) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in words).strip()
 
 
-def _with_spans(moments: list[Moment]) -> Iterable[Moment]:
-    """Add how long each step took: until the next that is as well known."""
+def _with_spans(moments: list[Moment], until: float) -> Iterable[Moment]:
+    """Add how long each step took: until the next that is as well known, the last until now."""
     for place, moment in enumerate(moments):
         following = moments[place + 1 :]
         if not moment.rough:
             following = [one for one in following if not one.rough] or following
-        took = following[0].time - moment.time if following else 0.0
+        end = following[0].time if following else max(until, moment.time)
+        took = float(int(end) - int(moment.time)) if moment.rough else end - moment.time
         yield replace(moment, took=max(0.0, took))
 
 

@@ -192,3 +192,30 @@ class Machines:
     @staticmethod
     def locate(_kind: object, _name: str) -> SimpleNamespace:
         return SimpleNamespace(address="<10.0.0.1:9618>")
+
+
+def test_who_sees_no_logs_sees_whole_seconds_and_a_running_job_counts_up_to_now() -> None:
+    ad = ClassAd(
+        {
+            "GlobalJobId": JOB,
+            "QDate": START,
+            "JobRunCount": 1,
+            "JobCurrentStartDate": START,
+            "JobCurrentStartExecutingDate": START,
+        }
+    )
+    now = START + 42.6
+    timeline = Timeline("12.0", JOB, "running", make_moments(ad, [], [], until=now), until=now)
+    assert timeline.seconds == 42
+    console = Console(file=io.StringIO(), width=60)
+    console.print(draw_head(timeline, 60))
+    console.print(draw_steps(timeline, 60))
+    shown = cast(io.StringIO, console.file).getvalue()
+    assert "running, 42 s so far" in shown
+    assert "999" not in shown
+    rows = [line.split() for line in shown.splitlines() if "~" in line]
+    assert [row[:3] for row in rows] == [
+        ["~0", "0", "s"],
+        ["~0", "0", "s"],
+        ["~0", "42", "s"],
+    ]
