@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kettle.pool.personal import PersonalPool
@@ -152,6 +154,45 @@ def test_condor_run_shows_what_the_command_wrote_and_ends_like_it(
 ) -> None:
     done = run(pool, work, "condor_run", "echo said; echo complained >&2; exit 5")
     assert (done.returncode, done.stdout, done.stderr) == (5, "said\n", "complained\n")
+
+
+def test_condor_run_ends_with_0_for_a_command_that_a_signal_killed(
+    pool: PersonalPool, work: Path
+) -> None:
+    done = run(pool, work, "condor_run", "echo said; kill -9 $$")
+    expected = (0, "said\n", "Condor job killed by signal 9.\n")
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    assert not list(work.glob(".condor_*"))
+
+
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGINT", "SIGTERM"])
+def test_condor_run_that_is_killed_takes_its_job_along(
+    pool: PersonalPool, work: Path, name: str
+) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-c", _RUN, "condor_run", "sleep 300"],
+        cwd=work,
+        env=pool.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    log = work / f".condor_log.{started.pid}"
+    wait_until(lambda: log.exists() and "Job submitted" in log.read_text(), 20)
+    # The log is told before condor_submit has said which job it is.
+    script = f"{work}/.condor_run."
+    wait_until(lambda: _has_no_child(started.pid), 20)
+    started.send_signal(getattr(signal, name))
+    said = started.communicate(timeout=20)
+    assert (started.returncode, *said) == (255, "", f"Killed by {name}.\n")
+    cmd = f'JobStatus =!= 3 && substr(Cmd, 0, {len(script)}) == "{script}"'
+    assert run(pool, work, "condor_q", "-constraint", cmd, "-af", "Cmd").stdout == ""
+    wait_until(lambda: "Job was aborted" in log.read_text(), 20)
+    assert [path.name for path in work.glob(".condor_*")] == [log.name]
+
+
+def _has_no_child(pid: int) -> bool:
+    return not psutil.Process(pid).children()
 
 
 def test_condor_run_passes_on_what_condor_submit_warns_of(pool: PersonalPool, work: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from kettle.classad.text import equals
 from kettle.errors import RefusedError, UsageError
@@ -27,6 +31,17 @@ CONDOR_ARCH, CONDOR_OPSYS and CONDOR_REQUIREMENTS in the environment say which m
 """
 
 
+# By these the command ends as if it had run here: with its job.
+_ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+# Exit codes, as the reference's script leaves: what went wrong, or that a signal ended it.
+_NOTHING_THERE = 2
+_ENDED_BY_SIGNAL = 255
+
+
+class _Ended(BaseException):
+    """A signal wants this program to end; no code that handles errors is to swallow it."""
+
+
 @dataclass
 class Wish:
     """The command and how to submit it."""
@@ -41,8 +56,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_run`; the exit code is the job's."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-        with tempfile.TemporaryDirectory(prefix=".condor_run.", dir=".") as name:
-            return run_job(wish, Path(name).absolute(), environment, streams)
+        try:
+            with (
+                _ended_by_signals(),
+                tempfile.TemporaryDirectory(prefix=".condor_run.", dir=".") as name,
+            ):
+                return run_job(wish, Path(name).absolute(), environment, streams)
+        except _Ended as ended:
+            streams.stderr.write(f"Killed by {ended}.\n")
+            return _ENDED_BY_SIGNAL
 
     def complain(error: UsageError) -> str:
         if isinstance(error, UnknownOptionError):
@@ -105,7 +127,7 @@ def render_submit(wish: Wish, folder: Path, environment: Mapping[str, str]) -> s
         f"executable = {folder / 'script'}",
         f"output = {folder / 'out'}",
         f"error = {folder / 'err'}",
-        f"log = {folder / 'log'}",
+        f"log = {_log_of(folder)}",
         "should_transfer_files = IF_NEEDED",
         "when_to_transfer_output = ON_EXIT",
         "notification = never",
@@ -122,30 +144,66 @@ def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: S
     # Root's jobs run as an account of no consequence, which must be able to write here.
     folder.chmod(0o777 if os.geteuid() == 0 else 0o755)
     script = folder / "script"
-    script.write_text(f"#!/bin/sh\n{wish.command}\n", encoding="utf-8")
+    shell = environment.get("SHELL") or "/bin/sh"
+    script.write_text(f"#!{shell}\n{wish.command}\n", encoding="utf-8")
     script.chmod(0o755)
+    log = _log_of(folder)
+    log.touch()
+    log.chmod(0o666 if os.geteuid() == 0 else 0o644)
     (folder / "submit").write_text(render_submit(wish, folder, environment), encoding="utf-8")
-    submitted = _run_tool(["condor_submit", "-terse", str(folder / "submit")], environment)
+    try:
+        submitted = _run_tool(["condor_submit", "-terse", str(folder / "submit")], environment)
+    except _Ended:
+        log.unlink(missing_ok=True)
+        raise
     if submitted.returncode != 0:
+        log.unlink(missing_ok=True)
         streams.stderr.write(f"{submitted.stderr}Failed to submit Condor job.\n")
-        return 2
+        return _NOTHING_THERE
     for line in submitted.stderr.splitlines():
         if line.startswith("WARNING"):
             streams.stderr.write(f"{line}\n")
     cluster = submitted.stdout.split(".")[0].strip()
     try:
-        code = wait_for_end(folder / "log")
+        code, complaint = wait_for_end(log)
     except RefusedError as error:
         streams.stderr.write(f"condor_run: {error}\n")
         _run_tool(["condor_rm", cluster], environment)
         return 1
-    except KeyboardInterrupt:
+    except _Ended:
+        # The log stays, as the reference's does: it is told of the removal when this has ended.
         _run_tool(["condor_rm", cluster], environment)
-        return 130
-    for name, stream in (("out", streams.stdout), ("err", streams.stderr)):
-        if (folder / name).exists():
-            stream.write((folder / name).read_text(encoding="utf-8", errors="replace"))
+        raise
+    log.unlink(missing_ok=True)
+    streams.stderr.write(complaint)
+    for name, stream, word in (("out", streams.stdout, "output"), ("err", streams.stderr, "error")):
+        if not (folder / name).exists():
+            streams.stderr.write(f"Failed to open job {word} file.\n")
+            return _NOTHING_THERE
+        stream.write((folder / name).read_text(encoding="utf-8", errors="replace"))
     return code
+
+
+def _log_of(folder: Path) -> Path:
+    """Return where the job's event log is: beside the folder, because it may outlive that."""
+    return folder.parent / f".condor_log.{os.getpid()}"
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Have the signals that end a program raise _Ended here, once: what then follows is short."""
+
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        for other in _ENDING:
+            signal.signal(other, signal.SIG_IGN)
+        raise _Ended(signal.Signals(number).name)
+
+    before = {number: signal.signal(number, end) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -162,10 +220,10 @@ def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.Com
     )
 
 
-def wait_for_end(log: Path) -> int:
-    """Wait until the job's log tells of its end; return the exit code (128 + a signal).
+def wait_for_end(log: Path) -> tuple[int, str]:
+    """Wait until the job's log tells of its end; return the exit code, and what is said of it.
 
-    Raises RefusedError if the job is held.
+    As in the reference, one that a signal killed has 0. Raises RefusedError if the job is held.
     """
     import time
 
@@ -175,9 +233,11 @@ def wait_for_end(log: Path) -> int:
     while True:
         for event in read_events(log.read_bytes()) if log.exists() else []:
             if isinstance(event, JobTerminatedEvent):
-                return (event.return_value or 0) if event.normal else 128 + (event.signal or 0)
+                if event.normal:
+                    return event.return_value or 0, ""
+                return 0, f"Condor job killed by signal {event.signal or 0}.\n"
             if isinstance(event, JobAbortedEvent):
-                return 1
+                return 0, "The job was aborted"
             if isinstance(event, JobHeldEvent):
                 raise RefusedError(f"the job was held: {event.reason}")
         time.sleep(0.1)
