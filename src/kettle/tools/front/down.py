@@ -7,7 +7,6 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 
-from kettle.errors import NotFoundError
 from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
 
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     """Stop the pool; that it was not up is no error, that there is none is (NotFoundError)."""
     pool = place.open_pool(arguments.dir, environment)
     if not (pool.exists() or pool.is_up()):
-        raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
+        raise place.missing_pool(pool)
     running = leaving.Running()
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})

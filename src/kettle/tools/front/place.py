@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kettle.config import Config
-from kettle.errors import KettleError, NotFoundError
+from kettle.errors import KettleError, NotFoundError, StorageError
 from kettle.pool.folder import SYSTEM_FOLDER, default_folder
 from kettle.pool.personal import PersonalPool
 from kettle.tools.programs import Streams
@@ -64,10 +64,22 @@ def pool_environment(given: str | None, environment: Mapping[str, str]) -> dict[
         return dict(environment)
     pool = open_pool(given, environment)
     if not pool.exists():
-        raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
+        raise missing_pool(pool)
     if not pool.is_up():
         raise NotFoundError(f"the pool in {pool.folder} is not up", hint="kettle up")
     return {**environment, "CONDOR_CONFIG": pool.config_file}
+
+
+def missing_pool(pool: PersonalPool) -> KettleError:
+    """Return what to say where no pool is found in a folder: none is there, or we may not look."""
+    try:
+        with open(pool.config_file, "rb"):
+            pass
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        return StorageError(f"{pool.config_file} cannot be read: {error.strerror}")
+    return NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
 
 
 def reach_pool(given: str | None, environment: Mapping[str, str]) -> Reach:

@@ -1,0 +1,19 @@
+"""Which pool is meant, and what is said where none can be found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import NotFoundError, StorageError
+from kettle.tools.front import place
+
+
+def test_a_configuration_that_cannot_be_read_is_not_called_no_pool(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="there is no pool in"):
+        place.pool_environment(str(tmp_path), {})
+    # What root cannot read either.
+    (tmp_path / "condor_config").mkdir()
+    with pytest.raises(StorageError, match="condor_config cannot be read: Is a directory"):
+        place.pool_environment(str(tmp_path), {})
