@@ -12,6 +12,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd import latches
 from kettle.startd.load_shares import deal_out
 from kettle.startd.machine import SlotRecord
+from kettle.startd.services.execute_folder import ExecuteFolder
 from kettle.startd.services.facts import read_readings
 from kettle.startd.services.parts import Startd
 
@@ -23,6 +24,7 @@ class LoadMeter:
 
     def __init__(self, startd: Startd) -> None:
         self._startd = startd
+        self._execute = ExecuteFolder(startd.runtime)
 
     async def measure_when_due(self) -> None:
         """Wait for the next moment to measure; nobody does while no slot is or was in use."""
@@ -55,6 +57,7 @@ class LoadMeter:
         startd, machine = self._startd, self._startd.machine
         runtime = startd.runtime
         readings = read_readings(runtime.config, runtime.clock.now())
+        self._execute.look()
         for record in machine:
             record.load.settle(machine.facts.cores, readings.load)
         jobs_load = min(sum(record.load.of_job for record in machine), readings.load)
