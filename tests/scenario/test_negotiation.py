@@ -184,6 +184,8 @@ async def ask(pool: Pool, command: Command, *words: object) -> Stream:
                 writer.real(word)
             elif isinstance(word, int):
                 writer.integer(word)
+            elif isinstance(word, ClassAd):
+                writer.ad(word)
         await stream.send(writer)
     return stream
 
@@ -417,6 +419,29 @@ def test_an_administrator_changes_factor_ceiling_and_usage(tmp_path: Path) -> No
         await ask(pool, Command.DELETE_USER, "u@here")
         await asyncio.sleep(0.1)
         assert of(await priorities(pool), "u@here", "Priority") is None
+
+    play(tmp_path, scenario)
+
+
+def test_a_leased_ceiling_is_given_back_when_its_time_is_over(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+
+        async def manage(**request: object) -> str | None:
+            stream = await ask(pool, Command.MANAGE_CEILING, ClassAd(request))
+            answer = (await stream.receive()).ad()
+            assert answer.boolean("Success") is not bool(answer.string("ErrorString"))
+            return answer.string("ErrorString")
+
+        ours = {"Submitter": "u@here", "Action": "set", "Duration": 600}
+        assert await manage(**ours, Ceiling=3) == ""
+        assert of(await priorities(pool), "u@here", "Ceiling") == 3
+        assert "already in effect" in (await manage(**ours, Ceiling=4) or "")
+        assert await manage(Action="set") == "request is missing Submitter"
+        await asyncio.sleep(1200)
+        assert of(await priorities(pool), "u@here", "Ceiling") == -1
+        gone = await manage(Submitter="u@here", Action="cancel")
+        assert gone == "no ceiling lease in effect for u@here"
 
     play(tmp_path, scenario)
 

@@ -47,6 +47,36 @@ def set_for_user(
         raise RefusedError(answer.string("ErrorString") or "set priority factor failed")
 
 
+# What a lease of each command changes.
+_LEASED = {
+    Command.MANAGE_CEILING: "Ceiling",
+    Command.MANAGE_FLOOR: "Floor",
+    Command.MANAGE_PRIORITY_FACTOR: "PriorityFactor",
+}
+
+
+def lease_for_user(
+    connector: Connector, address: Sinful, command: Command, user: str, value: float, seconds: int
+) -> None:
+    """Set one of a user's numbers for so many seconds; RefusedError if it is not taken."""
+    kept = value if command is Command.MANAGE_PRIORITY_FACTOR else int(value)
+    request = {"Submitter": user, "Action": "set", _LEASED[command]: kept, "Duration": seconds}
+    _manage_lease(connector, address, command, ClassAd(request))
+
+
+def cancel_lease(connector: Connector, address: Sinful, command: Command, user: str) -> None:
+    """Give back what a user had before the lease; RefusedError if there is none."""
+    _manage_lease(connector, address, command, ClassAd({"Submitter": user, "Action": "cancel"}))
+
+
+def _manage_lease(connector: Connector, address: Sinful, command: Command, ad: ClassAd) -> None:
+    with connector.connect(address, command) as stream:
+        stream.send(accounting.ManageLease(ad))
+        answer = accounting.ManageLeaseReply.read(stream.receive()).response
+    if answer.boolean("Success") is not True:
+        raise RefusedError(answer.string("ErrorString") or "unknown error")
+
+
 def reset_usage(connector: Connector, address: Sinful, user: str = "") -> None:
     """Set a user's usage to zero, or without `user` everybody's."""
     if user:

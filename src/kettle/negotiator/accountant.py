@@ -35,6 +35,50 @@ MAX_CUSTOMERS = 100_000
 _LARGEST = 1e300
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseKind:
+    """What can be changed for a while (`leases.py`): its attribute, its field, its bounds."""
+
+    attribute: str
+    field_name: str
+    words: str
+    least: float
+    too_small: str
+    is_factor: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Return whether its values have no fractions."""
+        return not self.is_factor
+
+
+LEASE_KINDS = {
+    kind.attribute: kind
+    for kind in (
+        LeaseKind(
+            "Ceiling", "ceiling", "ceiling", -1, "ceiling must be -1 (unlimited) or non-negative"
+        ),
+        LeaseKind("Floor", "floor", "floor", 0, "floor must be non-negative"),
+        LeaseKind(
+            "PriorityFactor",
+            "factor",
+            "priority-factor",
+            1,
+            "priority factor must be >= 1",
+            is_factor=True,
+        ),
+    )
+}
+
+
+@dataclass(slots=True)
+class Lease:
+    """A change that ends: when (0 if it has), and what was before it."""
+
+    until: int
+    before: float
+
+
 @dataclass(slots=True)
 class Customer:
     """A submitter or a group; times are those of the steady clock, usage is seconds of slots."""
@@ -56,6 +100,8 @@ class Customer:
     weighted_uncharged: float = 0.0
     ceiling: int = -1
     floor: int = 0
+    # By the attribute that they change.
+    leases: dict[str, Lease] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -329,6 +375,9 @@ class Accountant:
         }
         factor = self.factor(customer.name) if customer.factor is None else customer.factor
         texts["PriorityFactor"] = _real(factor)
+        for name, value in lease_attributes(customer).items():
+            is_real = name == "PriorityFactorPreLeaseValue"
+            texts[name] = _real(value) if is_real else _integer(value)
         return texts
 
     @classmethod
@@ -375,6 +424,12 @@ class Accountant:
         # The default is written out too; it must go on following the configuration.
         if factor is not None and factor != fair_share.default_factor(name, self.settings):
             customer.factor = factor
+        for attribute, kind in LEASE_KINDS.items():
+            until = _number(texts.get(f"{attribute}LeaseExpiration"))
+            was = _number(texts.get(f"{attribute}PreLeaseValue"))
+            if until is not None and was is not None:
+                before = was if kind.is_factor else int(was)
+                customer.leases[attribute] = Lease(max(0, int(until)), before)
         customer.priority = max(customer.priority, fair_share.MINIMUM_PRIORITY)
         return customer
 
@@ -388,6 +443,15 @@ class Accountant:
                 customer.slots_in_use += 1
                 customer.weight_in_use += holding.weight
         self._sum_tree()
+
+
+def lease_attributes(customer: Customer) -> dict[str, float]:
+    """Return what log and ads say of a customer's leases, nothing if it never had one."""
+    said: dict[str, float] = {}
+    for attribute, lease in customer.leases.items():
+        said[f"{attribute}LeaseExpiration"] = lease.until
+        said[f"{attribute}PreLeaseValue"] = lease.before
+    return said
 
 
 def holding_name(slot: ClassAd) -> str:

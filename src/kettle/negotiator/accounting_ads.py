@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.groups import ROOT, Group, group_of
-from kettle.negotiator.accountant import Accountant, Customer
+from kettle.negotiator.accountant import Accountant, Customer, lease_attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ def accounting_ads(
                     accountant, customer, facts.get(customer.name, CycleFacts()), groups
                 )
             )
+            | lease_attributes(customer)
         )
         for customer in _ordered(accountant)
     ]

@@ -23,6 +23,7 @@ from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.time_limits import TimeBook
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
+from kettle.negotiator.leases import expire_leases
 from kettle.negotiator.recent_matches import RecentMatches
 from kettle.negotiator.services.advertising import Advertising
 from kettle.negotiator.services.books import Books
@@ -161,6 +162,8 @@ class NegotiatorService:
         time_book = TimeBook(self.settings.time, clock.steady())
         # Programs wait for this line and for that of the end.
         self.runtime.log("---------- Started Negotiation Cycle ----------")
+        for said in expire_leases(self.books.accountant, self.books.now()):
+            self.runtime.log(said)
         cpu = time.thread_time()
         ads = await self._fetch_ads()
         fetched_at = clock.now()

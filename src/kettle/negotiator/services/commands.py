@@ -16,6 +16,7 @@ from kettle.negotiator.accounting_ads import (
     resource_list_ad,
     rollup_ad,
 )
+from kettle.negotiator.leases import MANAGERS, manage_lease
 from kettle.negotiator.services.books import Books
 from kettle.records.queue_log import is_key
 from kettle.runtime.context import Runtime
@@ -64,6 +65,8 @@ class AccountingCommands:
         }
         for command, change in changes.items():
             network.register(command, self._changing(change))
+        for command in MANAGERS:
+            network.register(command, self._managing(command))
         network.register(Command.SET_PRIORITYFACTOR, self._on_set_factor)
         network.register(Command.RESET_ALL_USAGE, self._on_reset_all)
 
@@ -73,6 +76,25 @@ class AccountingCommands:
             await self._books.save()
 
         return on_change
+
+    def _managing(self, command: Command) -> Handler:
+        async def on_manage(stream: Stream) -> None:
+            books = self._books
+            request = (await stream.receive()).ad()
+            problem = ""
+            try:
+                name = _submitter(request)
+                kind = MANAGERS[command]
+                said = manage_lease(books.accountant, kind, name, request, books.now())
+                await books.save()
+            except RefusedError as error:
+                problem = error.args[0]
+                said = f"{command.name} rejected: {problem}"
+            self._runtime.log(said)
+            reply = ClassAd({"Success": not problem, "ErrorString": problem})
+            await stream.send(stream.writer().ad(reply))
+
+        return on_manage
 
     async def _on_reset_all(self, stream: Stream) -> None:
         # A command without arguments comes without a message of its own.
@@ -135,9 +157,21 @@ def _name(reader: Reader) -> str:
 def _customer(reader: Reader) -> str:
     """Read a name that is to be in the books; RefusedError if they cannot have it."""
     name = _name(reader)
+    _check_key(name)
+    return name
+
+
+def _submitter(request: ClassAd) -> str:
+    name = (request.string("Submitter") or "")[:MAX_NAME]
+    if not name:
+        raise RefusedError("request is missing Submitter")
+    _check_key(name)
+    return name
+
+
+def _check_key(name: str) -> None:
     if not is_key(name):
         raise RefusedError(f"{name!r} is no name of a submitter or group")
-    return name
 
 
 def _real(reader: Reader) -> float:

@@ -18,6 +18,7 @@ from kettle.errors import (
     KettleError,
     NotConnected,
     NotFoundError,
+    RefusedError,
     UsageError,
 )
 from kettle.tools.failures import explain_in_line
@@ -29,6 +30,7 @@ from kettle.tools.reach import Reach
 from kettle.tools.status.userprio_table import ROOT, Shown, render_resources, render_table
 
 if TYPE_CHECKING:
+    from kettle.client.connector import Connector
     from kettle.wire.sinful import Sinful
 
 USAGE = """\
@@ -40,6 +42,9 @@ usage: condor_userprio [options] [edit-option | display-options [usernames]]
     -setaccum USER VALUE        the usage so far
     -setbegin USER SECONDS, -setlast USER SECONDS
     -setceiling USER VALUE, -setfloor USER VALUE
+    -duration SECONDS           give back what was before -setfactor, -setceiling or -setfloor
+    -cancelfactorlease USER, -cancelceilinglease USER, -cancelfloorlease USER
+                                give it back now
     -resetusage USER, -resetall, -delete USER
   show
     -getreslist USER            the slots that a user holds
@@ -59,7 +64,9 @@ usage: condor_userprio [options] [edit-option | display-options [usernames]]
 # fmt: off
 OPTIONS = (
     Option("setprio", 1, 2), Option("setfactor", 1, 2), Option("setfloor", 1, 2),
-    Option("setceiling", 1, 2), Option("setbegin", 1, 2), Option("setaccum", 1, 2),
+    Option("setceiling", 1, 2), Option("duration", 1, 1), Option("cancelceilinglease", 1, 1),
+    Option("cancelfloorlease", 1, 1), Option("cancelfactorlease", 1, 1),
+    Option("setbegin", 1, 2), Option("setaccum", 1, 2),
     Option("setlast", 1, 2), Option("resetusage", 1, 1), Option("delete", 3, 1),
     Option("resetall", 1), Option("long", 1), Option("constraint", 1, 1), Option("legacy", 3),
     Option("modular", 3), Option("af", 2, MANY, qualified=True),
@@ -125,6 +132,9 @@ class Setter:
     # What of a user is set, as the refusal of a name without a domain says.
     what: str = "priority"
     names_word: bool = False
+    # What the change is for as long as `-duration` says, and its command.
+    lease: str = ""
+    lease_command: str = ""
 
 
 _TOO_EARLY = "Time must be greater than 0 seconds\n"
@@ -134,14 +144,17 @@ SETTERS = {
     "setfactor": Setter(
         "SET_PRIORITYFACTOR", "The priority factor of {user} was set to {value}", least=1,
         too_small="Priority factors must be greater than or equal to 1.\n",
+        lease="priority-factor", lease_command="MANAGE_PRIORITY_FACTOR",
     ),
     "setfloor": Setter(
         "SET_FLOOR", "The floor of {user} was set to {value}", _read_long, "%d", 0,
         "floor must be greater than or equal to 0.\n", what="floor", names_word=True,
+        lease="floor", lease_command="MANAGE_FLOOR",
     ),
     "setceiling": Setter(
         "SET_CEILING", "The ceiling of {user} was set to {value}", _read_long, "%d", -1,
         "ceiling must be greater than or equal to -1.\n", what="ceiling", names_word=True,
+        lease="ceiling", lease_command="MANAGE_CEILING",
     ),
     "setaccum": Setter(
         "SET_ACCUMUSAGE", "The Accumulated Usage of {user} was set to {value}", least=0,
@@ -160,8 +173,17 @@ SETTERS = {
 
 # What the reference calls a command where it tells that it could not be sent.
 SPELLINGS = {"setceiling": "SET_ceiling", "setfloor": "SET_floor"}
+# Which setter's lease an option ends.
+CANCELS = {
+    "cancelceilinglease": "setceiling",
+    "cancelfloorlease": "setfloor",
+    "cancelfactorlease": "setfactor",
+}
+_EARLY = ("setprio", "setfactor", "setfloor", "setceiling")
 COMMANDS = {
-    **{name: setter.command for name, setter in SETTERS.items()},
+    **{name: SETTERS[name].command for name in _EARLY},
+    **{name: SETTERS[setter].lease_command for name, setter in CANCELS.items()},
+    **{name: setter.command for name, setter in SETTERS.items() if name not in _EARLY},
     "resetusage": "RESET_USAGE",
     "delete": "DELETE_USER",
     "resetall": "RESET_ALL_USAGE",
@@ -178,6 +200,7 @@ class Wish:
     changes: dict[str, Given] = field(default_factory=dict)
     shown: Shown = Shown.MOST
     chosen: bool = False
+    duration: int = 0
     everybody: bool = False
     since: float | None = None
     from_collector: bool = False
@@ -228,12 +251,21 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 def explain_silence(wish: Wish, error: NotConnected) -> str:
     """Return what is said where nobody answers."""
     for name in sorted(wish.changes, key=list(COMMANDS).index):
-        return f"failed to send {SPELLINGS.get(name) or COMMANDS[name]} command to negotiator\n"
+        return _describe_unsent(wish, name)
     if wish.from_negotiator and wish.rollup and not wish.names:
         return "failed to send GET_PRIORITY_ROLLUP command to negotiator\n"
     if wish.from_negotiator:
         return "Can't query negotiator for ads: \n"
     return f"Can't query collector for ads: {explain_in_line(error)}\n"
+
+
+def _describe_unsent(wish: Wish, name: str) -> str:
+    if name in CANCELS:
+        lease = SETTERS[CANCELS[name]].lease
+        return f"failed to start {lease} lease cancel command to negotiator\n"
+    if name == "setfactor" and wish.duration:
+        return "failed to start MANAGE_PRIORITY_FACTOR command to negotiator\n"
+    return f"failed to send {SPELLINGS.get(name) or COMMANDS[name]} command to negotiator\n"
 
 
 def read_wish(words: Sequence[str]) -> Wish:
@@ -278,6 +310,8 @@ def _take(wish: Wish, option: Given) -> None:
     elif name == "activefrom":
         wish.since = _read_day(option.values)
         wish.everybody = False
+    elif name == "duration":
+        wish.duration = _read_duration(option.value)
     elif name in ("name", "pool"):
         wish.reach[name] = option.value
     elif name == "constraint":
@@ -291,6 +325,12 @@ def _take(wish: Wish, option: Given) -> None:
     elif name in ("hierarchical", "flat", "grouporder"):
         wish.hierarchical = name == "hierarchical"
         wish.groups_first = wish.groups_first or name == "grouporder"
+
+
+def _read_duration(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,10}", text) or not 0 < int(text) < (1 << 31) - 1:
+        raise UnreadableError("-duration requires a positive integer number of seconds")
+    return int(text)
 
 
 def _read_day(values: Sequence[str]) -> float:
@@ -328,6 +368,8 @@ def find_fault(option: Given) -> str:
     """Return what is wrong with a change, or with asking for what a user holds; else nothing."""
     setter = SETTERS.get(option.name)
     user = option.value if option.values else ""
+    if option.name in CANCELS and "@" not in user:
+        return f"condor_userprio: -{option.name} requires a full submitter name (user@domain)\n"
     if option.name != "resetall" and "@" not in user:
         which, aim = "submittor", f"update the {setter.what if setter else 'priority'} of"
         if option.name == "delete":
@@ -354,14 +396,15 @@ def change(reach: Reach, wish: Wish, option: Given, streams: Streams) -> int:
     address = locate(reach, wish, streams)
     fault = find_fault(option)
     if not fault and address is None:
-        command = SPELLINGS.get(option.name) or COMMANDS[option.name]
-        fault = f"failed to send {command} command to negotiator\n"
+        fault = _describe_unsent(wish, option.name)
     if fault or address is None:
         streams.stderr.write(fault)
         return 1
     connector = reach.connector
     user = option.value if option.values else ""
     setter = SETTERS.get(option.name)
+    if option.name in CANCELS or (wish.duration and setter is not None and setter.lease):
+        return change_lease(connector, address, wish, option, streams)
     if setter is not None:
         value = setter.read(option.values[1])
         accounting.set_for_user(connector, address, Command[setter.command], user, value)
@@ -378,6 +421,33 @@ def change(reach: Reach, wish: Wish, option: Given, streams: Streams) -> int:
         done = "The accumulated usage was reset for all users"
         if user:
             done = f"The accumulated usage of {user} was reset"
+    streams.stdout.write(done + "\n")
+    return 0
+
+
+def change_lease(
+    connector: Connector, address: Sinful, wish: Wish, option: Given, streams: Streams
+) -> int:
+    """Have the negotiator change something for a while, or end such a change."""
+    from kettle.client import accounting
+    from kettle.wire.commands import Command
+
+    cancelled = option.name in CANCELS
+    setter = SETTERS[CANCELS.get(option.name, option.name)]
+    command, user = Command[setter.lease_command], option.value
+    try:
+        if cancelled:
+            accounting.cancel_lease(connector, address, command, user)
+            done = f"Cancelled {setter.lease} lease for {user}"
+        else:
+            value = setter.read(option.values[1])
+            accounting.lease_for_user(connector, address, command, user, value, wish.duration)
+            shown = setter.value_format % value
+            done = f"Set {setter.lease} lease on {user} to {shown} for {wish.duration} seconds"
+    except RefusedError as error:
+        what = "cancel" if cancelled else f"{setter.lease} lease"
+        streams.stderr.write(f"negotiator rejected {what}: {error.args[0]}\n")
+        return 1
     streams.stdout.write(done + "\n")
     return 0
 

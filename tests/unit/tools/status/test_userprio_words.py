@@ -10,7 +10,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import UsageError
-from kettle.tools.status.condor_userprio import SETTERS, find_fault, read_wish
+from kettle.tools.status.condor_userprio import SETTERS, UnreadableError, find_fault, read_wish
 from kettle.tools.status.userprio_table import Shown, render_table
 
 
@@ -51,6 +51,26 @@ def test_a_value_is_what_its_beginning_says(option: str, text: str, shown: str) 
 def test_a_change_that_cannot_be_is_refused_here(words: str, complaint: str) -> None:
     (change,) = read_wish(words.split()).changes.values()
     assert find_fault(change) == complaint
+
+
+@pytest.mark.parametrize("seconds", ["60x", "0", "-5", "1m", "", "2147483647"])
+def test_a_lease_lasts_a_number_of_seconds(seconds: str) -> None:
+    complaint = "-duration requires a positive integer number of seconds"
+    with pytest.raises(UnreadableError, match=complaint):
+        read_wish(["-setfloor", "a@b", "3", "-duration", seconds])
+    assert read_wish(["-d", "60"]).duration == 60
+
+
+def test_short_beginnings_mean_the_first_of_the_cancels() -> None:
+    for word, option in (
+        ("-c", "cancelceilinglease"),
+        ("-cancelfl", "cancelfloorlease"),
+        ("-cancelfa", "cancelfactorlease"),
+    ):
+        assert list(read_wish([word, "a@b"]).changes) == [option]
+    (change,) = read_wish(["-cancelfloorlease", "a"]).changes.values()
+    complaint = "-cancelfloorlease requires a full submitter name (user@domain)\n"
+    assert find_fault(change) == f"condor_userprio: {complaint}"
 
 
 def test_a_word_that_is_no_name_is_wrong_usage() -> None:
