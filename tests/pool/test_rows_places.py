@@ -282,10 +282,11 @@ def test_a_local_job_whose_files_cannot_be_opened_never_began(
 
 def test_a_local_job_that_is_vacated_may_end_by_itself(pool: PersonalPool, work: Path) -> None:
     script = work / "job.sh"
-    script.write_text("#!/bin/sh\ntrap 'exit 7' TERM\nsleep 60 &\nwait\n")
+    script.write_text("#!/bin/sh\ntrap 'exit 7' TERM\n: > ready\nsleep 60 &\nwait\n")
     script.chmod(0o755)
     jobs = submit(pool, work, f"universe = local\nexecutable = {script}\nqueue\n")
-    jobs.wait_for(1, 15)
+    # Its log says that it runs before the script has said what it does with the signal.
+    wait_until((work / "ready").exists, 15)
     assert run_tool(pool, "condor_vacate_job", str(jobs.cluster))[0] == 0
     jobs.wait_for(4, 15)
     assert "(1) Normal termination (return value 7)" in jobs.log.read_text()

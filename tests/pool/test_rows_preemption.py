@@ -64,6 +64,12 @@ def holders(pool: PersonalPool) -> list[str]:
     return sorted(name.partition("@")[0] for name in said.split())
 
 
+def states(pool: PersonalPool) -> list[str]:
+    """Return whose job is in which state, of every job."""
+    said = run_tool(pool, "condor_q", "-nobatch", "-af", "AcctGroupUser", "JobStatus")[1]
+    return sorted(said.splitlines())
+
+
 @shows("R079")
 def test_two_users_come_to_share_the_slots_evenly(pool: PersonalPool, work: Path) -> None:
     first = queue(pool, work, "ann", 4)
@@ -72,11 +78,12 @@ def test_two_users_come_to_share_the_slots_evenly(pool: PersonalPool, work: Path
     second = queue(pool, work, "ben", 4)
     # Ann's priority gets worse with what she uses, until one of her slots goes to Ben: not both.
     wait_until(lambda: holders(pool) == ["ann", "ben"], 40)
+    # A slot changes its holder before the queue and the logs say so.
+    shared = ["ann 1"] * 3 + ["ann 2"] + ["ben 1"] * 3 + ["ben 2"]
+    wait_until(lambda: states(pool) == shared, 20, lambda: str(states(pool)))
     evicted = [proc for proc in range(4) if 4 in numbers(first, proc)]
     assert len(evicted) == 1
     assert numbers(first, evicted[0])[:3] == [0, 1, 4]
-    said = run_tool(pool, "condor_q", "-nobatch", "-af", "AcctGroupUser", "JobStatus")[1]
-    assert sorted(said.splitlines()) == ["ann 1"] * 3 + ["ann 2"] + ["ben 1"] * 3 + ["ben 2"]
 
     def used() -> dict[str, str]:
         said = run_tool(pool, "condor_userprio", "-af", "Name", "ResourcesUsed")[1]
