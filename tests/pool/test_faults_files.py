@@ -128,6 +128,11 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         "executable = /bin/echo\ntransfer_executable = false\narguments = words\n"
         "output = /dev/full\n" + THERE, nothing, nothing,
         12, 28, "writing to file /dev/full: (errno 28) No space left on device"),
+    "output has a folder that cannot be made": (
+        "executable = /bin/mkdir\ntransfer_executable = false\narguments = d\n"
+        'transfer_output_files = d\ntransfer_output_remaps = "d=x/d"\n' + THERE,
+        nothing, lambda at: (at / "x").touch(), 12, 20,
+        "; SHADOW at 127.0.0.1 failed to create directory {0}/x/d: Not a directory (errno 20)"),
     "shared output is a folder": (
         TRUE + HERE + "output = out\n",
         nothing,

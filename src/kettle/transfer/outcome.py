@@ -127,6 +127,8 @@ class Troubles:
         self.code = code
         self.first: Failure | None = None
         self.count = 0
+        # Whether `first` is told as a sentence about this side, not as an error behind one.
+        self.says_all = False
 
     def note(self, reason: str, subcode: int = 0, code: int | None = None) -> None:
         """Count a failure."""
@@ -139,6 +141,17 @@ class Troubles:
         number = error.errno or 0
         text = (error.strerror or os.strerror(number)) if number else str(error)
         self.note(f"{doing} file {path}: (errno {number}) {text}", number)
+
+    def note_directory(self, path: str, error: OSError) -> None:
+        """Count a folder that cannot be made: in words of its own, before whatever else failed.
+
+        What was to lie in it fails as well, and says less. Source: observed of a real shadow.
+        """
+        self.first = None
+        number = error.errno or 0
+        text = (error.strerror or os.strerror(number)) if number else str(error)
+        self.note(f"failed to create directory {path}: {text} (errno {number})", number)
+        self.says_all = True
 
     def summary(self) -> str:
         """Return how many failed, and why the first one did."""
@@ -183,6 +196,9 @@ def join_failures(first: Failure | None, second: Failure | None) -> Failure | No
 
 
 def detail_of(reason: str) -> str:
-    """Return the part of a peer's reason that says what happened, without who told whom."""
-    detail = reason.partition("|Error: ")[2] or reason
+    """Return the part of a peer's reason that says what happened, without who told whom.
+
+    Nothing if it has no such part: then the whole reason is what happened.
+    """
+    detail = reason.partition("|Error: ")[2]
     return detail.partition("; SHADOW failed")[0].partition("; STARTER failed")[0]

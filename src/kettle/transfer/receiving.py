@@ -170,9 +170,12 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
     theirs = read_ack(message.ad(), terms.code)
     mine = None
     if troubles.first is not None:
-        outcome.detail = troubles.first.reason
+        between = " "
+        if not troubles.says_all:
+            outcome.detail = troubles.first.reason
+            between = " - |Error: "
         mine = Failure(
-            f"{terms.who} at {terms.here} - |Error: {outcome.detail}",
+            f"{terms.who} at {terms.here}{between}{troubles.first.reason}",
             troubles.first.code,
             troubles.first.subcode,
         )
@@ -217,7 +220,7 @@ def _receive_directory(path: str | None, storage: Storage, troubles: Troubles) -
         # A directory we cannot enter ourselves could not receive its files.
         yield Do(partial(storage.make_directory, path, (mode & 0o777) | 0o700))
     except OSError as error:
-        troubles.note_os("making directory", path, error)
+        troubles.note_directory(path, error)
 
 
 def _receive_file(

@@ -93,4 +93,6 @@ class MemoryDisk:
         return MemoryTarget(self, path)
 
     def make_directory(self, path: str, mode: int) -> None:
+        if path in self.denied:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
         self.directories[path] = 0o40000 | mode

@@ -163,6 +163,24 @@ def test_a_file_that_cannot_be_written_fails_both_sides() -> None:
     )
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_what_was_to_lie_in_it() -> None:
+    target = MemoryDisk()
+    target.denied |= {"/box/a", "/box/d", "/box/d/x"}
+    items = [SendFile("/a", "a"), SendDirectory("d", 0o755), SendFile("/a", "d/x")]
+    sent, received = carry(items, MemoryDisk({"/a": b"a"}), target)
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.subcode) == (13, 13)
+        assert not outcome.sender_failed
+        # No part of the reason is an error that could stand alone: the whole is told.
+        assert outcome.detail == ""
+    assert sent.failure is not None
+    assert sent.failure.reason == (
+        "SHADOW at 127.0.0.1 failed to send file(s) to <127.0.0.1:1>; "
+        "STARTER at 127.0.0.1 failed to create directory /box/d: Permission denied (errno 13)"
+    )
+
+
 def test_a_name_that_leaves_the_sandbox_is_refused() -> None:
     target = MemoryDisk()
     items = [SendFile("/a", "../a"), SendFile("/a", "/etc/a"), SendFile("/a", "x/../../a")]

@@ -41,6 +41,7 @@ from kettle.transfer.plan import (
 )
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
@@ -376,12 +377,27 @@ def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
     _fail(
         shadow,
         direction,
-        outcome.detail or failure.reason,
+        outcome.detail or _whole_story(shadow, direction, failure.reason, here_failed=here_failed),
         here_failed=here_failed,
         code=failure.code,
         subcode=failure.subcode,
         try_again=failure.try_again,
     )
+
+
+def _whole_story(shadow: Run, direction: str, reason: str, *, here_failed: bool) -> str:
+    """Return what is told where no part of a reason says what happened: who told whom, and all.
+
+    The starter, who joins both sides' reasons, has of output that failed here no more than ours.
+    """
+    if direction == "Output" and here_failed:
+        starter, here = shadow.slot_name, shadow.host.address
+        # What the starter called itself came from outside.
+        with contextlib.suppress(WireError):
+            starter = Sinful.parse(shadow.starter_address).host
+        to = f"<{here.host}:{here.port}>"
+        reason = f"STARTER at {starter} failed to send file(s) to {to}; {reason}"
+    return f"Error from {shadow.slot_name}: {reason}"
 
 
 def _fail(
