@@ -161,8 +161,13 @@ def test_condor_userprio_shows_the_ads_of_a_file(tmp_path: Path) -> None:
     ads = tmp_path / "ads"
     text = 'IsAccountingGroup = false\nName = "ann@x"\nPriority = 500.5\n\n'
     ads.write_text(text)
+    words_only, empty = tmp_path / "words", tmp_path / "empty"
+    words_only.write_text("these are no ads\nfoo\n")
+    empty.write_text("\n\n")
     for word, code, said, complaint in (
         (str(ads), 0, text, ""),
+        (str(words_only), 1, "", "Error -1 reading userprio ads\n"),
+        (str(empty), 0, "", ""),
         ("/nofile", 1, "", "Can't open file of userprio ads: /nofile\n"),
     ):
         where, out, err = streams()

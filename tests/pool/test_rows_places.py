@@ -134,10 +134,15 @@ def test_condor_userprio_shows_and_sets_priorities(pool: PersonalPool, work: Pat
     assert run_tool(pool, "condor_userprio", "-setfactor", user, "10000")[0] == 0
 
     def factor() -> str:
-        said = run_tool(pool, "condor_userprio", "-l")[1]
+        said = run_tool(pool, "condor_userprio", "-negotiator", "-l")[1]
         return "\n".join(line for line in said.splitlines() if "PriorityFactor" in line)
 
     wait_until(lambda: "10000" in factor(), 10, factor)
+    # By itself -long shows what the collector has, and a negotiator is named by its host.
+    (negotiator,) = run_tool(pool, "condor_status", "-negotiator", "-af", "Name")[1].split()
+    assert f'NegotiatorName = "{negotiator}"' in run_tool(pool, "condor_userprio", "-l")[1]
+    words = ("-name", negotiator, "-allusers", "-af", "Name")
+    assert user in run_tool(pool, "condor_userprio", *words)[1].split()
     assert run_tool(pool, "condor_userprio", "-setfactor", user, "1000")[0] == 0
 
 

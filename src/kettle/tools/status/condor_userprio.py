@@ -520,11 +520,9 @@ def _choose(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
         expression = parse_expression(wish.constraint)
         ads = [ad for ad in ads if ad.evaluate_expression(expression) is True]
     if "name" in wish.reach:
-        ads = [
-            ad
-            for ad in ads
-            if (ad.string("NegotiatorName") or "").lower() == wish.reach["name"].lower()
-        ]
+        # What a negotiator says of itself has no such attribute; the collector's ads have.
+        of, meant = "NegotiatorName", wish.reach["name"].lower()
+        ads = [ad for ad in ads if (ad.string(of) or meant).lower() == meant]
     if wish.names:
         ads = [ad for ad in ads if _is_named(ad.string("Name") or "", wish.names)]
     return ads
@@ -544,16 +542,18 @@ def _render_columns(columns: Columns, ads: list[ClassAd]) -> str:
 def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) -> list[ClassAd]:
     """Return one ad for each user and group.
 
-    Of named users the collector is asked, and the negotiator if it does not know enough of them.
-    Compat: where nobody is named and nothing is said, the reference asks the collector, too; ours
-    the negotiator, which sends its ads less often. Shown by
+    Of named users the collector is asked, and the negotiator if it does not know enough of them;
+    where ads are shown whole, what the collector adds to them is, too.
+    Compat: where nobody is named and nothing is said, the reference asks the collector also for the
+    table; ours the negotiator, which sends its ads less often. Shown by
     test_condor_userprio_shows_and_sets_priorities.
     """
     from kettle.client import accounting
     from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 
-    if not wish.from_negotiator and not wish.from_collector and not wish.names:
+    nothing_said = not (wish.from_negotiator or wish.from_collector or wish.names)
+    if nothing_said and not wish.long:
         with contextlib.suppress(NotConnected):
             if address is not None:
                 return accounting.read_accounting_ads(reach.connector, address)
@@ -571,9 +571,16 @@ def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) ->
 def _read_ads(path: str) -> list[ClassAd]:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return list(parse_ads(file.read(), "auto"))
+            text = file.read()
     except OSError:
         raise UnreadableError(f"Can't open file of userprio ads: {path}") from None
+    try:
+        ads = [ad for ad in parse_ads(text, "auto") if len(ad)]
+    except ClassAdSyntaxError:
+        ads = []
+    if not ads and text.strip():
+        raise UnreadableError("Error -1 reading userprio ads")
+    return ads
 
 
 def _render_long(ads: list[ClassAd]) -> str:
