@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
+from kettle.classad.nodes import Literal
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.patterns import late_pattern
 from kettle.records.history import HistoryRecord, choose_kinds
@@ -95,7 +96,13 @@ def _since(ad: ClassAd) -> Expr | None:
         # The wheel asks for the job 4.1 by the number 4.1.
         text = (ad.text("Since") or "").strip()
         if not _JOB.fullmatch(text):
-            return _expression(ad, "Since")
+            ends = _expression(ad, "Since")
+            if isinstance(ends, Literal):
+                # What is true of any record, or of none, ends no search.
+                raise RefusedError(
+                    f"invalid Since constraint: {text[:80]}", code=HistoryErrorCode.ARGUMENTS
+                )
+            return ends
     cluster, dot, proc = text.partition(".")
     if cluster.isdecimal() and (proc.isdecimal() or not dot):
         text = f"ClusterId == {cluster}" + (f" && ProcId == {proc}" if dot else "")

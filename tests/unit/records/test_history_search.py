@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import RefusedError
 from kettle.records import history_query
 
 
@@ -28,6 +29,15 @@ def test_a_job_id_ends_a_search_whether_it_comes_as_a_number_or_as_a_text(
         if job.satisfies(query.since)
     }
     assert found == ends_at
+
+
+@pytest.mark.parametrize("since", ["true", "false", "undefined", "error"])
+def test_what_is_true_of_every_record_or_of_none_ends_no_search(since: str) -> None:
+    # HTCondor's schedd answers it with an error, too.
+    ad = ClassAd()
+    ad.insert_text("Since", since)
+    with pytest.raises(RefusedError, match=f"invalid Since constraint: {since}"):
+        history_query.parse(ad)
 
 
 @pytest.mark.parametrize(
