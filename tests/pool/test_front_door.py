@@ -342,6 +342,33 @@ def test_down_says_what_becomes_of_running_jobs(tmp_path: Path) -> None:
         shutil.rmtree(top)
 
 
+def test_down_says_which_job_it_waits_for(tmp_path: Path) -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-stubborn-"))
+    top.chmod(0o755)
+    folder = ["--dir", str(top / "p")]
+    inside = {**os.environ, "CONDOR_CONFIG": str(top / "p" / "condor_config")}
+    work = top / "work"
+    work.mkdir()
+    work.chmod(0o777)
+    (work / "stubborn").write_text("#!/bin/sh\ntrap '' TERM\n: >ready\nsleep 300\nsleep 300\n")
+    (work / "stubborn").chmod(0o755)
+    (work / "job").write_text(
+        f"universe = scheduler\nexecutable = {work}/stubborn\ninitialdir = {work}\n"
+        "job_max_vacate_time = 6\nqueue\n"
+    )
+    try:
+        assert kettle("up", *folder)[0] == 0
+        assert call_tool("condor_submit", [str(work / "job")], inside)[0] == 0
+        wait_until((work / "ready").exists, 30)
+        code, said, complaint = kettle("down", *folder)
+        assert code == 0
+        assert complaint.startswith("Waiting for running jobs to leave: 1 (1.0). ")
+        assert said.splitlines()[1].startswith("Running jobs stopped: 1 (1.0).")
+    finally:
+        kettle("down", *folder, "--fast")
+        shutil.rmtree(top)
+
+
 def test_the_demonstration_measures_the_standard_library() -> None:
     code, said, complaint = kettle("demo", "--json")
     assert code == 0, complaint

@@ -9,7 +9,7 @@ to be is `settings.py`'s.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -76,12 +76,18 @@ class PersonalPool(PoolFolder):
         """
         running.start(self, seconds)
 
-    def stop(self, *, how: str = "graceful", seconds: float = STOP_SECONDS) -> bool:
+    def stop(
+        self,
+        *,
+        how: str = "graceful",
+        seconds: float = STOP_SECONDS,
+        waits: Callable[[], object] = lambda: None,
+    ) -> bool:
         """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
 
-        Returns False if it was not up.
+        `waits` is told once, if it takes a while. Returns False if it was not up.
         """
-        return running.stop(self, how, seconds)
+        return running.stop(self, how, seconds, waits)
 
     def purge(self) -> None:
         """Remove the pool and everything in its folder; UsageError if it is up or is none."""

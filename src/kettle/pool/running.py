@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 from kettle.errors import KettleError, NotFoundError
 from kettle.pool.folder import PoolFolder
@@ -29,6 +30,8 @@ from kettle.pool.readiness import (
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
+# A pool whose jobs leave when they are asked to is down sooner.
+PATIENCE_SECONDS = 4.0
 # How long a master that was killed takes to be gone.
 _KILL_SECONDS = 5.0
 
@@ -83,10 +86,12 @@ def _launch_master(pool: PoolFolder, notify: str) -> int:
     )
 
 
-def stop(pool: PoolFolder, how: str, seconds: float) -> bool:
+def stop(
+    pool: PoolFolder, how: str, seconds: float, waits: Callable[[], object] = lambda: None
+) -> bool:
     """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
 
-    Returns False if it was not up.
+    `waits` is told once, if it takes longer than a person expects. Returns False if it was not up.
     """
     pid = pool.master_pid()
     if pid is None:
@@ -98,7 +103,12 @@ def stop(pool: PoolFolder, how: str, seconds: float) -> bool:
     try:
         number = signal.SIGTERM if how == "graceful" else signal.SIGQUIT
         signal.pidfd_send_signal(exited, number)
-        if not select.select([exited], [], [], seconds)[0]:
+        soon = min(seconds, PATIENCE_SECONDS)
+        gone = select.select([exited], [], [], soon)[0]
+        if not gone and seconds > soon:
+            waits()
+            gone = select.select([exited], [], [], seconds - soon)[0]
+        if not gone:
             # The daemons notice that their master is gone and follow it.
             signal.pidfd_send_signal(exited, signal.SIGKILL)
             select.select([exited], [], [], _KILL_SECONDS)

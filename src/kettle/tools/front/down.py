@@ -33,7 +33,12 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     running = leaving.Running()
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
-    stopped = pool.stop(how="fast" if arguments.fast else "graceful")
+
+    def say_why() -> None:
+        streams.stderr.write(f"{leaving.describe_wait(running, fast=arguments.fast)}\n")
+        streams.stderr.flush()
+
+    stopped = pool.stop(how="fast" if arguments.fast else "graceful", waits=say_why)
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
     purged: bool = arguments.purge

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.classad import ClassAd
-from kettle.tools.front.leaving import Running, describe, note_finished, sort_running
+from kettle.tools.front.leaving import (
+    Running,
+    describe,
+    describe_wait,
+    note_finished,
+    sort_running,
+)
 
 AGAIN = "The next 'kettle up' starts them again."
 FOUND = "A 'kettle up' within 40 min finds them again."
@@ -80,3 +88,17 @@ def test_a_removed_job_that_is_about_to_leave_is_nobody_s_guest() -> None:
     ]
     assert sort_running([], slots, "vm").guests == ["2.0"]
     assert sort_running([], slots).guests == ["1.0", "2.0"]
+
+
+@pytest.mark.parametrize(
+    ("here", "fast", "said"),
+    [
+        (["1.0"], False, "Waiting for running jobs to leave: 1 (1.0). One that ignores its signal"),
+        (["1.0"], True, "Waiting for the daemons to end, 60 s at most."),
+        ([], False, "Waiting for the daemons to end, 60 s at most."),
+    ],
+)
+def test_a_pool_that_is_not_down_yet_says_what_it_waits_for(
+    here: list[str], fast: bool, said: str
+) -> None:
+    assert describe_wait(Running(here=here), fast=fast).startswith(said)
