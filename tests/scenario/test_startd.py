@@ -285,6 +285,25 @@ def test_a_next_job_that_nobody_can_read_costs_its_shadow_the_starter(tmp_path: 
     play(tmp_path, scenario, "", starter)
 
 
+def test_a_slot_cleans_from_the_last_measurements_until_the_starter_is_done(
+    tmp_path: Path,
+) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        assert await point.activate(claim_id, job()) == (1, None)
+        for final, phase in ((False, Phase.CLAIMED_BUSY), (True, Phase.CLAIMED_CLEANING)):
+            await starter.stream.send(words.JobUsage(ClassAd({"DiskUsage": 5, "Final": final})))
+            await asyncio.sleep(0.1)
+            assert point.phase() is phase
+        starter.finish.set()
+        await point.deactivate(claim_id, Command.DEACTIVATE_CLAIM_JOB_DONE)
+        assert point.phase() is Phase.CLAIMED_IDLE
+
+    play(tmp_path, scenario, "", starter)
+
+
 @pytest.mark.shows("A011", "B077", "B078", "B138")
 def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:
     starter = FakeStarter()

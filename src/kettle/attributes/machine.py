@@ -11,7 +11,7 @@ class Machine:
     )
     Activity = string(
         written_by="startd",
-        doc="What the slot does: Idle, Busy, Retiring, Vacating, Suspended, Killing, Benchmarking.",
+        doc="Idle, Busy, Retiring, Vacating, Suspended, Killing, Benchmarking or Cleaning.",
     )
     Arch = string(written_by="startd", doc="Processor architecture.")
     AvailableGPUs = listing(written_by="startd", doc="GPUs that no slot has.")

@@ -459,6 +459,8 @@ class StartdService:
         usage["StarterPid"] = starter.pid
         usage["StarterIpAddr"] = starter.address
         record.usage = usage
+        if usage.boolean("Final") is True:
+            self.apply(record, ev.JobEnded(starter.number))
         self.updates.note(record, urgent=False)
 
     def _on_starter_done(self, starter: StarterProcess) -> None:
@@ -473,6 +475,9 @@ class StartdService:
             self.trace(record, Step.FREED)
         record.usage = None
         record.times.end(now)
+        if starter.final is not None:
+            # What a short job's starter tells last came with the word that it is done.
+            self.apply(record, ev.JobEnded(starter.number))
         self.apply(record, ev.StarterExited(starter.number))
         if starter.final is not None and "BytesSent" in starter.final:
             to_job, from_job = starter.final.real("BytesRecvd"), starter.final.real("BytesSent")

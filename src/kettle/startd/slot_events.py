@@ -66,6 +66,13 @@ class ClaimActivated(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class JobEnded(Event):
+    """The starter of this activation sent its last update: the job is done, it is not."""
+
+    activation: int
+
+
+@dataclass(frozen=True, slots=True)
 class StarterExited(Event):
     """The starter of this activation and everything it started is gone."""
 

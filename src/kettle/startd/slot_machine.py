@@ -38,6 +38,7 @@ from kettle.startd.slot_events import (
     Effect,
     Event,
     EvictBackfillBecameTrue,
+    JobEnded,
     KillBecameTrue,
     KillingTimeOver,
     KillJob,
@@ -67,7 +68,7 @@ from kettle.startd.slot_events import (
 
 
 class Phase(Enum):
-    """The fifteen legal pairs of State and Activity; no other can be written down."""
+    """The sixteen legal pairs of State and Activity; no other can be written down."""
 
     OWNER_IDLE = ("Owner", "Idle")
     UNCLAIMED_IDLE = ("Unclaimed", "Idle")
@@ -77,6 +78,7 @@ class Phase(Enum):
     CLAIMED_BUSY = ("Claimed", "Busy")
     CLAIMED_SUSPENDED = ("Claimed", "Suspended")
     CLAIMED_RETIRING = ("Claimed", "Retiring")
+    CLAIMED_CLEANING = ("Claimed", "Cleaning")
     PREEMPTING_VACATING = ("Preempting", "Vacating")
     PREEMPTING_KILLING = ("Preempting", "Killing")
     BACKFILL_IDLE = ("Backfill", "Idle")
@@ -468,6 +470,7 @@ TRANSITIONS: tuple[Row, ...] = (
                                         BetterClaimArrived, PreemptBecameTrue),
     Row("11", P.CLAIMED_IDLE,           ClaimActivated,          always,              P.CLAIMED_BUSY,           run_job),
 
+    Row("12", P.CLAIMED_BUSY,           JobEnded,                always,              P.CLAIMED_CLEANING,       nothing),
     Row("12", P.CLAIMED_BUSY,           StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
     *_leave("H", P.CLAIMED_BUSY,        VacateAsked, ClaimReleased, LeaseExpired),
     *_fast(P.CLAIMED_BUSY),
@@ -478,6 +481,7 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("14", P.CLAIMED_BUSY,           SuspendBecameTrue,       always,              P.CLAIMED_SUSPENDED,      freeze),
     Row("14", P.CLAIMED_BUSY,           SuspendAsked,            always,              P.CLAIMED_SUSPENDED,      freeze),
 
+    Row("12", P.CLAIMED_SUSPENDED,      JobEnded,                always,              P.CLAIMED_CLEANING,       nothing),
     Row("17", P.CLAIMED_SUSPENDED,      StarterExited,           claim_is_broken,     P.PREEMPTING_VACATING,    ask_job_to_leave),
     Row("12", P.CLAIMED_SUSPENDED,      StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
     *_leave("H", P.CLAIMED_SUSPENDED,   VacateAsked, ClaimReleased, LeaseExpired),
@@ -494,6 +498,7 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("",   P.CLAIMED_SUSPENDED,      BetterClaimLeft,         retirement_can_end,  P.CLAIMED_SUSPENDED,      unretire),
     Row("",   P.CLAIMED_SUSPENDED,      BetterClaimLeft,         always,              P.CLAIMED_SUSPENDED,      forget_better_match),
 
+    Row("12", P.CLAIMED_RETIRING,       JobEnded,                always,              P.CLAIMED_CLEANING,       nothing),
     *_leave("18", P.CLAIMED_RETIRING,   RetirementOver, StarterExited),
     *_leave("H", P.CLAIMED_RETIRING,    VacateAsked, ClaimReleased, LeaseExpired),
     *_fast(P.CLAIMED_RETIRING),
@@ -505,6 +510,18 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("",   P.CLAIMED_RETIRING,       BetterClaimLeft,         always,              P.CLAIMED_RETIRING,       forget_better_match),
     Row("20", P.CLAIMED_RETIRING,       SuspendBecameTrue,       always,              P.CLAIMED_SUSPENDED,      freeze),
     Row("20", P.CLAIMED_RETIRING,       SuspendAsked,            always,              P.CLAIMED_SUSPENDED,      freeze),
+
+    # Compat: the reference lets a starter that cleans up end even where it is told to go, and kills
+    # it by timers of its own. Here it is preempted like any other: one that hangs is got rid of.
+    Row("18", P.CLAIMED_CLEANING,       StarterExited,           claim_is_broken,     P.PREEMPTING_VACATING,    ask_job_to_leave),
+    Row("12a", P.CLAIMED_CLEANING,      StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
+    *_leave("H", P.CLAIMED_CLEANING,    VacateAsked, ClaimReleased, LeaseExpired, RetirementOver),
+    *_fast(P.CLAIMED_CLEANING),
+    Row("",   P.CLAIMED_CLEANING,       BetterClaimArrived,      always,              P.CLAIMED_CLEANING,       await_retirement),
+    Row("",   P.CLAIMED_CLEANING,       ShutdownStarted,         always,              P.CLAIMED_CLEANING,       await_retirement),
+    Row("",   P.CLAIMED_CLEANING,       DrainStarted,            always,              P.CLAIMED_CLEANING,       await_retirement),
+    Row("",   P.CLAIMED_CLEANING,       BetterClaimLeft,         retirement_can_end,  P.CLAIMED_CLEANING,       unretire),
+    Row("",   P.CLAIMED_CLEANING,       BetterClaimLeft,         always,              P.CLAIMED_CLEANING,       forget_better_match),
 
     Row("21", P.PREEMPTING_VACATING,    KillBecameTrue,          always,              P.PREEMPTING_KILLING,     kill_job),
     Row("21", P.PREEMPTING_VACATING,    VacateTimeOver,          always,              P.PREEMPTING_KILLING,     kill_job),
@@ -633,6 +650,7 @@ def check(slots: Sequence[Slot]) -> None:
             P.CLAIMED_BUSY,
             P.CLAIMED_SUSPENDED,
             P.CLAIMED_RETIRING,
+            P.CLAIMED_CLEANING,
             P.PREEMPTING_VACATING,
             P.PREEMPTING_KILLING,
         }

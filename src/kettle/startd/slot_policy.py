@@ -149,6 +149,11 @@ def _retiring(slot: Slot, verdict: Verdict, timers: Timers) -> Event | None:
     return None
 
 
+def _cleaning(slot: Slot, _verdict: Verdict, timers: Timers) -> Event | None:
+    # No expression counts any more, but a starter that hangs must not keep a broken claim.
+    return RetirementOver() if slot.leaving_code and is_over(timers.retirement_left) else None
+
+
 def _vacating(_slot: Slot, verdict: Verdict, timers: Timers) -> Event | None:
     if verdict.kill:
         return KillBecameTrue()
@@ -177,6 +182,7 @@ _BY_PHASE: dict[Phase, Callable[[Slot, Verdict, Timers], Event | None]] = {
     Phase.CLAIMED_BUSY: _busy,
     Phase.CLAIMED_SUSPENDED: _suspended,
     Phase.CLAIMED_RETIRING: _retiring,
+    Phase.CLAIMED_CLEANING: _cleaning,
     Phase.PREEMPTING_VACATING: _vacating,
     Phase.PREEMPTING_KILLING: _killing,
     Phase.BACKFILL_IDLE: _backfill,

@@ -24,9 +24,11 @@ from kettle.startd.slot_machine import (
     story,
     tell_change,
 )
-from kettle.startd.slot_policy import killing_left
+from kettle.startd.slot_policy import Timers, decide_event, killing_left, read_verdict
 
 P = Phase
+# What a machine without a policy says.
+VERDICT = read_verdict(lambda _name: None)
 
 
 def play(slot: Slot, *events: ev.Event) -> tuple[Slot, list[ev.Effect]]:
@@ -43,8 +45,8 @@ def busy(**changes: object) -> Slot:
     return slot._replace(**changes)  # type: ignore[arg-type]
 
 
-def test_there_are_fifteen_pairs_of_state_and_activity() -> None:
-    assert len(Phase) == 15
+def test_there_are_sixteen_pairs_of_state_and_activity() -> None:
+    assert len(Phase) == 16
 
 
 def test_every_edge_of_the_manual_has_a_row() -> None:
@@ -79,6 +81,37 @@ def test_a_job_comes_and_goes() -> None:
     slot, effects = play(slot, ev.StarterExited(7), ev.ClaimActivated(8), ev.StarterExited(8))
     assert slot.phase is P.CLAIMED_IDLE
     assert effects == []
+
+
+def test_a_slot_whose_job_is_done_cleans_until_its_starter_is_gone() -> None:
+    slot, effects = play(busy(), ev.JobEnded(7))
+    assert slot.phase is P.CLAIMED_CLEANING
+    assert tell_change(P.CLAIMED_BUSY, slot.phase) == "Changing activity: Busy -> Cleaning"
+    assert decide_event(slot, VERDICT, Timers(retirement_left=-1.0)) is None
+    slot, more = play(slot, ev.StarterExited(7))
+    assert slot.phase is P.CLAIMED_IDLE
+    assert effects + more == []
+
+
+def test_a_claim_that_is_broken_while_its_slot_cleans_ends_with_the_starter() -> None:
+    for event in (ev.ShutdownStarted(), ev.DrainStarted()):
+        slot, effects = play(busy(), ev.JobEnded(7), event)
+        assert (slot.phase, effects) == (P.CLAIMED_CLEANING, [])
+        assert play(slot, ev.StarterExited(7))[0].phase.state in {"Owner", "Drained"}
+    slot, _ = play(busy(), ev.JobEnded(7), ev.BetterClaimArrived())
+    after, effects = play(slot, ev.StarterExited(7))
+    assert after.phase is P.CLAIMED_IDLE
+    assert isinstance(effects[-1], ev.SwitchClaim)
+
+
+def test_a_starter_that_hangs_while_it_cleans_is_killed_in_the_end() -> None:
+    slot, _ = play(busy(), ev.PreemptBecameTrue(), ev.JobEnded(7))
+    assert slot.phase is P.CLAIMED_CLEANING
+    due = decide_event(slot, VERDICT, Timers(retirement_left=0.0))
+    assert isinstance(due, ev.RetirementOver)
+    slot, _ = play(slot, due, ev.VacateTimeOver())
+    assert slot.phase is P.PREEMPTING_KILLING
+    assert play(busy(), ev.JobEnded(7), ev.VacateAsked())[0].phase is P.PREEMPTING_VACATING
 
 
 def test_a_released_idle_claim_passes_preempting_and_ends_in_owner() -> None:
@@ -206,19 +239,27 @@ def test_only_a_change_of_state_moves_the_state_timer() -> None:
 
 
 EVENTS = sorted(
-    {row.on for row in TRANSITIONS if row.on not in {ev.ClaimActivated, ev.StarterExited}},
+    {
+        row.on
+        for row in TRANSITIONS
+        if row.on not in {ev.ClaimActivated, ev.JobEnded, ev.StarterExited}
+    },
     key=lambda kind: kind.__name__,
 )
 
 
-@given(st.lists(st.sampled_from([*EVENTS, ev.ClaimActivated, ev.StarterExited]), max_size=60))
+@given(
+    st.lists(
+        st.sampled_from([*EVENTS, ev.ClaimActivated, ev.JobEnded, ev.StarterExited]), max_size=60
+    )
+)
 def test_no_sequence_of_events_breaks_the_invariants(kinds: list[type[ev.Event]]) -> None:
     slot = Slot("slot1")
     for now, kind in enumerate(kinds, start=1):
         if kind is ev.ClaimActivated:
             event: ev.Event = ev.ClaimActivated(now)
-        elif kind is ev.StarterExited:
-            event = ev.StarterExited(slot.activation)
+        elif kind in {ev.StarterExited, ev.JobEnded}:
+            event = kind(slot.activation)
         else:
             event = kind()
         if find_row(slot, event) is None:

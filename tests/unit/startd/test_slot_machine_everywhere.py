@@ -48,6 +48,7 @@ EVENTS: tuple[ev.Event, ...] = (
     ev.KillBecameTrue(),
     ev.VacateTimeOver(),
     ev.KillingTimeOver(),
+    ev.JobEnded(RUNS),
     ev.StarterExited(RUNS),
     ev.StartBackfillBecameTrue(),
     ev.EvictBackfillBecameTrue(),

@@ -181,7 +181,7 @@ class PolicyWatch:
             limit = config.value(StartdKnobs.MATCH_TIMEOUT)
             return slot_policy.Timers(match_left=limit - since, lease_left=lease)
         if slot.phase is Phase.CLAIMED_RETIRING or (
-            slot.phase is Phase.CLAIMED_SUSPENDED and slot.leaving_code
+            slot.phase in {Phase.CLAIMED_SUSPENDED, Phase.CLAIMED_CLEANING} and slot.leaving_code
         ):
             left = seconds_until_soft_kill(self.grants(record), record.ran_seconds(now))
             return slot_policy.Timers(retirement_left=left, lease_left=lease)

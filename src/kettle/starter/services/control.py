@@ -206,9 +206,11 @@ class StartdControl:
         ad = ClassAd({"JobState": state, "JobPid": pid, "StarterIpAddr": address})
         self._post(words.JobState(ad))
 
-    def tell_usage(self, usage: ClassAd, address: str) -> None:
-        """Report what the job uses now."""
+    def tell_usage(self, usage: ClassAd, address: str, *, final: bool = False) -> None:
+        """Report what the job uses now, or used in all."""
         ad = ClassAd(parent=usage)
+        if final:
+            ad["Final"] = True
         ad["StarterIpAddr"] = address
         self._post(words.JobUsage(ad))
 

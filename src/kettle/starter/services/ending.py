@@ -85,7 +85,7 @@ class JobEnd:
             await self._bring_output()
         elif step is ExitStep.UPDATE_STARTD:
             if self.final is not None and not starter.way.spares(Turn.TELL_STARTD):
-                starter.control.tell_usage(self.final, starter.world.address)
+                starter.control.tell_usage(self.final, starter.world.address, final=True)
         elif step is ExitStep.JOB_EXIT:
             await self._say_exit()
         elif step is ExitStep.AWAIT_DEACTIVATION:

@@ -146,6 +146,7 @@ _ACTIVITY_LETTERS = {
     "Suspended": "s",
     "Benchmarking": "e",
     "Killing": "k",
+    "Cleaning": "c",
 }
 
 

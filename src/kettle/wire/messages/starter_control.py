@@ -109,7 +109,7 @@ class StarterStarted(ControlMessage, word=11):
 
 
 class JobUsage(ControlMessage, word=12):
-    """{usage attributes}: what the job uses now."""
+    """{usage attributes, [Final]}: what the job uses now; with Final it has ended."""
 
 
 class JobState(ControlMessage, word=13):
