@@ -148,5 +148,7 @@ def test_a_startd_that_has_another_number_by_now_is_found_by_its_ad(tmp_path: Pa
         await advertise(world, slot_of(there, "slot1@ep", 1))
         assert exit_of(await here.ended()) == (100, True)
         assert here.numbers() == ["001", "022", "023", "005"]
+        # The schedd is told, which has the claim.
+        assert here.updates["StartdIpAddr"] == f'"{there.address}"'
 
     assert play(tmp_path, scenario, reconnects=True) < 60

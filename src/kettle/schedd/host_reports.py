@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from kettle.policy.attribute_protection import Protection, may_report
 from kettle.records.unwritten_events import SHADOW_EVENTS
 
+# Where a shadow found its startd: the scheduler looks at the value (`moved_startds.py`).
+_STARTD = "StartdIpAddr"
+
 
 def believed(
     attributes: Mapping[str, str], lists: Protection, *, running: bool
@@ -22,6 +25,6 @@ def believed(
     kept = {
         name: text
         for name, text in attributes.items()
-        if (may_report(name, lists) if running else name == SHADOW_EVENTS)
+        if (name == _STARTD or may_report(name, lists) if running else name == SHADOW_EVENTS)
     }
     return kept, [name for name in attributes if name not in kept]

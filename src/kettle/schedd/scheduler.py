@@ -22,6 +22,7 @@ from kettle.attributes.codes import (
     VacateReasonCode,
 )
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_line
 from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
@@ -35,6 +36,7 @@ from kettle.schedd.exits import ENDED, event_of_exit
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE, WAITING
 from kettle.schedd.matched_slots import Allowances, fits, keep_group
+from kettle.schedd.moved_startds import moved_address
 from kettle.schedd.negotiation import note_autocluster
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
@@ -293,6 +295,7 @@ class Scheduler:
         if job is None:
             return
         changes = job_runs.coarse(job.ad, job_runs.texts(attributes), self.rounded)
+        changes |= self._follow_startd(job_id, changes.pop("StartdIpAddr", None))
         if "NumJobReconnects" in attributes:
             self.statistics.add("ShadowsReconnections", self.now())
             self.statistics.on_found_again(job, self.now())
@@ -303,6 +306,17 @@ class Scheduler:
             self.queue.update(job_id, changes)
         if SHADOW_EVENTS in changes:
             self.on_events_written(job)
+
+    def _follow_startd(self, job_id: JobId, told: str | None) -> job_machine.Attributes:
+        """Take the address at which a shadow found its startd into its claim, if it may be true."""
+        claim = self.claims.by_job.get(job_id)
+        if claim is None or told is None:
+            return {}
+        address = moved_address(claim.startd_address, told)
+        if address is None or address == claim.startd_address:
+            return {}
+        claim.startd_address, claim.attributes = address, None
+        return {"StartdIpAddr": quote_line(address)}
 
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
@@ -341,6 +355,7 @@ class Scheduler:
         if job is not None:
             began = job.ad.integer("ShadowBday") or 0
             pause = self.rests.after_run(job_id, attributes, self.now() - began)
+        self._follow_startd(job_id, attributes.get("StartdIpAddr"))
         try:
             if job is not None:
                 self._end_run(job, reason, attributes)

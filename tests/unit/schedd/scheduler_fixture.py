@@ -26,6 +26,8 @@ class Hands:
     def __init__(self) -> None:
         self.done: list[tuple[str, ...]] = []
         self.requested: list[Claim] = []
+        # Where claims were released.
+        self.released_at: list[str] = []
         self.queue: JobQueue | None = None
         self.recorded: list[list[str]] = []
         self.runs: list[str] = []
@@ -54,6 +56,7 @@ class Hands:
 
     def release(self, claim_id: str, address: str) -> None:
         self.done.append(("release", claim_id))
+        self.released_at.append(address)
 
     def forget(self, claim_id: str) -> None:
         self.forgotten.append(claim_id)

@@ -158,13 +158,17 @@ async def _is_successor(run: Run) -> bool:
 async def _follow(run: Run) -> bool:
     """See whether the startd is at another address now.
 
-    That is so since it was started again, or since its broker has another number for it.
+    That is so since it was started again, or since its broker has another number for it. Then it
+    still has our claim, and the schedd is told where.
     """
     found = await _find_startd(run)
     if found is None or str(found.address) == run.startd_address:
         return False
     run.log(f"The startd of {run.slot_name} is at {found.address} now")
     run.startd_address = run.link.address = str(found.address)
+    if found.began_at == run.claim.birthday:
+        run.update(texts({"StartdIpAddr": run.startd_address}))
+        run.flush()
     return True
 
 

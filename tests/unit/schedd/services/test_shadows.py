@@ -443,6 +443,10 @@ def test_a_host_reports_what_belongs_to_a_run_and_nothing_of_the_owners(tmp_path
         stage.streams[0].post(UpdateJob(1, 0, words))
         await asyncio.sleep(1)
         assert stage.updates == [(1, {"MyProgress": "5", "JobStatus": "2"})]
+        # The scheduler looks at the value.
+        stage.streams[0].post(UpdateJob(1, 0, {"StartdIpAddr": '"<1.2.3.4:5>"'}))
+        await asyncio.sleep(1)
+        assert stage.updates.pop() == (1, {"StartdIpAddr": '"<1.2.3.4:5>"'})
         # Of a job that has ended it says only which events it has yet to write.
         stage.end(1)
         late = {"ExitCode": "0", SHADOW_EVENTS: "undefined"}
