@@ -1,8 +1,8 @@
 """Execution points that only a broker reaches: Kettle's and the real one's, for both access points.
 
 Two pools, one with our collector as the broker and one with the real one; in each an access point
-and a walled execution point of either side. A job brings its input, is suspended and continued,
-shows what it has written, and brings its output back.
+and a walled execution point of either side, and the queue of the broker's own machine. A job
+brings its input, is suspended and continued, shows what it has written, and brings its output back.
 
 Known by: IDTOKENS between machines, FS on one; encrypted.
 """
@@ -54,12 +54,15 @@ class Site:
 
     ours: Machine
     theirs: Real
+    centre: Machine | Real
     walled: Machine
     hidden: Real
 
     def describe(self) -> str:
         """The ends of the logs of both sides."""
         logs = self.theirs.logs() + self.hidden.logs()
+        if isinstance(self.centre, Real):
+            logs += self.centre.logs()
         for machine in (self.ours, self.walled):
             for path in sorted((machine.folder / "pool/log").glob("*Log*")):
                 logs += f"\n== {machine.name} {path.name}\n{path.read_text()[-2500:]}"
@@ -72,27 +75,24 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
     with network("walls") as made, ExitStack() as stack:
         token = made.folder / "token"
         centre = made.add("centre")
+        home: Machine | Real = centre
         if request.param == "our broker":
             centre.kettle("up", "--host")
             centre.kettle("token", "--for", "both", "--output", str(token))
-            ours = centre
         else:
             extra = CENTRE.format(address=centre.address, host=centre.name)
-            theirs = stack.enter_context(real_on(centre, extra))
-            theirs.start()
-            wait_for(lambda: "centre" in theirs.tool("condor_status", "-af", "Machine"), 60, "up")
-            make_real_token(theirs, token)
-        members = [made.add(name) for name in ("access", "walled", "behind")]
-        access, walled, behind = members
+            home = real = stack.enter_context(real_on(centre, extra))
+            real.start()
+            wait_for(lambda: "centre" in real.tool("condor_status", "-af", "Machine"), 60, "up")
+            make_real_token(real, token)
+        members = [made.add(name) for name in ("ours", "theirs", "walled", "behind")]
+        ours, other, walled, behind = members
         for machine in (walled, behind):
             machine.build_wall()
         join = ("up", "--join", centre.address, "--token-file", str(token))
-        if request.param == "our broker":
-            theirs = stack.enter_context(real_on(access, ACCESS.format(centre=centre.address)))
-            theirs.start(token)
-        else:
-            access.kettle(*join, "--role", "submit")
-            ours = access
+        ours.kettle(*join, "--role", "submit")
+        theirs = stack.enter_context(real_on(other, ACCESS.format(centre=centre.address)))
+        theirs.start(token)
         walled.kettle(*join, "--behind-firewall")
         hidden = stack.enter_context(real_on(behind, WALLED.format(centre=centre.address)))
         hidden.start(token)
@@ -103,25 +103,23 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
             60,
             hidden.logs,
         )
-        yield Site(ours, theirs, walled, hidden)
+        yield Site(ours, theirs, home, walled, hidden)
 
 
 @pytest.mark.parametrize("where", ["walled", "behind"])
-@pytest.mark.parametrize("access", ["ours", "theirs"])
+@pytest.mark.parametrize("access", ["ours", "theirs", "centre"])
 def test_a_job_behind_the_wall_is_reached_at_every_step(
     site: Site, access: str, where: str
 ) -> None:
-    folder = site.ours.folder if access == "ours" else site.theirs.folder / "user"
-    home = folder / where
+    here: Machine | Real = getattr(site, access)
+    home = (here.folder / "user" if isinstance(here, Real) else here.folder) / where
     home.mkdir()
     home.chmod(0o777)
     (home / "in.txt").write_text("brought along\n")
     (home / "job.sub").write_text(f"initialdir = {where}\n" + JOB.format(where=where))
 
     def ask(*words: str, user: str = "") -> str:
-        if access == "ours":
-            return tool(site.ours, *words)
-        return site.theirs.tool(*words, user=user)
+        return here.tool(*words, user=user) if isinstance(here, Real) else tool(here, *words)
 
     def wait(event: str) -> None:
         log = home / "job.log"

@@ -6,8 +6,12 @@ lives with its user's rights: with that word no user may send the schedd elsewhe
 
 from __future__ import annotations
 
-from kettle.errors import RemoteProtocolError
+from kettle.classad.unparse import unquote
+from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
 from kettle.wire.sinful import Sinful
+
+# Limit: characters of a reported address that is looked at.
+_LONGEST = 10_000
 
 
 def moved_address(known: str, told: str) -> str | None:
@@ -18,10 +22,12 @@ def moved_address(known: str, told: str) -> str | None:
     The startd is where it was, and its brokers are those that it had: only its numbers there may
     be others. All else of the address stays as the schedd knows it.
     """
+    if len(told) > _LONGEST:
+        return None
     try:
-        old, new = Sinful.parse(known), Sinful.parse(told.strip('"'))
+        old, new = Sinful.parse(known), Sinful.parse(unquote(told))
         had, has = dict(old.ccb_contacts), new.ccb_contacts
-    except RemoteProtocolError:
+    except (ClassAdSyntaxError, RemoteProtocolError):
         return None
     if old.endpoint != new.endpoint or old.shared_port_id != new.shared_port_id:
         return None

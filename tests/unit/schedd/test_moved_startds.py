@@ -18,7 +18,9 @@ def test_a_startd_with_another_number_at_its_broker_is_the_same_one() -> None:
     assert "#171" in found
     assert "alias=ep" in found
     # What else its ad says of where it is changes nothing.
-    assert moved_address(KNOWN, MOVED.replace("alias=ep", "PrivNet=x&addrs=6.6.6.6-1")) == found
+    assert (
+        moved_address(KNOWN, f'"{MOVED.replace("alias=ep", "PrivNet=x&addrs=6.6.6.6-1")}"') == found
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,11 @@ def test_a_startd_with_another_number_at_its_broker_is_the_same_one() -> None:
 )
 def test_no_word_of_a_user_sends_the_schedd_elsewhere(told: str) -> None:
     assert moved_address(KNOWN, f'"{told}"') is None
+
+
+@pytest.mark.parametrize("text", [MOVED, f'strcat("{MOVED}")', f'"{MOVED}', "", "7"])
+def test_what_is_no_literal_says_nothing(text: str) -> None:
+    assert moved_address(KNOWN, text) is None
 
 
 def test_a_claim_is_released_and_its_next_job_begun_where_its_startd_was_found() -> None:
