@@ -342,7 +342,7 @@ def test_down_says_what_becomes_of_running_jobs(tmp_path: Path) -> None:
         shutil.rmtree(top)
 
 
-def test_down_says_which_job_it_waits_for(tmp_path: Path) -> None:
+def test_down_says_which_job_it_waits_for_and_why_what_is_wrong_with_a_log(tmp_path: Path) -> None:
     top = Path(tempfile.mkdtemp(prefix="kettle-stubborn-"))
     top.chmod(0o755)
     folder = ["--dir", str(top / "p")]
@@ -360,6 +360,15 @@ def test_down_says_which_job_it_waits_for(tmp_path: Path) -> None:
         assert kettle("up", *folder)[0] == 0
         assert call_tool("condor_submit", [str(work / "job")], inside)[0] == 0
         wait_until((work / "ready").exists, 30)
+        # Of a job that cannot run its log's trouble is known as well.
+        (work / "idle").write_text(
+            f"executable = /bin/true\nlog = {work}/log\nrequest_cpus = 4000\nqueue\n"
+        )
+        assert call_tool("condor_submit", [str(work / "idle")], inside)[0] == 0
+        (work / "log").unlink()
+        (work / "log").mkdir()
+        trouble = f"cannot open the event log {work}/log: Is a directory (errno 21)."
+        assert trouble in kettle("why", *folder, "2.0")[1]
         code, said, complaint = kettle("down", *folder)
         assert code == 0
         assert complaint.startswith("Waiting for running jobs to leave: 1 (1.0). ")

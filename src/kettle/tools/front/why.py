@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import pwd
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +24,7 @@ from kettle.errors import NotFoundError, UsageError
 from kettle.matchmaking.explain import Condition, Explanation, explain, split_conditions
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.front import place
+from kettle.tools.front.log_trouble import describe_log_trouble
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -57,6 +60,8 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         verdict = describe_slotless(job, time.time()) or describe_beside(job, find_schedd(reach))
     else:
         verdict = decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
+    if waits:
+        verdict += describe_log_trouble(job, reach.config.get("FULL_HOSTNAME") or "", _looker())
     if arguments.json:
         facts = {"job": arguments.job, "verdict": verdict, "explanation": asdict(found)}
         streams.stdout.write(json.dumps(facts, indent=2) + "\n")
@@ -65,6 +70,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if waits and not needs_no_slot:
         streams.stdout.write(render_conditions(found))
     return 0
+
+
+def _looker() -> str:
+    """Return whose jobs' files we may judge by what we see; empty: everybody's, as root."""
+    user = os.geteuid()
+    if user == 0:
+        return ""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
 
 
 def find_job(reach: Reach, word: str) -> tuple[ClassAd, bool]:
