@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
 from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
-from kettle.tools.phrases import Phrases
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.printing.times import format_span
@@ -82,6 +82,8 @@ PHRASES = Phrases(
     missing_of={
         "address": "Error: Argument {word} requires a host address\n",
         "logdir": "Error: Argument {word} requires a directory\n",
+        "pid": "Error: Argument {word} requires a process id parameter\n",
+        "print-format": "Error: {word} requires a filename argument\n",
         "format": "Error: {word} requires two other arguments\n",
         "autoformat": "Error: Argument {word} requires at least one attribute parameter\n"
         'Use "condor_who -help" for details\n',
@@ -161,9 +163,9 @@ def _take(wish: Wish, option: Given) -> None:
     elif name == "logdir":
         wish.folder = option.value
     elif name == "pid":
-        if not option.value.isdecimal():
-            raise UsageError(f"Error: Argument {option.word} requires a process id parameter")
-        wish.pid = int(option.value)
+        # A word that is no number means no process at all, as in the reference.
+        found = re.match(r"[0-9]{1,9}", option.value)
+        wish.pid = (int(found[0]) if found else 0) or -1
     elif name == "constraint":
         wish.constraints.append(_checked(option.value))
     elif name == "print-format":
@@ -177,7 +179,7 @@ def _take(wish: Wish, option: Given) -> None:
         wish.wait_seconds = _read_seconds(option)
     elif name == "format":
         wish.columns.add_format(*option.values)
-    elif not name:
+    elif not name and option.value == "-":
         raise UnknownOptionError(option.value)
 
 
@@ -268,7 +270,7 @@ def listening_addresses(pid: int) -> list[str]:
 
     try:
         found = psutil.Process(pid).net_connections("tcp")
-    except psutil.Error:
+    except (psutil.Error, ValueError):
         return []
     places = [one.laddr for one in found if one.status == psutil.CONN_LISTEN and one.laddr]
     return [f"<{place.ip}:{place.port}>" for place in places if ":" not in place.ip]
@@ -318,7 +320,10 @@ def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
     if wish.print_format:
         from kettle.tools.printing.print_format import read_print_format
 
-        mask = read_print_format(wish.print_format, {}, {}).mask
+        try:
+            mask = read_print_format(wish.print_format, {}, {}).mask
+        except UsageError as error:
+            raise SaidError(str(error)) from None
 
         def by_mask(ads: list[ClassAd]) -> list[str]:
             mask.measure(ads)

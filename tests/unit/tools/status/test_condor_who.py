@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from kettle.classad import ClassAd, parse_ad
 from kettle.errors import UsageError
-from kettle.tools.status.condor_who import listening_addresses, question_of, read_wish, render
+from kettle.tools.programs import Streams
+from kettle.tools.status.condor_who import listening_addresses, main, question_of, read_wish, render
 from kettle.wire.commands import Command
 
 BANNER = "\n--Startd : vm has 1 job(s) running:\n"
@@ -88,8 +90,25 @@ def test_slots_may_have_to_satisfy_an_expression() -> None:
 
 
 def test_a_process_is_a_number() -> None:
-    with pytest.raises(UsageError, match="requires a process id"):
-        read_wish(["-pid", "x"])
+    assert listening_addresses(read_wish(["-pid", "x"]).pid) == []
+    with pytest.raises(UsageError):
+        read_wish(["-pid"])
+    # What is no option is passed over, as the reference does it.
+    assert read_wish(["-snap", "x", "-startd"]).startd
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("-pid", "Error: Argument -pid requires a process id parameter\n"),
+        ("-print-format", "Error: -print-format requires a filename argument\n"),
+    ],
+)
+def test_a_missing_word_is_asked_for(words: str, complaint: str) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    streams = Streams(io.StringIO(), out, err)
+    assert main(["condor_who", *words.split()], {"CONDOR_CONFIG": "ONLY_ENV"}, streams) == 1
+    assert err.getvalue() == complaint
 
 
 def test_a_startd_is_asked_for_its_own_ad_only_where_that_is_wanted() -> None:
