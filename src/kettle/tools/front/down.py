@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
@@ -33,11 +34,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     running = leaving.Running()
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
-
-    def say_why() -> None:
-        streams.stderr.write(f"{leaving.describe_wait(running, fast=arguments.fast)}\n")
-        streams.stderr.flush()
-
+    say_why = partial(_say_why, running, streams, fast=arguments.fast)
     stopped = pool.stop(how="fast" if arguments.fast else "graceful", waits=say_why)
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
@@ -61,6 +58,11 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         said = f"Its folder is gone; what lies elsewhere is left: {kept}." if left else ""
         streams.stdout.write(f"{said or 'Its folder is gone.'}\n")
     return 0
+
+
+def _say_why(running: leaving.Running, streams: Streams, *, fast: bool) -> None:
+    streams.stderr.write(f"{leaving.describe_wait(running, fast=fast)}\n")
+    streams.stderr.flush()
 
 
 def _read_lines(path: str) -> Iterator[bytes]:
