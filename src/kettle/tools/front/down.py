@@ -49,20 +49,25 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
             facts["left"] = left
         streams.stdout.write(json.dumps(facts) + "\n")
         return 0
-    state = "is down" if stopped else "was not up"
-    streams.stdout.write(f"The pool in {pool.folder} {state}.\n")
-    for sentence in leaving.describe(running, purged=purged):
-        streams.stdout.write(f"{sentence}\n")
+    sentences = [f"The pool in {pool.folder} {'is down' if stopped else 'was not up'}."]
+    sentences += leaving.describe(running, purged=purged)
     if purged:
-        kept = ", ".join(f"{name} ({path})" for name, path in left.items())
-        said = f"Its folder is gone; what lies elsewhere is left: {kept}." if left else ""
-        streams.stdout.write(f"{said or 'Its folder is gone.'}\n")
+        sentences.append(_say_gone(left))
+    streams.stdout.write("".join(f"{sentence}\n" for sentence in sentences))
     return 0
 
 
 def _say_why(running: leaving.Running, streams: Streams, *, fast: bool) -> None:
     streams.stderr.write(f"{leaving.describe_wait(running, fast=fast)}\n")
     streams.stderr.flush()
+
+
+def _say_gone(left: Mapping[str, str]) -> str:
+    """Say that the pool's folder is gone, and which of its places, by their knobs, are not."""
+    if not left:
+        return "Its folder is gone."
+    kept = ", ".join(f"{name} ({path})" for name, path in left.items())
+    return f"Its folder is gone; what lies elsewhere is left: {kept}."
 
 
 def _read_lines(path: str) -> Iterator[bytes]:

@@ -342,12 +342,7 @@ def write_dry(
                 show.one()
                 continue
             is_factory = submission.is_factory or "factory" in request.switches
-            if job.proc == 0:
-                ordered = sorted(submission.cluster, key=_place)
-                write("\n" + "".join(f"{name}={text}\n" for name, text in ordered))
-            elif not is_factory:
-                write("\n")
-            write("" if is_factory else own_attributes(job))
+            write(_dry_text(submission, job, is_factory=is_factory))
             if request.is_quiet and not is_factory:
                 show.streams.stdout.write(show_whole(submission, request, job))
             show.dots = show.dots and not is_factory
@@ -361,6 +356,16 @@ def write_dry(
     if "dump" in request.values and show.count and not show.terse:
         show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
+
+
+def _dry_text(submission: Submission, job: JobPlan, *, is_factory: bool) -> str:
+    """Return what a dry run writes of a job: the first one's cluster too, a factory's alone."""
+    if job.proc == 0:
+        ordered = sorted(submission.cluster, key=_place)
+        head = "\n" + "".join(f"{name}={text}\n" for name, text in ordered)
+    else:
+        head = "" if is_factory else "\n"
+    return head if is_factory else head + own_attributes(job)
 
 
 def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
