@@ -129,11 +129,12 @@ def test_our_access_point_has_its_jobs_matched_by_a_real_negotiator(
     jobs = submit(
         both,
         "home",
-        "executable = /bin/hostname\ntransfer_executable = false\noutput = cm.out\n"
-        'requirements = Machine == "cm"\nqueue\n',
+        "executable = /bin/hostname\ntransfer_executable = false\noutput = $(where).out\n"
+        'requirements = Machine == "$(where)"\nqueue where in (cm walled)\n',
     )
-    wait_for(lambda: jobs.events().count("005") == 1, 90, lambda: jobs.describe() + real.logs())
-    assert (both.folder / "cm.out").read_text() == "cm\n"
+    wait_for(lambda: jobs.events().count("005") == 2, 90, lambda: jobs.describe() + real.logs())
+    for name in ("cm", "walled"):
+        assert (both.folder / f"{name}.out").read_text() == f"{name}\n"
 
 
 def test_what_keeps_us_out_of_a_real_pool_is_said_in_one_sentence(

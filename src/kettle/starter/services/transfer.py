@@ -77,8 +77,9 @@ class SandboxTransfer:
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
         self._session: ClaimId | None = None
-        # The shadow that gave the session, by how often one had come back before.
-        self._session_from = 0
+        # The shadow that was asked for it, by how often one had come back before; none was yet.
+        # Where the short way spares the questions at the beginning, the first transfer asks.
+        self._session_from = -1
         self._before: Catalogue = {}
         self.bytes_sent = 0
         self.bytes_received = 0
