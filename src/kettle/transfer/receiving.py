@@ -147,7 +147,9 @@ def download(
                 outcome.failure, outcome.detail = refused, refused.reason
                 outcome.sender_failed = True
                 return outcome
-        path = _place(place, name, troubles)
+        # What a plug-in took elsewhere, and is only told of, has no place here.
+        is_news = command == TransferCommand.OTHER
+        path = None if is_news else _place(place, name, troubles)
         if command in _FILES:
             yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
         elif command == TransferCommand.DIRECTORY:

@@ -14,7 +14,7 @@ from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Item, PutUrls, ReportUrl, SendDirectory, SendFile, SendUrl
 from kettle.transfer.outcome import Failure, Outcome, UrlResult
-from kettle.transfer.plan import check_name
+from kettle.transfer.plan import Landing, check_name
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.dialog import Dialog, Receive, Send, Words
@@ -231,6 +231,18 @@ def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
     sent, received = carry(items, MemoryDisk(), MemoryDisk())
     assert sent.failure is not None
     assert received.failure is not None
+
+
+def test_what_went_to_a_url_needs_no_place_at_the_receiver() -> None:
+    """Where its remap says that it goes to a URL nothing of that name may come as a file."""
+    landing = Landing("/box", {}, (("out", "s3://b/out"),))
+    report = ReportUrl("out", "s3://b/out", success=True)
+    sent, received = run_pair(
+        upload([PutUrls(("out",), lambda: [report])], MemoryDisk(), SHADOW),
+        download(landing.path_for, MemoryDisk(), STARTER),
+    )
+    assert sent.success
+    assert received.success
 
 
 def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun() -> None:
