@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
@@ -93,7 +94,12 @@ def test_the_folders_above_a_checkpoint_are_the_spool_s_and_the_checkpoint_its_o
     schedd = Privileges(condor, can_switch=True)
     with schedd.as_account(condor):
         runtime: Any = SimpleNamespace(privileges=schedd)
-        SpoolFolder(runtime, str(open_place)).remove_job(JobId(1, 0))
+
+        async def remove() -> None:
+            SpoolFolder(runtime, str(open_place)).remove_job(JobId(1, 0))
+            await asyncio.gather(*tasks.running())
+
+        asyncio.run(remove())
     assert list(open_place.iterdir()) == []
 
 
