@@ -20,8 +20,8 @@ NAMES = Path(__file__).parents[1] / "data/history_names.tsv"
 COMMON = """
 request_memory = 1
 request_disk = 1MB
-output = {folder}/out
-error = {folder}/err
+output = {folder}/out.$(Cluster)
+error = {folder}/err.$(Cluster)
 initialdir = {folder}
 """
 FILES = "should_transfer_files = yes\n"

@@ -45,6 +45,9 @@ Operation failed.
     Make sure your ALLOW_WRITE setting includes this host.
 """
 
+# Who writes it gives it to root.
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to root")
+
 
 class Tool:
     """The tool on a machine whose daemons answer what is wanted; `sent` is what they were asked."""
@@ -119,6 +122,7 @@ def test_the_master_of_this_machine_keeps_the_pool_password(tool: Tool) -> None:
     assert tool("add -c -p s3cret") == (1, ACCOUNT + DENIED_MASTER, "")
 
 
+@only_root
 def test_root_writes_the_password_itself(roots: Tool) -> None:
     assert roots("add -c -p s3cret") == (0, ACCOUNT + "Operation succeeded.\n", "")
     # As the reference: without a NUL, which would be part of the key that signs tokens.
@@ -156,6 +160,7 @@ def test_a_name_that_no_daemon_has_is_refused(tool: Tool) -> None:
     assert tool("add -c -p s3cret -n nosuchhost") == (1, "", said)
 
 
+@only_root
 @pytest.mark.parametrize(
     ("words", "stdin", "kept"),
     [
