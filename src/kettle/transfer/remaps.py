@@ -5,13 +5,15 @@ Pure text. The rules and their escapes are those of the reference's 25.14.1, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
 
-# Limit: a name that remaps lead further than that is in a circle; the reference's bound.
+# Limit: steps of one name; further ones are in a circle, or the name is too deep. The reference's.
 MAX_REMAPS = 128
+# Limit: characters of what remaps make of a name.
+_LONGEST_NAME = 64 * 1024
 _SOURCE = late_pattern(r"((?:[^=\\]|\\=|\\(?!=))*)=")
 _TARGET = late_pattern(r"((?:[^;\\]|\\;|\\(?!;))*);?")
 _NO_BREAKS = {ord("\t"): None, ord("\n"): None}
@@ -42,25 +44,25 @@ def remap(name: str, pairs: Iterable[tuple[str, str]]) -> str | None:
     """Return where a received `name` goes by the remaps, None if no rule speaks of it.
 
     A rule for a directory takes everything below it along; the first one counts, and what it says
-    is mapped again. Raises RefusedError if that has no end.
+    is mapped again. Raises RefusedError if that has no end: each rule that is followed, and each
+    directory above that is looked at, is a step, as the reference counts them.
     """
     rules: dict[str, str] = {}
     for source, target in pairs:
         rules.setdefault(source, target)
-    place = name
-    for number in range(MAX_REMAPS):
-        found = _one_remap(place, rules)
-        if found is None:
-            return place if number else None
-        place = found
-    raise RefusedError(f"remaps resulted in a cycle: {name}", code=12)
-
-
-def _one_remap(name: str, rules: Mapping[str, str]) -> str | None:
+    if not rules:
+        return None
+    place, is_mapped = name, False
     above, below = name, ""
-    while above:
+    for _ in range(MAX_REMAPS):
         if above in rules:
-            return rules[above].rstrip("/") + below if below else rules[above]
-        above, slash, last = above.rpartition("/")
-        below = f"{slash}{last}{below}"
-    return None
+            place = rules[above].rstrip("/") + below if below else rules[above]
+            above, below, is_mapped = place, "", True
+        else:
+            above, slash, last = above.rpartition("/")
+            below = f"{slash}{last}{below}"
+        if not above:
+            return place if is_mapped else None
+        if len(place) > _LONGEST_NAME:
+            break
+    raise RefusedError(f"remaps resulted in a cycle: {name}", code=12)

@@ -247,6 +247,15 @@ def test_remaps_take_escaped_separators_literally_where_they_would_separate() ->
     assert parse_remaps(r"a\=b") == []
 
 
+def test_a_rule_that_makes_names_longer_and_longer_has_an_end_soon() -> None:
+    """The host of all of a user's shadows maps each name that comes."""
+    rules = [("a", "a/" + "b/" * 2000)]
+    for name in ("a", "a/x"):
+        with pytest.raises(RefusedError, match="cycle"):
+            remap(name, rules)
+    assert remap("deep/" * 100 + "x", [("y", "z")]) is None
+
+
 def test_remaps_lead_on_until_none_speaks_and_a_circle_is_refused() -> None:
     assert remap("x", [("y", "z")]) is None
     assert remap("d/e/f", [("d", "1"), ("d/e", "2")]) == "2/f"

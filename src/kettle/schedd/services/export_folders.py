@@ -59,7 +59,8 @@ class ExportFolders:
             with self._files(owner).as_owner():
                 self._runtime.files.create(path, data)
 
-        await self._do(owner, write, "export")
+        async with self.turn(owner):
+            await self._do(write, "export")
 
     async def has(self, owner: str, log: NewLog) -> bool:
         """Tell whether the log of an export is there and whole; KettleError if nobody knows.
@@ -73,7 +74,8 @@ class ExportFolders:
                 with self._files(owner).as_owner():
                     shared[0] = _is_whole(log.path, head, log.size)
 
-            await self._do(owner, look, "look for an export")
+            async with self.turn(owner):
+                await self._do(look, "look for an export")
             return shared[0] != 0
 
     @contextmanager
@@ -83,7 +85,7 @@ class ExportFolders:
             yield shared
 
     async def read(self, owner: str, path: str, shared: mmap.mmap) -> Iterator[bytes]:
-        """Read a log that comes back into `memory()`, and return it in pieces."""
+        """Read a log that comes back into `memory()`, and return it in pieces; in one's turn."""
 
         def read() -> None:
             with self._files(owner).as_owner():
@@ -98,7 +100,7 @@ class ExportFolders:
             shared.seek(0)
             shared.write(_END.pack(end))
 
-        await self._do(owner, read, "import")
+        await self._do(read, "import")
         (end,) = _END.unpack_from(shared)
         return (
             shared[at : min(end, at + _PIECE_BYTES)]
@@ -108,12 +110,13 @@ class ExportFolders:
     def _files(self, owner: str) -> OwnedFiles:
         return OwnedFiles.of(self._runtime.privileges, owner)
 
-    async def _do(self, owner: str, work: Callable[[], None], what: str) -> None:
-        async with self._turn(owner), self._all:
+    async def _do(self, work: Callable[[], None], what: str) -> None:
+        async with self._all:
             await self._runtime.snapshots.run(lambda: work, f"an {what}", HANGING_SECONDS)
 
     @asynccontextmanager
-    async def _turn(self, owner: str) -> AsyncIterator[None]:
+    async def turn(self, owner: str) -> AsyncIterator[None]:
+        """Wait until nothing else is done for a user; RefusedError if he has asked too often."""
         if self._asked[owner] >= _MOST_ASKED:
             raise RefusedError(f"too many exports and imports of {owner} wait for a folder")
         self._asked[owner] += 1

@@ -43,7 +43,7 @@ class ExportCommands:
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
         self._folders = ExportFolders(schedd.runtime)
-        # One log that comes back at a time: it is in memory.
+        # One log that comes back is taken apart at a time.
         self._importing = asyncio.Lock()
 
     def register(self) -> None:
@@ -97,7 +97,7 @@ class ExportCommands:
         actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            async with self._importing:
+            async with self._folders.turn(actor.owner):
                 brought = await self._read(actor, path)
                 count = await self._take_over(brought)
         except (KettleError, OSError) as error:
@@ -133,21 +133,29 @@ class ExportCommands:
             await self._end(log, jobs, is_there=failure is None)
         except (KettleError, OSError) as error:
             self._schedd.runtime.log.problem(f"The export to {log.path}: {error}")
-            tasks.spawn(self._settle(owner, log, jobs), f"an export to {log.path}")
+            # What is known already is not looked for: the log may be on its way elsewhere.
+            is_there = True if failure is None else None
+            tasks.spawn(self._settle(owner, log, jobs, is_there), f"an export to {log.path}")
+            failure = error
         return failure
 
     async def _end(self, log: exports.NewLog, jobs: list[Job], *, is_there: bool) -> None:
         plan = exports.plan_exported if is_there else exports.plan_not_exported
         await self._commit(plan(self._schedd.queue, jobs, log))
 
-    async def _settle(self, owner: str, log: exports.NewLog, jobs: list[Job]) -> None:
-        """Find out whether a log came to be, however long its folder hangs.
+    async def _settle(
+        self, owner: str, log: exports.NewLog, jobs: list[Job], is_there: bool | None = None
+    ) -> None:
+        """Write what became of an export; find out whether its log came to be where none knows.
 
-        Until then its jobs are exported: another manager may have them.
+        However long its folder hangs, until then its jobs are exported: another manager may have
+        them.
         """
         while True:
             try:
-                await self._end(log, jobs, is_there=await self._folders.has(owner, log))
+                if is_there is None:
+                    is_there = await self._folders.has(owner, log)
+                await self._end(log, jobs, is_there=is_there)
             except (KettleError, OSError) as error:
                 self._schedd.runtime.log.problem(f"The export to {log.path}: {error}")
             jobs = exports.under_way(self._schedd.queue, jobs, log)
@@ -162,13 +170,15 @@ class ExportCommands:
             with self._opening("import"):
                 pieces = await self._folders.read(actor.owner, path, shared)
             steps = exports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
-            while True:
-                try:
-                    next(steps)
-                except StopIteration as over:
-                    brought: exports.Brought = over.value
-                    return brought
-                await asyncio.sleep(0)
+            # Not before: a folder that hangs keeps its user waiting, and nobody else.
+            async with self._importing:
+                while True:
+                    try:
+                        next(steps)
+                    except StopIteration as over:
+                        brought: exports.Brought = over.value
+                        return brought
+                    await asyncio.sleep(0)
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:

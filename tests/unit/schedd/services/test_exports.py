@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -182,6 +183,29 @@ def test_jobs_are_exported_as_long_as_a_child_may_still_write_their_log(
     assert ("Managed" in job.ad) is (tmp_path / LOG_NAME).exists() is not dies
 
 
+def test_an_export_is_not_taken_back_once_its_log_was_written(tmp_path: Path) -> None:
+    """The disk of the queue is full in that moment, and the user takes the log elsewhere."""
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    commit, refused = desk.commands._commit, []
+
+    async def full(transaction: Any) -> None:
+        if len(refused) < 2 and (tmp_path / LOG_NAME).exists():
+            refused.append(transaction)
+            if len(refused) == 2:
+                (tmp_path / LOG_NAME).unlink()
+            raise StorageError("no room")
+        await commit(transaction)
+
+    desk.commands._commit = full  # type: ignore[method-assign]
+    answer = desk.ask("on_export", tmp_path, wait=300.0, ActionIds=str(job.id))
+    assert answer.integer("ActionResult") == 0
+    assert len(refused) == 2
+    assert not (tmp_path / LOG_NAME).exists()
+    assert job.ad.string("Managed") == "External"
+    assert EXPORT_UNDER_WAY not in job.ad
+
+
 @pytest.mark.parametrize(
     ("kept", "is_exported"), [(1.0, True), (0.5, False), (0.0, False), (None, False)]
 )
@@ -208,6 +232,41 @@ def test_an_export_that_a_crash_cut_short_is_ended_by_the_next_schedd(
     assert EXPORT_UNDER_WAY not in job.ad
     # What is no whole log of ours, and says that it is, is nobody's.
     assert path.exists() is (kept in {1.0, 0.0})
+
+
+def test_a_folder_that_hangs_keeps_nobody_else_from_importing(tmp_path: Path) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    answers: list[float] = []
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+
+        async def ask() -> None:
+            writer = Writer()
+            writer.ad(ClassAd({"ExportDir": str(tmp_path)}))
+
+            async def receive() -> Any:
+                return Reader(writer.getvalue())
+
+            async def send(_: Any) -> None:
+                answers.append(loop.time() - began)
+
+            stream: Any = SimpleNamespace(receive=receive, send=send)
+            await desk.commands.on_import(stream)
+
+        began = loop.time()
+        desk.aside.hangs = 3600.0
+        hanging = asyncio.ensure_future(ask())
+        await asyncio.sleep(1)
+        desk.aside.hangs = 0.0
+        desk.commands._schedd.actor = lambda _: replace(ALICE, owner="bob")  # type: ignore[method-assign]
+        await ask()
+        hanging.cancel()
+
+    run_virtually(scenario())
+    assert [round(seconds) for seconds in answers] == [1]
 
 
 def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
