@@ -73,6 +73,8 @@ def test_jobs_that_the_drainer_wants_start_meanwhile(pool: PersonalPool, work: P
     run_tool(pool, "condor_rm", "-all")
     second.wait_for(9, 20)
     assert run_tool(pool, "condor_drain", "-cancel", machine)[0] == 0
+    # The collector hears of it a moment later.
+    wait_until(lambda: ask(pool, "State") != ["Drained"], 20)
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,7 @@ class ScheddEnd:
         """End the host and the connection to it."""
         self.stream.close()
         self.host.control.close()
+        self.host.logs.close()
         await self.network.close()
 
     async def run(

@@ -18,7 +18,7 @@ def test_what_a_child_worked_that_has_ended_counts_for_whoever_waited_for_it() -
     # The kernel counts in hundredths.
     assert before >= time.process_time() - 0.1
     subprocess.run([sys.executable, "-c", WORK], check=True)
-    assert processes.cpu_seconds(os.getpid()) >= before + 0.04
+    assert processes.cpu_seconds(os.getpid()) - before > 0.03
 
 
 def test_a_process_that_is_not_there_has_not_worked() -> None:
