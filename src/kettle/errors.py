@@ -20,6 +20,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   └── AuthorizationDenied
     ├── WaitInterrupted        a wait that somebody here ended; the connection goes on
     ├── StorageError           a file that cannot be read, written or trusted
+    │   └── NotMade                nothing was made: something is there, or may not be
     ├── RefusedError           a daemon said no, with a code and a reason
     └── NotFoundError          a job, a daemon or a file that is not there
 """
@@ -135,6 +136,10 @@ class StorageError(KettleError):
     def __init__(self, message: str, *, hint: str = "", errno: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.errno = errno
+
+
+class NotMade(StorageError):  # noqa: N818 - the name says what happened
+    """A new file that could not even be begun; of a file that was, nobody says so."""
 
 
 class RefusedError(KettleError):

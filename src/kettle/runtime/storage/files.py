@@ -14,7 +14,7 @@ import stat
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from kettle.errors import NotFoundError, StorageError
+from kettle.errors import NotFoundError, NotMade, StorageError
 from kettle.runtime.machine_facts import read_machine_facts
 
 if TYPE_CHECKING:
@@ -225,15 +225,18 @@ class Files:
             raise _failed("write", path, error) from error
 
     def create(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Write a file where there is none, durably; StorageError if there is something already.
+        """Write a file where there is none, durably; StorageError if that cannot be done.
 
-        For a folder that somebody else can write into: nothing there is replaced, or followed.
+        NotMade (EEXIST) if there is something already. For a folder that somebody else can write
+        into: nothing there is replaced, or followed.
         """
-        made = False
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(path, flags, mode)
-            made = True
+        except OSError as error:
+            said = f"cannot make {path}: {error.strerror}"
+            raise NotMade(said, errno=error.errno or 0) from error
+        try:
             try:
                 _write_whole(fd, data)
                 os.fsync(fd)
@@ -241,9 +244,8 @@ class Files:
                 os.close(fd)
             self.sync_folder(os.path.dirname(path))
         except OSError as error:
-            if made:
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
+            with contextlib.suppress(OSError):
+                os.unlink(path)
             raise _failed("make", path, error) from error
 
     def open_to_read(self, path: str, *, limit: int) -> BinaryIO:

@@ -307,10 +307,10 @@ class JobQueue:
         return "".join(self.snapshot(self.sequence, now))
 
     def snapshot(self, sequence: int, now: int) -> Iterator[str]:
-        """Yield the pieces of a compacted log with the next historical number."""
+        """Yield the pieces of a compacted log with the next historical number, born as before."""
         header = self._ads.setdefault(HEADER_KEY, ClassAd())
         header.insert_text("NextClusterNum", str(self._next_cluster))
-        return queue_log.encode_snapshot(sequence, now, self._snapshot_ads())
+        return queue_log.encode_snapshot(sequence, self.created or now, self._snapshot_ads())
 
     def _snapshot_ads(self) -> Iterator[tuple[str, str, str, Iterable[tuple[str, str]]]]:
         for key, ad in self._ads.items():

@@ -7,9 +7,12 @@ said only when it does nothing any more. One folder of each user's at a time, an
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import mmap
 import os
+import re
+import stat
 import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,7 +21,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kettle.errors import RefusedError
+from kettle.errors import KettleError, NotMade, RefusedError
 from kettle.runtime.storage.owned_files import OwnedFiles
 
 if TYPE_CHECKING:
@@ -36,6 +39,20 @@ _MOST_ASKED = 4
 _PIECE_BYTES = 64 * 1024
 # Where what was read ends, for the process that did not read it.
 _END = struct.Struct("<Q")
+# How far a child came with a log: of one that was killed there are no words.
+_BEGUN, _NOT_MADE, _WAS_THERE = 1, 2, 3
+# The first line of a log: its number among those that replaced each other, and what never changes.
+_FIRST = re.compile(rb"107 (\d{1,18}) (CreationTimestamp \d{1,18})\n")
+_LONGEST_FIRST = 64
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class NotBegun(RefusedError):  # noqa: N818 - the name says what happened
+    """No byte of an export's log was written; `was_there` if there was something already."""
+
+    def __init__(self, message: str, *, was_there: bool) -> None:
+        super().__init__(message)
+        self.was_there = was_there
 
 
 class ExportFolders:
@@ -48,31 +65,42 @@ class ExportFolders:
         self._all = asyncio.Semaphore(_MOST_FOLDERS)
 
     async def create(self, owner: str, path: str, data: bytes) -> None:
-        """Write the log of an export; KettleError if that failed.
+        """Write the log of an export; NotBegun, or KettleError if part of it may be there, or all.
 
         Compat: the reference appends to a log that is there already; ours refuses it. Where the
         daemon cannot switch, that one may be the queue's
         (test_an_export_replaces_nothing_and_follows_no_link).
         """
+        with mmap.mmap(-1, mmap.PAGESIZE) as shared:
 
-        def write() -> None:
-            with self._files(owner).as_owner():
-                self._runtime.files.create(path, data)
+            def write() -> None:
+                with self._files(owner).as_owner():
+                    shared[0] = _BEGUN
+                    try:
+                        self._runtime.files.create(path, data)
+                    except NotMade as error:
+                        shared[0] = _WAS_THERE if error.errno == errno.EEXIST else _NOT_MADE
+                        raise
 
-        async with self.turn(owner):
-            await self._do(write, "export")
+            try:
+                async with self.turn(owner):
+                    await self._do(write, "export")
+            except (KettleError, OSError) as error:
+                if shared[0] == _BEGUN:
+                    raise
+                raise NotBegun(str(error), was_there=shared[0] == _WAS_THERE) from error
 
     async def has(self, owner: str, log: NewLog) -> bool:
-        """Tell whether the log of an export is there and whole; KettleError if nobody knows.
+        """Tell whether the log of an export is there, whole and on disk.
 
-        A part of it is taken away.
+        A part of it is taken away: it is no export, and another may go there. KettleError if
+        nobody knows.
         """
-        head = f"{log.head}\n".encode("ascii", "replace")
         with mmap.mmap(-1, mmap.PAGESIZE) as shared:
 
             def look() -> None:
                 with self._files(owner).as_owner():
-                    shared[0] = _is_whole(log.path, head, log.size)
+                    shared[0] = _is_whole(log)
 
             async with self.turn(owner):
                 await self._do(look, "look for an export")
@@ -129,21 +157,48 @@ class ExportFolders:
                 del self._asked[owner], self._turns[owner]
 
 
-def _is_whole(path: str, head: bytes, size: int) -> bool:
-    """Tell whether a log begins so and is as long at least; OSError if it cannot be known."""
+def _is_whole(log: NewLog) -> bool:
+    """Tell whether a log is there, and remove a part of it; OSError if it cannot be known."""
+    # What is looked at is what is removed, whatever becomes of the folder's name meanwhile.
+    place, name = os.path.split(log.path)
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fd = os.open(name, _FLAGS, dir_fd=folder)
+            try:
+                is_whole, is_part = _compare(fd, log)
+                if is_whole:
+                    # Who wrote it may have been killed before it was on disk.
+                    os.fsync(fd)
+                    os.fsync(folder)
+            finally:
+                os.close(fd)
+            if is_part:
+                # One that cannot be removed is no export all the same.
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
+            return is_whole
+        finally:
+            os.close(folder)
     except OSError as error:
         # A link there was no more made by us than nothing.
         if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
             return False
         raise
-    try:
-        if os.pread(fd, len(head), 0) != head:
-            return False
-        if os.fstat(fd).st_size >= size:
-            return True
-    finally:
-        os.close(fd)
-    os.unlink(path)
-    return False
+
+
+def _compare(fd: int, log: NewLog) -> tuple[bool, bool]:
+    """Tell whether a file is a log, and whether it is a part of it that could not be finished."""
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode):
+        return False, False
+    wanted = f"{log.head}\n".encode("ascii", "replace")
+    there = os.pread(fd, _LONGEST_FIRST, 0)
+    if len(there) < len(wanted):
+        return False, wanted.startswith(there)
+    ours, found = _FIRST.match(wanted), _FIRST.match(there)
+    if ours is None or found is None or found[2] != ours[2]:
+        return False, False
+    # Who works on it already may have written it anew, with the next number and shorter.
+    is_whole = int(found[1]) > int(ours[1]) or facts.st_size >= log.size
+    return is_whole, not is_whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
 from kettle.schedd.queue import exports
-from kettle.schedd.services.export_folders import HANGING_SECONDS, ExportFolders
+from kettle.schedd.services.export_folders import HANGING_SECONDS, ExportFolders, NotBegun
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ExportJobs,
@@ -29,12 +28,18 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
 
-_EXISTS = os.strerror(errno.EEXIST)
-
 # How much longer than its work a child may take to end.
 _MORE_SECONDS = 2
 # What the reference calls an export that failed.
 EXPORT_FAILED = 4007
+_UNKNOWN = (
+    "Nobody knows whether the export job log came to be: its jobs are exported until its folder "
+    "can be looked at"
+)
+
+
+class _NotThere(RefusedError):  # noqa: N818 - the name says what happened
+    """An export without a log."""
 
 
 class ExportCommands:
@@ -122,22 +127,27 @@ class ExportCommands:
         self, owner: str, log: exports.NewLog, data: bytes, chosen: exports.Chosen
     ) -> Exception | None:
         """Write the log and then what became of it; return why it did not come to be."""
+        jobs = [job for cluster in chosen.clusters for job in cluster.procs.values()]
+        # What is known is not looked for: the log may be on its way elsewhere.
+        is_there: bool | None = True
         failure: Exception | None = None
         try:
             with self._opening("export"):
                 await self._folders.create(owner, log.path, data)
-        except (KettleError, OSError) as error:
-            failure = error
-        jobs = [job for cluster in chosen.clusters for job in cluster.procs.values()]
+        except _NotThere as error:
+            is_there, failure = False, error
+        except RefusedError as error:
+            # Whoever was killed at the very end has written all of it.
+            is_there, failure = None, error
         try:
-            await self._end(log, jobs, is_there=failure is None)
+            if is_there is None:
+                is_there = await self._folders.has(owner, log)
+            await self._end(log, jobs, is_there=is_there)
         except (KettleError, OSError) as error:
             self._schedd.runtime.log.problem(f"The export to {log.path}: {error}")
-            # What is known already is not looked for: the log may be on its way elsewhere.
-            is_there = True if failure is None else None
             tasks.spawn(self._settle(owner, log, jobs, is_there), f"an export to {log.path}")
-            failure = error
-        return failure
+            return error if is_there is not None else RefusedError(_UNKNOWN)
+        return None if is_there else failure
 
     async def _end(self, log: exports.NewLog, jobs: list[Job], *, is_there: bool) -> None:
         plan = exports.plan_exported if is_there else exports.plan_not_exported
@@ -190,9 +200,11 @@ class ExportCommands:
             yield
         except (KettleError, OSError) as error:
             self._schedd.runtime.log.problem(f"The {what} log: {error}")
-            # Of a child's error there are only the words.
-            why = f": {exports.LOG_NAME} exists already" if _EXISTS in str(error) else ""
-            raise RefusedError(f"Failed to initialize {what} job log{why}") from None
+            said = f"Failed to initialize {what} job log"
+            if isinstance(error, NotBegun):
+                why = f": {exports.LOG_NAME} exists already" if error.was_there else ""
+                raise _NotThere(said + why) from None
+            raise RefusedError(said) from None
 
 
 async def _within(writing: asyncio.Task[Exception | None], seconds: float) -> None:

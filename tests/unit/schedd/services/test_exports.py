@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from kettle.classad.text import quote_line
 from kettle.errors import KettleError, StorageError
 from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
-from kettle.runtime.process.snapshot import InlineSnapshots
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.process.snapshot import ForkedSnapshots, InlineSnapshots
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
-from kettle.schedd.services.export_folders import ExportFolders
+from kettle.schedd.services.export_folders import ExportFolders, NotBegun
 from kettle.schedd.services.exports import ExportCommands
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer
@@ -33,6 +35,10 @@ class Aside(InlineSnapshots):
     hangs = 0.0
     # Whether what hung has done nothing at its end.
     dies = True
+    # What is done to the log of whom a signal ends before he could say that it is there.
+    killed: Callable[[], object] | None = None
+    # How many looks are ended by a signal.
+    blind = 0
 
     async def run(
         self, make: Callable[[], Callable[[], None]], name: str, seconds: int = 600
@@ -41,7 +47,14 @@ class Aside(InlineSnapshots):
             await asyncio.sleep(self.hangs)
             if self.dies:
                 raise KettleError(f"{name}: the child ended with status -14")
+        if self.blind and "look" in name:
+            self.blind -= 1
+            raise KettleError(f"{name}: the child ended with status -14")
         await super().run(make, name)
+        if self.killed is not None and "look" not in name:
+            self.killed()
+            self.killed = None
+            raise KettleError(f"{name}: the child ended with status -9")
 
 
 class Desk:
@@ -206,6 +219,89 @@ def test_an_export_is_not_taken_back_once_its_log_was_written(tmp_path: Path) ->
     assert EXPORT_UNDER_WAY not in job.ad
 
 
+def test_a_log_whose_writer_was_killed_at_the_end_is_an_export(tmp_path: Path) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    desk.aside.killed = lambda: None
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+    assert job.ad.string("Managed") == "External"
+    assert EXPORT_UNDER_WAY not in job.ad
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_jobs_are_exported_until_it_is_known_what_a_killed_writer_left(
+    is_gone: bool, tmp_path: Path
+) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    desk.aside.killed = (tmp_path / LOG_NAME).unlink if is_gone else lambda: None
+    desk.aside.blind = 3
+    answer = desk.ask("on_export", tmp_path, wait=300.0, ActionIds=str(job.id))
+    assert "Nobody knows" in (answer.string("ErrorString") or "")
+    assert desk.at_answer
+    assert ("Managed" in job.ad) is not is_gone
+    assert EXPORT_UNDER_WAY not in job.ad
+
+
+@pytest.mark.parametrize("kept", [0, 5, 40])
+def test_a_log_that_is_not_whole_is_no_export_and_is_in_nobody_s_way(
+    kept: int, tmp_path: Path
+) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    desk.aside.killed = lambda: os.truncate(path, kept)
+    answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+    assert answer.string("ErrorString") == "Failed to initialize export job log"
+    assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
+    assert not path.exists()
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+
+
+def test_jobs_of_a_folder_that_nobody_may_look_into_are_free_at_once(tmp_path: Path) -> None:
+    """Nothing was begun there: that is known without a look, which would never be answered."""
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    desk.aside.blind = 1000
+    answer = desk.ask("on_export", tmp_path / "none", ActionIds=str(job.id))
+    assert answer.string("ErrorString") == "Failed to initialize export job log"
+    assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
+    assert desk.aside.blind == 1000
+
+
+@pytest.mark.parametrize(
+    ("found", "is_exported"),
+    [
+        # The other manager has written it anew, and there is less of it now.
+        (b"107 2 CreationTimestamp 1000\n", True),
+        (b"107 2 CreationTimestamp 1001\n", False),
+        (b"107 1 CreationTimestamp 1001\n" + b"103 1.0 A 1\n" * 10_000, False),
+        (b"my own", False),
+    ],
+)
+def test_a_log_is_known_again_by_when_it_was_born(
+    found: bytes, is_exported: bool, tmp_path: Path
+) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    desk.aside.killed = lambda: path.write_bytes(found)
+    answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+    assert (answer.integer("ActionResult") == 1) is is_exported is ("Managed" in job.ad)
+    assert path.read_bytes() == found
+
+
+def test_a_pipe_in_the_place_of_a_log_is_none(tmp_path: Path) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+
+    def replace_it() -> None:
+        path.unlink()
+        os.mkfifo(path)
+
+    desk.aside.killed = replace_it
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
+    assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
+
+
 @pytest.mark.parametrize(
     ("kept", "is_exported"), [(1.0, True), (0.5, False), (0.0, False), (None, False)]
 )
@@ -231,7 +327,7 @@ def test_an_export_that_a_crash_cut_short_is_ended_by_the_next_schedd(
     assert ("Managed" in job.ad) is is_exported
     assert EXPORT_UNDER_WAY not in job.ad
     # What is no whole log of ours, and says that it is, is nobody's.
-    assert path.exists() is (kept in {1.0, 0.0})
+    assert path.exists() is (kept == 1.0)
 
 
 def test_a_folder_that_hangs_keeps_nobody_else_from_importing(tmp_path: Path) -> None:
@@ -290,9 +386,45 @@ def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
         return await asyncio.gather(*map(end, calls))
 
     said = run_virtually(scenario())
-    assert said[4:6] == ["0 RefusedError"] * 2
+    assert said[4:6] == ["0 NotBegun"] * 2
     # Somebody else waits for his own folder only.
-    assert said[6] == "60 KettleError"
+    assert said[6] == "60 NotBegun"
+
+
+class Killed(Files):
+    """Whoever makes a file with it does not see the end of that."""
+
+    def sync_folder(self, path: str) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.timeout(20)
+def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None:
+    path, data = tmp_path / LOG_NAME, b"107 1 CreationTimestamp 1000\n"
+
+    async def scenario() -> None:
+        processes, files = SystemProcesses(), Killed()
+        processes.start()
+        runtime: Any = SimpleNamespace(
+            snapshots=ForkedSnapshots(files, processes),
+            files=files,
+            privileges=Privileges(account_of(os.getuid()), can_switch=False),
+        )
+        folders = ExportFolders(runtime)
+        try:
+            with pytest.raises(KettleError, match="status -9") as failed:
+                await folders.create("ann", str(path), data)
+            assert not isinstance(failed.value, NotBegun)
+            assert await folders.has("ann", NewLog.of(str(path), data))
+            with pytest.raises(NotBegun, match="File exists") as refused:
+                await folders.create("ann", str(path), data)
+            assert refused.value.was_there
+        finally:
+            processes.stop()
+            await files.synchronizer.idle()
+
+    asyncio.run(scenario())
+    assert path.read_bytes() == data
 
 
 @pytest.mark.timeout(20)
