@@ -50,6 +50,7 @@ def test_every_daemon_is_found_read_asked_and_told(pool: WheelPool) -> None:
     assert [report[name] for name in constraints] == [1, 0, 1]
     assert report["projection"] == ["Cpus", "Memory", "Name"]
     assert (report["advertised"], report["invalidated"]) == (["blue"], 0)
+    assert report["by UDP"] == 1
     assert report["remote missing"] == "default"
     assert raised(report) == {
         "directQuery Master",

@@ -34,6 +34,8 @@ LOCAL_CONFIG_FILE =
 {network}BIND_ALL_INTERFACES = false
 USE_SHARED_PORT = false
 WANT_UDP_COMMAND_SOCKET = false
+# The bindings send updates as UDP messages where they are told to, whatever an address says.
+COLLECTOR.WANT_UDP_COMMAND_SOCKET = true
 
 # Nobody but this user may do anything, and everything is authenticated and encrypted.
 UID_DOMAIN = {domain}

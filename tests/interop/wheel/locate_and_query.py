@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import classad2
 import htcondor2
-from steps import Steps
+from steps import Steps, wait_for
 
 steps = Steps()
 collector = htcondor2.Collector()
@@ -73,6 +73,18 @@ steps.attempt(
         ad["Colour"]
         for ad in collector.query(htcondor2.AdType.Generic, constraint='Name == "wheel"')
     ],
+)
+# A UDP message has no answer.
+sent = classad2.ClassAd({"MyType": "Generic", "Name": "by UDP"})
+steps.attempt(
+    "by UDP",
+    lambda: [
+        collector.advertise([sent], "UPDATE_AD_GENERIC", False),
+        wait_for(
+            "ad that came by UDP",
+            lambda: len(collector.query(htcondor2.AdType.Generic, 'Name == "by UDP"')),
+        ),
+    ][1],
 )
 gone = classad2.ClassAd(
     {

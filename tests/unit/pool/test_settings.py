@@ -26,6 +26,14 @@ def test_the_text_is_a_configuration_that_stays_on_loopback() -> None:
     assert config.get("SEC_DEFAULT_AUTHENTICATION") == "REQUIRED"
 
 
+@pytest.mark.parametrize(("subsystem", "hears"), [("COLLECTOR", "true"), ("SCHEDD", "false")])
+def test_the_collector_alone_hears_udp_messages(subsystem: str, hears: str) -> None:
+    text = render_configuration(SETTINGS)
+    text = text.replace("LOCAL_CONFIG_DIR = $(LOCAL_DIR)/config.d\n", "")
+    config = Config.from_text(text, subsystem=subsystem)
+    assert config.get("WANT_UDP_COMMAND_SOCKET") == hears
+
+
 def test_what_is_given_beats_what_is_written() -> None:
     text = render_configuration(SETTINGS)
     assert text.rindex("START = false") > text.index("START = true")
