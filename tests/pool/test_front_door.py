@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import wait_until_gone
 from kettle.tools.front import place, up
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
@@ -72,6 +73,36 @@ def test_up_with_a_taken_port_says_so_in_one_sentence_and_leaves_nothing_up(
     assert complaint.count("\n") == 1
     assert complaint.count(f"cannot listen on 127.0.0.1 port {port}: Address already in use") == 1
     assert PersonalPool(str(place)).master_pid() is None
+
+
+def test_up_that_fails_in_a_pool_that_was_there_leaves_nothing_trying_and_the_pool_as_it_was(
+    tmp_path: Path,
+) -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-again-"))
+    top.chmod(0o755)
+    pool = PersonalPool(str(top / "p"))
+    try:
+        pool.make()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            (top / "p/config.d/port").write_text(f"COLLECTOR_HOST = 127.0.0.1:{port}\n")
+            code, said, complaint = kettle("up", "--dir", pool.folder)
+        assert (code, said) == (1, "")
+        assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in complaint
+        assert pool.master_pid() is None
+        wait_until_gone(pool)
+        assert pool.exists()
+    finally:
+        pool.stop(how="fast")
+        shutil.rmtree(top)
+
+
+@pytest.mark.parametrize("below", ["", "/p"])
+def test_a_file_is_no_folder_for_a_pool(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    code, said, complaint = kettle("up", "--dir", f"{tmp_path}/file{below}")
+    hint = "choose another folder with --dir"
+    assert (code, said, complaint) == (1, "", f"kettle: {tmp_path}/file is no folder ({hint})\n")
 
 
 def test_up_with_a_broken_configuration_names_file_and_line(tmp_path: Path) -> None:
@@ -353,11 +384,12 @@ def test_down_says_which_job_it_waits_for_and_why_what_is_wrong_with_a_log(tmp_p
     (work / "stubborn").write_text("#!/bin/sh\ntrap '' TERM\n: >ready\nsleep 300\nsleep 300\n")
     (work / "stubborn").chmod(0o755)
     (work / "job").write_text(
-        f"universe = scheduler\nexecutable = {work}/stubborn\ninitialdir = {work}\n"
-        "job_max_vacate_time = 6\nqueue\n"
+        f"universe = scheduler\nexecutable = {work}/stubborn\ninitialdir = {work}\nqueue\n"
     )
     try:
-        assert kettle("up", *folder)[0] == 0
+        # Shorter than what a job beside the schedd has otherwise, and than what a stop takes.
+        (top / "soon").write_text("SHUTDOWN_GRACEFUL_TIMEOUT = 7\n")
+        assert kettle("up", *folder, "--config", str(top / "soon"))[0] == 0
         assert call_tool("condor_submit", [str(work / "job")], inside)[0] == 0
         wait_until((work / "ready").exists, 30)
         # Of a job that cannot run its log's trouble is known as well.
@@ -372,6 +404,7 @@ def test_down_says_which_job_it_waits_for_and_why_what_is_wrong_with_a_log(tmp_p
         code, said, complaint = kettle("down", *folder)
         assert code == 0
         assert complaint.startswith("Waiting for running jobs to leave: 1 (1.0). ")
+        assert "all of them after 7 s (SHUTDOWN_GRACEFUL_TIMEOUT)" in complaint
         assert said.splitlines()[1].startswith("Running jobs stopped: 1 (1.0).")
     finally:
         kettle("down", *folder, "--fast")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kettle.config import Config
 from kettle.config.knobs.master import MasterKnobs
+from kettle.config.stopping import graceful_seconds
 from kettle.errors import ConfigError
 from kettle.master.backoff import Backoff
 from kettle.master.child_machine import StopTimes
@@ -73,11 +74,9 @@ def plan_daemons(config: Config) -> list[DaemonPlan]:
 
 def stop_times(config: Config, name: str = "") -> StopTimes:
     """Read the shutdown timeouts, for one daemon or in general."""
-    own_graceful = config.real(f"{name}_SHUTDOWN_GRACEFUL_TIMEOUT") if name else None
     own_fast = config.real(f"{name}_SHUTDOWN_FAST_TIMEOUT") if name else None
-    graceful = own_graceful or float(config.value(MasterKnobs.SHUTDOWN_GRACEFUL_TIMEOUT))
     fast = own_fast or float(config.value(MasterKnobs.SHUTDOWN_FAST_TIMEOUT))
-    return StopTimes(graceful, fast)
+    return StopTimes(graceful_seconds(config, name), fast)
 
 
 def _plan(config: Config, name: str) -> DaemonPlan:

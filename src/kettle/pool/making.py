@@ -52,6 +52,7 @@ class Maker:
         folder = self._pool.folder
         if not self._pool.exists():
             check_name(folder)
+            _check_way(folder)
             if os.path.isdir(folder) and os.listdir(folder):
                 raise UsageError(
                     f"{folder} is not empty and holds no personal pool",
@@ -202,3 +203,12 @@ class Maker:
             )
         if not remove_tree(folder):
             raise StorageError(f"cannot remove all of {folder}")
+
+
+def _check_way(folder: str) -> None:
+    """Raise UsageError if the folder, or what it is to lie in, is there and is no folder."""
+    path = folder
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    if not os.path.isdir(path):
+        raise UsageError(f"{path} is no folder", hint="choose another folder with --dir")

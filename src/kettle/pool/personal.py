@@ -9,7 +9,7 @@ to be is `settings.py`'s.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -17,7 +17,7 @@ from kettle.pool import running
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Location
 from kettle.pool.making import Maker
-from kettle.pool.running import START_SECONDS, STOP_SECONDS
+from kettle.pool.running import START_SECONDS, Waits
 
 
 class PersonalPool(PoolFolder):
@@ -80,12 +80,13 @@ class PersonalPool(PoolFolder):
         self,
         *,
         how: str = "graceful",
-        seconds: float = STOP_SECONDS,
-        waits: Callable[[], object] = lambda: None,
+        seconds: float | None = None,
+        waits: Waits = lambda _seconds: None,
     ) -> bool:
         """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
 
-        `waits` is told once, if it takes a while. Returns False if it was not up.
+        None: as long as its settings say. `waits` is told once, if it takes a while, for how many
+        seconds at most. Returns False if it was not up.
         """
         return running.stop(self, how, seconds, waits)
 

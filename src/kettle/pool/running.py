@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kettle.errors import KettleError, NotFoundError
+from kettle.errors import ConfigError, KettleError, NotFoundError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import LEAVE_SECONDS, works_in
 from kettle.pool.readiness import (
@@ -29,7 +29,17 @@ from kettle.pool.readiness import (
 # The folder is the daemons' account's: whoever starts the pool follows no link of its making.
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 START_SECONDS = 30.0
+# How long a fast stop may take before the master is killed, and its daemons follow it.
 STOP_SECONDS = 60.0
+# Limit: what a pool has for a graceful stop whose settings cannot be read any more.
+_UNKNOWN_GRACEFUL_SECONDS = 1800.0
+Waits = Callable[[float], object]
+
+
+def _tell_nobody(_seconds: float) -> None:
+    """Be who is told of a wait, where nobody is."""
+
+
 # A pool whose jobs leave when they are asked to is down sooner.
 PATIENCE_SECONDS = 4.0
 # How long a master that was killed takes to be gone.
@@ -55,8 +65,15 @@ def start(pool: PoolFolder, seconds: float) -> None:
             return
     _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + LEAVE_SECONDS))
     with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):
-        wait_for_master(_launch_master(pool, name), ready, complaints, deadline)
-    if not wait_for_ads(pool, config, complaints, deadline):
+        master = _launch_master(pool, name)
+        try:
+            wait_for_master(master, ready, complaints, deadline)
+            is_up = wait_for_ads(pool, config, complaints, deadline)
+        except BaseException:
+            # What does not come up would try for ever, behind the back of whoever was told so.
+            _end(pool, master, "fast", None)
+            raise
+    if not is_up:
         raise KettleError(f"the master ended: {complaints}")
 
 
@@ -86,16 +103,25 @@ def _launch_master(pool: PoolFolder, notify: str) -> int:
     )
 
 
-def stop(
-    pool: PoolFolder, how: str, seconds: float, waits: Callable[[], object] = lambda: None
-) -> bool:
+def stop(pool: PoolFolder, how: str, seconds: float | None, waits: Waits = _tell_nobody) -> bool:
     """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
 
-    `waits` is told once, if it takes longer than a person expects. Returns False if it was not up.
+    None: as long as the pool's settings have its daemons stop gracefully, and STOP_SECONDS for the
+    fast stop. `waits` is told once, with the seconds until the daemons are stopped fast, if it
+    takes longer than a person expects. Returns False if it was not up.
     """
     pid = pool.master_pid()
-    if pid is None:
-        return False
+    return pid is not None and _end(pool, pid, how, seconds, waits)
+
+
+def _end(
+    pool: PoolFolder,
+    pid: int,
+    how: str,
+    seconds: float | None,
+    waits: Waits = _tell_nobody,
+) -> bool:
+    """Stop the master `pid`, with all that it started; False if it has ended before."""
     try:
         exited = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -103,10 +129,13 @@ def stop(
     try:
         number = signal.SIGTERM if how == "graceful" else signal.SIGQUIT
         signal.pidfd_send_signal(exited, number)
-        soon = min(seconds, PATIENCE_SECONDS)
+        soon = PATIENCE_SECONDS if seconds is None else min(seconds, PATIENCE_SECONDS)
         gone = select.select([exited], [], [], soon)[0]
-        if not gone and seconds > soon:
-            waits()
+        if not gone and seconds is None:
+            asked = 0.0 if how == "fast" else _graceful_seconds(pool)
+            waits(asked or STOP_SECONDS)
+            seconds = asked + STOP_SECONDS
+        if not gone and seconds is not None and seconds > soon:
             gone = select.select([exited], [], [], seconds - soon)[0]
         if not gone:
             # The daemons notice that their master is gone and follow it.
@@ -119,3 +148,14 @@ def stop(
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
     return True
+
+
+def _graceful_seconds(pool: PoolFolder) -> float:
+    """Return how long the daemons may take for a graceful stop, by the pool's settings."""
+    # Loaded here: most pools are down before it is asked for.
+    from kettle.config.stopping import longest_graceful_seconds
+
+    try:
+        return longest_graceful_seconds(load_pool_config(pool))
+    except (ConfigError, OSError):
+        return _UNKNOWN_GRACEFUL_SECONDS

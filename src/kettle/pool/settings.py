@@ -70,7 +70,7 @@ KILL = false
 WANT_SUSPEND = false
 WANT_VACATE = false
 RUNBENCHMARKS = false
-# So many MiB of the disks of jobs and of the spool are not for jobs.
+{stopping}# So many MiB of the disks of jobs and of the spool are not for jobs.
 RESERVED_DISK = 64
 
 # Each step of a job leaves a line, with its moment, for `kettle trace`.
@@ -80,6 +80,12 @@ ALL_DEBUG = D_JOB D_SUB_SECOND
 MASTER_BACKOFF_CONSTANT = 0
 MASTER_BACKOFF_CEILING = 60
 CREDD_POLLING_TIMEOUT = 20
+"""
+
+# One user's alone: whoever stops it waits in front of it.
+_SOON_DOWN = """\
+# A job that ignores its signal keeps `kettle down` waiting no longer than this.
+SHUTDOWN_GRACEFUL_TIMEOUT = 60
 """
 
 # Marks a pool that is the whole machine's.
@@ -145,6 +151,7 @@ def check_name(folder: str) -> None:
 
 def render_configuration(settings: PoolSettings) -> str:
     """Return the text of D/condor_config, for a folder whose name was checked."""
+    is_one_user_s = isinstance(settings.location, Alone) and not settings.system
     allowed = ", ".join(f"{user}@{settings.domain}" for user in settings.users)
     text = _TEXT.format(
         marker=MARKER,
@@ -157,6 +164,7 @@ def render_configuration(settings: PoolSettings) -> str:
         domain=settings.domain,
         allowed=allowed,
         mark=render_mark(settings.location),
+        stopping=_SOON_DOWN if is_one_user_s else "",
         network=settings.location.render(),
         trust=render_trust(
             settings.location, settings.domain, one_account=not settings.other_account

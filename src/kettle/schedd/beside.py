@@ -261,14 +261,16 @@ def leave_signal(ad: ClassAd, wish: str) -> int:
     return kill_signal(ad, names.get(wish, "KillSig"), "KillSig")
 
 
-def leave_seconds(ad: ClassAd) -> float:
+def leave_seconds(ad: ClassAd, unless_said: float = LEAVE_SECONDS) -> float:
     """Return how long a job of either universe may take to leave before it is killed.
+
+    `unless_said` is what a job has that wishes for nothing.
 
     Compat: HTCondor never kills such a job, whatever its ad says: one that ignores its signal stays
     until it ends by itself (test_a_job_beside_the_schedd_gets_its_signal_and_then_its_end).
     """
     wished = wished_seconds(ad)
-    return LEAVE_SECONDS if wished is None else wished
+    return unless_said if wished is None else wished
 
 
 def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[str, object]]:

@@ -16,6 +16,7 @@ from kettle.attributes.codes import JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.stopping import graceful_seconds
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
@@ -83,6 +84,7 @@ class BesideJobs:
         self._local: dict[JobId, LocalRun] = {}
         self._empty = asyncio.Event()
         self._stopping = False
+        self._patience = beside.LEAVE_SECONDS
         self._last_told = asyncio.Event()
         self._last_told.set()
         self._allowed: dict[int, Expr | None] = {}
@@ -264,7 +266,7 @@ class BesideJobs:
         again = run.wish == wish and not fast
         run.wish, run.reason, run.code, run.subcode = wish, reason, code, subcode
         local, child = self._local.get(job.id), self._children.get(job.id)
-        seconds = beside.leave_seconds(job.ad)
+        seconds = beside.leave_seconds(job.ad, self._patience)
         if local is not None:
             local.leave(reason, code, seconds=0.0 if fast else seconds)
         elif child is not None and not again:
@@ -273,8 +275,13 @@ class BesideJobs:
         return True
 
     async def stop(self, how: str) -> None:
-        """End every job; they go back into the queue."""
+        """End every job; they go back into the queue.
+
+        One that names no time of its own has as long as the schedd itself has for its stop.
+        """
         self._stopping = True
+        config = self._schedd.runtime.config
+        self._patience = max(self._patience, graceful_seconds(config, "SCHEDD"))
         for run in list(self.runs.values()):
             word = "VacateFast" if how == "fast" else "Vacate"
             self.signal(run.job, word, "the schedd shuts down", 0, 0)

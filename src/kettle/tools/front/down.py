@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -35,7 +36,15 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
     say_why = partial(_say_why, running, streams, fast=arguments.fast)
-    stopped = pool.stop(how="fast" if arguments.fast else "graceful", waits=say_why)
+    try:
+        stopped = pool.stop(how="fast" if arguments.fast else "graceful", waits=say_why)
+    except KeyboardInterrupt:
+        option = f" --dir {shlex.quote(arguments.dir)}" if arguments.dir else ""
+        streams.stderr.write(
+            f"\nThe pool in {pool.folder} goes on stopping; 'kettle down{option} --fast' kills "
+            "what still runs.\n"
+        )
+        return 130
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
     purged: bool = arguments.purge
@@ -57,8 +66,8 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     return 0
 
 
-def _say_why(running: leaving.Running, streams: Streams, *, fast: bool) -> None:
-    streams.stderr.write(f"{leaving.describe_wait(running, fast=fast)}\n")
+def _say_why(running: leaving.Running, streams: Streams, seconds: float, *, fast: bool) -> None:
+    streams.stderr.write(f"{leaving.describe_wait(running, seconds, fast=fast)}\n")
     streams.stderr.flush()
 
 

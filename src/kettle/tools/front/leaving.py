@@ -18,8 +18,6 @@ from kettle.client.daemon import ping
 from kettle.client.jobs import query_jobs
 from kettle.client.pool import SCHEDD, STARTD, Kind, make_query, query_ads
 from kettle.errors import KettleError
-from kettle.pool.running import STOP_SECONDS
-from kettle.schedd.beside import LEAVE_SECONDS
 from kettle.tools.front import place
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -184,18 +182,19 @@ def describe(running: Running, *, purged: bool) -> list[str]:
     return [f"{what}: {_named(jobs)}. {then}".rstrip() for what, jobs, then in rows if jobs]
 
 
-def describe_wait(running: Running, *, fast: bool) -> str:
+def describe_wait(running: Running, seconds: float, *, fast: bool) -> str:
     """Return what a pool that is not down yet waits for, and for how long at most.
 
-    Each job may take what its own ad says, or LEAVE_SECONDS; a pool, what `kettle.pool` gives it.
+    Each job may take what its own ad says, all of them `seconds`: by the knob of the pool, or, in a
+    fast stop, until its master is killed.
     """
     if fast or not running.here:
-        return f"Waiting for the daemons to end, {STOP_SECONDS:.0f} s at most."
+        return f"Waiting for the daemons to end, {seconds:.0f} s at most."
     return (
         f"Waiting for running jobs to leave: {_named(running.here)}. One that ignores its signal "
-        f"is killed after its job_max_vacate_time ({LEAVE_SECONDS:.0f} s for a local or scheduler "
-        f"universe job that has none), all of them after {STOP_SECONDS:.0f} s; "
-        "'kettle down --fast' kills them at once."
+        f"is killed after its job_max_vacate_time, all of them after {seconds:.0f} s "
+        "(SHUTDOWN_GRACEFUL_TIMEOUT); Ctrl-C leaves them to it, 'kettle down --fast' kills them "
+        "at once."
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 
 import kettle
 from kettle.config import load_config
+from kettle.config.stopping import longest_graceful_seconds
 from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.personal import PersonalPool
@@ -90,7 +92,7 @@ def make_unit(pool: PersonalPool, *, system: bool, name: str) -> Unit:
     stop_seconds = 1800
     if pool.exists():
         config = load_config(SystemSources(), pool.environment(), subsystem="MASTER")
-        stop_seconds = config.integer("SHUTDOWN_GRACEFUL_TIMEOUT") or stop_seconds
+        stop_seconds = math.ceil(longest_graceful_seconds(config))
     return Unit(
         folder=pool.folder,
         config_file=pool.config_file,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kettle.config import load_config
 from kettle.config.declared import check_values, find_slips
-from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
+from kettle.errors import ConfigError, NotFoundError, UsageError
 from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
@@ -140,10 +140,9 @@ def _bring_up(
             joining.keep_token(pool, offered)
             joining.ask_for_admission(pool, offered)
         pool.start()
-    except KettleError:
+    except BaseException:
         if not existed:
             # Nothing half done: what was made for a pool that does not start goes again.
-            pool.stop(how="fast")
             pool.purge()
         raise
     return was_up
