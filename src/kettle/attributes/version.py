@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 VERSION = "25.14.1"
 VERSION_NUMBERS = (25, 14, 1)
 RELEASE_DATE = "2026-10-16"
-CONDOR_VERSION = f"$CondorVersion: {VERSION} {RELEASE_DATE} BuildID: Kettle-{__version__} $"
+_BUILD = "BuildID: Kettle"
+CONDOR_VERSION = f"$CondorVersion: {VERSION} {RELEASE_DATE} {_BUILD}-{__version__} $"
+
+
+def is_ours(version: str | None) -> bool:
+    """Return whether a `$CondorVersion: …$` text, or the lack of one, is that of a Kettle."""
+    return _BUILD in (version or "")
 
 
 def condor_platform(os_release: Mapping[str, str]) -> str:

@@ -6,13 +6,15 @@ Accounting commands.
 
 from __future__ import annotations
 
+from kettle.attributes.version import is_ours
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
-from kettle.client.daemon import tell
+from kettle.client.daemon import REPLY_SECONDS
 from kettle.client.pool import make_query, query_ads
 from kettle.errors import RefusedError
 from kettle.wire.commands import Command
 from kettle.wire.messages import accounting
+from kettle.wire.messages.fields import Message
 from kettle.wire.sinful import Sinful
 
 REAL_SETTERS = frozenset((Command.SET_PRIORITYFACTOR, Command.SET_PRIORITY, Command.SET_ACCUMUSAGE))
@@ -26,7 +28,8 @@ def set_for_user(
 ) -> None:
     """Set one of a user's numbers.
 
-    The negotiator answers only where a factor is set; RefusedError if it did not take it.
+    RefusedError if the negotiator says that it did not take it: the reference's does so only where
+    a factor is set.
     """
     message: accounting.SetUserReal | accounting.SetUserInteger
     if command in REAL_SETTERS:
@@ -35,16 +38,30 @@ def set_for_user(
         assert command in INTEGER_SETTERS
         message = accounting.SetUserInteger(user, int(value))
     if command != Command.SET_PRIORITYFACTOR:
-        tell(connector, address, command, message)
+        _tell(connector, address, command, message)
         return
     with connector.connect(address, command) as stream:
         stream.send(message)
         # A negotiator that was not told our version says nothing.
         if stream.session is None:
             return
-        answer = stream.receive().ad()
+        _check(stream.receive().ad())
+
+
+def _tell(connector: Connector, address: Sinful, command: Command, message: Message | None) -> None:
+    """Send a command; only a negotiator of ours says what came of it, when that is on disk."""
+    with connector.connect(address, command) as stream:
+        if message is not None:
+            stream.send(message)
+        else:
+            stream.finish_bare()
+        if stream.session is not None and is_ours(stream.session.peer_version):
+            _check(stream.receive(REPLY_SECONDS).ad())
+
+
+def _check(answer: ClassAd) -> None:
     if answer.integer("ErrorCode"):
-        raise RefusedError(answer.string("ErrorString") or "set priority factor failed")
+        raise RefusedError(answer.string("ErrorString") or "the negotiator refused")
 
 
 # What a lease of each command changes.
@@ -80,14 +97,14 @@ def _manage_lease(connector: Connector, address: Sinful, command: Command, ad: C
 def reset_usage(connector: Connector, address: Sinful, user: str = "") -> None:
     """Set a user's usage to zero, or without `user` everybody's."""
     if user:
-        tell(connector, address, Command.RESET_USAGE, accounting.UserCommand(user))
+        _tell(connector, address, Command.RESET_USAGE, accounting.UserCommand(user))
     else:
-        tell(connector, address, Command.RESET_ALL_USAGE)
+        _tell(connector, address, Command.RESET_ALL_USAGE, None)
 
 
 def delete_user(connector: Connector, address: Sinful, user: str) -> None:
     """Have the negotiator forget a user's record."""
-    tell(connector, address, Command.DELETE_USER, accounting.UserCommand(user))
+    _tell(connector, address, Command.DELETE_USER, accounting.UserCommand(user))
 
 
 def read_priorities(connector: Connector, address: Sinful, *, rollup: bool = False) -> ClassAd:

@@ -312,7 +312,7 @@ class Accountant:
 
     def set_factor(self, name: str, factor: float) -> None:
         """Set a priority factor; below 1 it would make usage count for less than nothing."""
-        self.customer(name).factor = max(factor, 1.0)
+        self._for_good(name, "PriorityFactor").factor = max(factor, 1.0)
 
     def set_usage(self, name: str, seconds: float) -> None:
         """Set how much slot time, by weight, a customer has used (SET_ACCUMUSAGE)."""
@@ -328,11 +328,23 @@ class Accountant:
 
     def set_ceiling(self, name: str, weight: int) -> None:
         """Set the most that a customer may hold; negative for any (SET_CEILING)."""
-        self.customer(name).ceiling = weight
+        self._for_good(name, "Ceiling").ceiling = weight
 
     def set_floor(self, name: str, weight: int) -> None:
         """Set what a customer is given before others get more than theirs (SET_FLOOR)."""
-        self.customer(name).floor = weight
+        self._for_good(name, "Floor").floor = weight
+
+    def _for_good(self, name: str, attribute: str) -> Customer:
+        """Return a customer of whom this is set for good; a lease of it is over.
+
+        Compat: the reference leaves the lease, whose end undoes what was set meanwhile; shown by
+        test_what_is_set_for_good_during_a_lease_stays.
+        """
+        customer = self.customer(name)
+        lease = customer.leases.get(attribute)
+        if lease is not None:
+            lease.until = 0
+        return customer
 
     def reset_usage(self, name: str, now: int) -> None:
         """Forget what a customer used; its priority stays (RESET_USAGE)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kettle.attributes.version import is_ours
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.autoclusters import significant_for_slots
 from kettle.matchmaking.cycle import Submitter
@@ -26,8 +27,6 @@ from kettle.records.queue_log import is_key
 
 # The expressions of a slot whose references into the job are significant.
 _SLOT_EXPRESSIONS = ("Requirements", "Rank", "SlotWeight")
-
-KETTLE_BUILD = "BuildID: Kettle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ def read_submitter(ad: ClassAd) -> SubmitterAd | None:
         idle_jobs=idle,
         weighted_idle=float(idle) if weighted is None else max(0.0, weighted),
         tag=ad.string("SubmitterTag") or "",
-        divides_slots=KETTLE_BUILD in (ad.string("CondorVersion") or ""),
+        divides_slots=is_ours(ad.string("CondorVersion")),
         capability=ad.string("Capability") or "",
         heard_at=ad.integer("LastHeardFrom") or 0,
     )

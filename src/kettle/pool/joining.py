@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from kettle.attributes.version import is_ours
 from kettle.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -298,7 +299,7 @@ def _compare_clocks(connector: Connector, address: Sinful, where: str) -> None:
         if theirs is None:
             continue
         # A real collector's ad may be minutes old; one from the future is wrong anywhere.
-        fresh = "BuildID: Kettle" in (ad.string("CondorVersion") or "")
+        fresh = is_ours(ad.string("CondorVersion"))
         if theirs > now + CLOCK_SECONDS or (fresh and theirs < now - CLOCK_SECONDS):
             raise RefusedError(
                 f"the clocks are apart: at {where} it is {_date(theirs)}, here {_date(now)}",

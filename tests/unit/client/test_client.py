@@ -293,6 +293,34 @@ def test_priorities_are_an_ad_without_types(tmp_path: Path) -> None:
     assert ad.integer("NumSubmittors") == 0
 
 
+def test_a_negotiator_of_ours_says_what_came_of_a_change(tmp_path: Path) -> None:
+    verdicts = {Command.DELETE_USER: 0, Command.RESET_ALL_USAGE: 1}
+
+    def answer(stream: BlockingStream, accepted: Accepted) -> None:
+        code = verdicts[Command(accepted.command)]
+        if code == 0:
+            stream.receive()
+        ad = ClassAd({"ErrorCode": code, "ErrorString": "no room"})
+        stream.send(stream.writer().ad(ad))
+
+    with scripted(tmp_path, dict.fromkeys(verdicts, answer)) as server:
+        accounting.delete_user(connector(), server.address, "a@b")
+        with pytest.raises(RefusedError, match="no room"):
+            accounting.reset_usage(connector(), server.address)
+
+
+def test_a_negotiator_that_is_not_ours_is_not_listened_to(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def close(stream: BlockingStream, _: Accepted) -> None:
+        said.append(stream.receive().string())
+
+    with scripted(tmp_path, {Command.DELETE_USER: close}) as server:
+        server.setup.version = "$CondorVersion: 25.14.1 2026-10-16 BuildID: 837000 $"
+        accounting.delete_user(connector(), server.address, "a@b")
+    assert said == ["a@b"]
+
+
 def test_a_file_longer_than_announced_is_refused(tmp_path: Path) -> None:
     def answer(stream: BlockingStream, _: Accepted) -> None:
         FetchLog.read(stream.receive())

@@ -48,6 +48,25 @@ def test_what_was_before_comes_back_at_the_end() -> None:
     assert expire_leases(accountant, 2000) == []
 
 
+def test_what_is_set_for_good_during_a_lease_stays() -> None:
+    accountant = Accountant()
+    lease(accountant, CEILING, 3)
+    lease(accountant, FLOOR, 2)
+    lease(accountant, FACTOR, 7.5)
+    accountant.set_ceiling(USER, 5)
+    accountant.set_floor(USER, 4)
+    accountant.set_factor(USER, 20.0)
+    assert expire_leases(accountant, 2000) == []
+    customer = accountant.customers[USER]
+    assert (customer.ceiling, customer.floor, accountant.factor(USER)) == (5, 4, 20.0)
+    for kind in (CEILING, FLOOR, FACTOR):
+        with pytest.raises(RefusedError, match="lease in effect"):
+            manage(accountant, kind, 1001, Action="cancel")
+    lease(accountant, CEILING, 3)
+    assert manage(accountant, CEILING, 1001, Action="cancel")
+    assert customer.ceiling == 5
+
+
 def test_one_lease_of_a_kind_at_a_time() -> None:
     accountant = Accountant()
     lease(accountant, CEILING, 3)

@@ -6,6 +6,8 @@ What they say is `accountant.py`'s, what is written `written_books.py`'s.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, StorageError
@@ -13,6 +15,7 @@ from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
 from kettle.negotiator.services.collectors import ask_collectors
 from kettle.negotiator.settings import NegotiatorSettings
+from kettle.negotiator.taken_back import Change
 from kettle.negotiator.written_books import WrittenBooks
 from kettle.records.accounting_log import AccountingTable
 from kettle.runtime.clock import set_ahead
@@ -44,7 +47,10 @@ class Books:
         self._log: DurableFile | None = None
         # The log lacks something that `_written` has noted, or its end was not looked at.
         self._whole_due = False
+        self._closed = False
         self._saving = asyncio.Lock()
+        # One change of an administrator after another: each may have to be taken back.
+        self._changing = asyncio.Lock()
         self._observed_at = 0.0
         self._observing = asyncio.Lock()
 
@@ -98,7 +104,7 @@ class Books:
         """Close the log."""
         if self._log is not None:
             self._log.close()
-        self._log, self._whole_due = None, False
+        self._log, self._whole_due, self._closed = None, False, True
 
     def now(self) -> int:
         """Return the time by which the books are kept, in seconds of the steady clock."""
@@ -145,11 +151,35 @@ class Books:
 
         Where it cannot be put there, matching goes on without, and the next call writes it all.
         """
+        with contextlib.suppress(StorageError):
+            await self._commit()
+
+    async def change(self, names: Iterable[str], make: Callable[[Accountant], None]) -> None:
+        """Make an administrator's change of these customers; returns when it is on disk.
+
+        StorageError if it cannot be put there: then it is taken back, and it was not made.
+        """
+        async with self._changing:
+            if self._closed:
+                raise StorageError("the negotiator is shutting down")
+            change = Change(self.accountant, names)
+            make(self.accountant)
+            change.made()
+            try:
+                await self._commit()
+            except StorageError:
+                change.take_back()
+                raise
+
+    async def _commit(self) -> None:
+        """Put on disk what has changed; StorageError, which the log tells of, if that fails."""
         async with self._saving:
             try:
                 await self._save()
             except (StorageError, OSError) as error:
-                self._runtime.log.problem(f"The accounting log cannot be written: {error}")
+                said = f"The accounting log cannot be written: {error}"
+                self._runtime.log.problem(said)
+                raise StorageError(said) from error
 
     async def _save(self) -> None:
         if self._whole_due:

@@ -6,10 +6,14 @@ Each handler reads one message, calls the accountant, and answers where the comm
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
+from kettle.attributes.version import is_ours
 from kettle.classad import ClassAd
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, StorageError, WireError
+from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
     accounting_ads,
     numbered_ad,
@@ -31,6 +35,28 @@ Handler = Callable[[Stream], Awaitable[None]]
 MAX_NAME = 1024
 
 
+def _whole(reader: Reader) -> int:
+    return reader.integer()
+
+
+def _real(reader: Reader) -> float:
+    """Read a real as it was meant: the wire keeps 31 bits, so 50 arrives as 49.99999997."""
+    return float(f"{reader.real():.9g}")
+
+
+# Commands that set one number of a customer: how it is read, and where it goes.
+SETTERS: Mapping[
+    Command, tuple[Callable[[Reader], float], Callable[[Accountant, str, Any], None]]
+] = {
+    Command.SET_PRIORITY: (_real, Accountant.set_priority),
+    Command.SET_ACCUMUSAGE: (_real, Accountant.set_usage),
+    Command.SET_BEGINTIME: (_whole, Accountant.set_begin),
+    Command.SET_LASTTIME: (_whole, Accountant.set_last),
+    Command.SET_CEILING: (_whole, Accountant.set_ceiling),
+    Command.SET_FLOOR: (_whole, Accountant.set_floor),
+}
+
+
 class AccountingCommands:
     """Handlers of one negotiator; `own_ad` makes its ad."""
 
@@ -42,7 +68,6 @@ class AccountingCommands:
     def register(self) -> None:
         """Take over all accounting commands."""
         network = self._runtime.network
-        books = self._books
         for command, handler in (
             (Command.GET_PRIORITY, self._on_get_priority),
             (Command.GET_PRIORITY_ROLLUP, self._on_get_rollup),
@@ -51,75 +76,104 @@ class AccountingCommands:
             (Command.QUERY_NEGOTIATOR_ADS, self._on_query_self),
         ):
             network.register(command, handler)
-        changes: dict[Command, Callable[[Reader], None]] = {
-            Command.SET_PRIORITY: lambda r: books.accountant.set_priority(_customer(r), _real(r)),
-            Command.SET_ACCUMUSAGE: lambda r: books.accountant.set_usage(_customer(r), _real(r)),
-            Command.SET_BEGINTIME: lambda r: books.accountant.set_begin(_customer(r), r.integer()),
-            Command.SET_LASTTIME: lambda r: books.accountant.set_last(_customer(r), r.integer()),
-            Command.SET_CEILING: lambda r: books.accountant.set_ceiling(_customer(r), r.integer()),
-            Command.SET_FLOOR: lambda r: books.accountant.set_floor(_customer(r), r.integer()),
-            Command.RESET_USAGE: lambda r: books.accountant.reset_usage(
-                _customer(r), self._books.now()
-            ),
-            Command.DELETE_USER: lambda r: books.accountant.delete(_customer(r)),
-        }
-        for command, change in changes.items():
-            network.register(command, self._changing(change))
+        for command, (read, set_) in SETTERS.items():
+            network.register(command, self._setting(command, read, set_))
         for command in MANAGERS:
             network.register(command, self._managing(command))
         network.register(Command.SET_PRIORITYFACTOR, self._on_set_factor)
+        network.register(Command.RESET_USAGE, self._on_reset)
         network.register(Command.RESET_ALL_USAGE, self._on_reset_all)
+        network.register(Command.DELETE_USER, self._on_delete)
 
-    def _changing(self, change: Callable[[Reader], None]) -> Handler:
-        async def on_change(stream: Stream) -> None:
-            change(await stream.receive())
-            await self._books.save()
+    def _setting(
+        self,
+        command: Command,
+        read: Callable[[Reader], float],
+        set_: Callable[[Accountant, str, float], None],
+    ) -> Handler:
+        async def on_set(stream: Stream) -> None:
+            reader = await stream.receive()
+            name, value = _name(reader), read(reader)
+            problem = await self._try(command, name, lambda books: set_(books, name, value))
+            await _tell(stream, problem)
 
-        return on_change
+        return on_set
+
+    async def _on_reset(self, stream: Stream) -> None:
+        name, now = _name(await stream.receive()), self._books.now()
+        problem = await self._try(
+            Command.RESET_USAGE, name, lambda books: books.reset_usage(name, now)
+        )
+        await _tell(stream, problem)
+
+    async def _on_delete(self, stream: Stream) -> None:
+        name = _name(await stream.receive())
+        problem = await self._try(Command.DELETE_USER, name, lambda books: books.delete(name))
+        await _tell(stream, problem)
+
+    async def _on_reset_all(self, stream: Stream) -> None:
+        # A command without arguments comes without a message of its own.
+        now = self._books.now()
+        problem = await self._try(
+            Command.RESET_ALL_USAGE, None, lambda books: books.reset_all_usage(now)
+        )
+        await _tell(stream, problem)
 
     def _managing(self, command: Command) -> Handler:
+        kind = MANAGERS[command]
+
         async def on_manage(stream: Stream) -> None:
-            books = self._books
             request = (await stream.receive()).ad()
-            problem = ""
-            try:
-                name = _submitter(request)
-                kind = MANAGERS[command]
-                said = manage_lease(books.accountant, kind, name, request, books.now())
-                await books.save()
-            except RefusedError as error:
-                problem = error.args[0]
-                said = f"{command.name} rejected: {problem}"
-            self._runtime.log(said)
+            name = (request.string("Submitter") or "")[:MAX_NAME]
+            now, said = self._books.now(), ""
+
+            def manage(accountant: Accountant) -> None:
+                nonlocal said
+                said = manage_lease(accountant, kind, name, request, now)
+
+            problem = "request is missing Submitter"
+            if name:
+                problem = await self._try(command, name, manage)
+            if not problem:
+                self._runtime.log(said)
             reply = ClassAd({"Success": not problem, "ErrorString": problem})
             await stream.send(stream.writer().ad(reply))
 
         return on_manage
 
-    async def _on_reset_all(self, stream: Stream) -> None:
-        # A command without arguments comes without a message of its own.
-        del stream
-        self._books.accountant.reset_all_usage(self._books.now())
-        await self._books.save()
-
     async def _on_set_factor(self, stream: Stream) -> None:
         """Set a factor, for administrators only; a peer that told its version gets an answer."""
-        books = self._books
         reader = await stream.receive()
         name, factor = _name(reader), _real(reader)
-        problem = ""
         if not self._runtime.network.allows(stream, Level.ADMINISTRATOR):
             problem = "only an administrator may set a priority factor"
-        elif not is_key(name):
+        else:
+            problem = await self._try(
+                Command.SET_PRIORITYFACTOR, name, lambda books: books.set_factor(name, factor)
+            )
+        if stream.peer.version:
+            await stream.send(stream.writer().ad(_verdict(problem)))
+
+    async def _try(
+        self, command: Command, name: str | None, make: Callable[[Accountant], None]
+    ) -> str:
+        """Make a change of a customer (None: of all) and return why it was not made, if it was not.
+
+        What was made is on disk; what could not be written has been taken back.
+        """
+        books = self._books
+        names = tuple(books.accountant.customers) if name is None else (name,)
+        problem = ""
+        if name is not None and not is_key(name):
             problem = f"{name!r} is no name of a submitter or group"
         else:
-            books.accountant.set_factor(name, factor)
-            await books.save()
-        if stream.peer.version:
-            reply = ClassAd({"ErrorCode": 1 if problem else 0})
-            if problem:
-                reply["ErrorString"] = problem
-            await stream.send(stream.writer().ad(reply))
+            try:
+                await books.change(names, make)
+            except (RefusedError, StorageError) as error:
+                problem = error.args[0]
+        if problem:
+            self._runtime.log(f"{command.name} rejected: {problem}")
+        return problem
 
     async def _on_get_priority(self, stream: Stream) -> None:
         books = self._books
@@ -154,29 +208,22 @@ def _name(reader: Reader) -> str:
     return reader.string()[:MAX_NAME]
 
 
-def _customer(reader: Reader) -> str:
-    """Read a name that is to be in the books; RefusedError if they cannot have it."""
-    name = _name(reader)
-    _check_key(name)
-    return name
+def _verdict(problem: str) -> ClassAd:
+    reply = ClassAd({"ErrorCode": 1 if problem else 0})
+    if problem:
+        reply["ErrorString"] = problem
+    return reply
 
 
-def _submitter(request: ClassAd) -> str:
-    name = (request.string("Submitter") or "")[:MAX_NAME]
-    if not name:
-        raise RefusedError("request is missing Submitter")
-    _check_key(name)
-    return name
+async def _tell(stream: Stream, problem: str) -> None:
+    """Tell a tool of ours what came of a command that has no answer in the reference.
 
-
-def _check_key(name: str) -> None:
-    if not is_key(name):
-        raise RefusedError(f"{name!r} is no name of a submitter or group")
-
-
-def _real(reader: Reader) -> float:
-    """Read a real as it was meant: the wire keeps 31 bits, so 50 arrives as 49.99999997."""
-    return float(f"{reader.real():.9g}")
+    Compat: the reference closes without a word, and its tools do not listen; shown by
+    test_a_change_that_cannot_be_written_is_refused_and_not_made.
+    """
+    if is_ours(stream.peer.version):
+        with contextlib.suppress(WireError):
+            await stream.send(stream.writer().ad(_verdict(problem)))
 
 
 async def _answer(stream: Stream, query: ClassAd, ads: list[ClassAd]) -> None:
