@@ -8,14 +8,21 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_q, sources
 from kettle.tools.queue.sources import ALL_EMPTY, Answer
 from kettle.tools.queue.usage import USAGE
+from kettle.tools.queue.wish import Wish
+
+if TYPE_CHECKING:
+    from kettle.tools.reach import Reach
 
 UNIVERSES = """\
     JobUniverse codes:
@@ -48,10 +55,12 @@ STATES = """\
 """
 
 
-def run(*words: str) -> tuple[int, str, str]:
+def run(*words: str, **knobs: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     streams = Streams(io.StringIO(), out, err)
-    code = condor_q.main(["condor_q", *words], {"CONDOR_CONFIG": "/dev/null"}, streams)
+    settings = {f"_CONDOR_{name}": value for name, value in knobs.items()}
+    environment = {"CONDOR_CONFIG": "/dev/null", **settings}
+    code = condor_q.main(["condor_q", *words], environment, streams)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -118,7 +127,44 @@ def test_schedds_without_jobs_are_passed_over(
 
     monkeypatch.setattr(sources, "ask_schedds", ask)
     assert ALL_EMPTY == "All queues are empty\n"
-    assert run(*source.split(), *words.split()) == (0, ALL_EMPTY, "")
+    expected = "" if schedds else ALL_EMPTY
+    assert run(*source.split(), *words.split()) == (0, expected, "")
+
+
+@pytest.mark.parametrize(
+    ("counts", "asked"),
+    [
+        ({}, False),
+        ({"TotalRunningJobs": 0, "TotalIdleJobs": 0, "TotalHeldJobs": 0, "TotalJobAds": 0}, False),
+        *(({f"Total{what}": 1}, True) for what in ("IdleJobs", "HeldJobs", "RemovedJobs")),
+        *(({f"Total{what}": 1}, True) for what in ("RunningJobs", "JobAds")),
+    ],
+)
+def test_of_all_schedds_those_are_asked_that_say_that_they_have_jobs(
+    counts: dict[str, int], asked: bool
+) -> None:
+    ad = ClassAd({"MyType": "Scheduler", "MyAddress": "<10.0.0.1:9>", "Name": "x", **counts})
+
+    class Collector:
+        def query(self, _command: int, query: ClassAd) -> list[ClassAd]:
+            return [ad] if AdFilter(query.text("Requirements") or "")(ad) else []
+
+    reach = cast("Reach", SimpleNamespace(pool=Collector(), named_pool=""))
+    found = sources.find_schedds(Wish(flags={"global"}), reach)
+    assert [schedd.name for _, schedd in found] == ["x"] * asked
+
+
+@pytest.mark.parametrize(("old_summary", "said"), [("false", True), ("true", False)])
+def test_a_schedd_with_jobs_of_others_is_shown_for_its_totals(
+    old_summary: str, said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: object) -> Iterable[Answer]:
+        nothing: list[ClassAd] = []
+        yield Answer("Schedd: x", nothing, ClassAd({"Jobs": 0, "AllusersJobs": 3}))
+
+    monkeypatch.setattr(sources, "ask_schedds", ask)
+    code, out, _ = run("-global", CONDOR_Q_SHOW_OLD_SUMMARY=old_summary)
+    assert (code, "Total for all users: 3 jobs" in out, bool(out)) == (0, said, said)
 
 
 def test_a_schedd_with_jobs_is_shown_beside_one_without(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,8 @@ JOBS = {
     "node": JOB + '+DAGManJobId = 2\n+DAGNodeName = "A"\nqueue\n',
     "late": JOB + "requirements = NoSuchAttribute\nmax_materialize = 2\nqueue 5\n",
 }
+# Jobs that are idle, running and held when all were submitted, but for the scheduler universe's.
+STANDING = ["3", "3", "2"]
 TABLES = """
 condor_q
 condor_q -nobatch
@@ -82,6 +84,20 @@ condor_q -dag
 condor_q -grid
 condor_q -global
 condor_q -global -allusers -nobatch
+condor_q -global nobody
+condor_q -global -constraint false
+condor_q -global -constraint false -nobatch
+condor_q -global -constraint false -totals
+condor_q -global -constraint false -af ClusterId
+condor_q -global -constraint false -long
+condor_q -global -constraint false -json
+condor_q -global -constraint false -xml
+condor_q -schedd-constraint false
+condor_q -schedd-constraint false -af ClusterId
+condor_q -schedd-constraint false -json
+condor_q -schedd-constraint false -xml
+condor_q -schedd-constraint false -jobset
+condor_q -schedd-constraint false -autocluster
 condor_q -batch
 condor_q -totals
 condor_q -allusers -totals
@@ -225,6 +241,14 @@ def submit_all(pool: PersonalPool, folder: Path) -> None:
         assert code == 0, complaint
     wait_until(lambda: ask_queue(pool, "-all", "JobStatus").count(["2"]) == 4, 30)
     wait_until(lambda: run_tool(pool, "condor_history", "-af", "ProcId")[1].count("\n") == 3, 30)
+    # The tools ask the collector, which is told of counts by and by.
+    wait_until(lambda: count_told(pool) == STANDING, 30)
+
+
+def count_told(pool: PersonalPool) -> list[str]:
+    """Return how many jobs are idle, running and held as the schedd's ad in the collector says."""
+    words = ("-schedd", "-af", "TotalIdleJobs", "TotalRunningJobs", "TotalHeldJobs")
+    return run_tool(pool, "condor_status", *words)[1].split()
 
 
 def furnish(pool: PersonalPool, inside: Path, folder: str) -> None:

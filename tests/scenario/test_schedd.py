@@ -10,6 +10,7 @@ import pytest
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, parse_old_ad
+from kettle.collector.service import CollectorService
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
 from kettle.testing.world import World, run_in_world
@@ -237,6 +238,31 @@ def test_its_ad_shows_as_much_of_its_statistics_as_is_configured_and_asked_for(
         assert "TransferQueueMaxUploading" in more
 
     play(tmp_path, scenario, "STATISTICS_TO_PUBLISH = SCHEDD:1!R\n")
+
+
+def test_its_ad_tells_of_new_counts_at_once_and_then_by_its_interval(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        collector = await here.world.start("COLLECTOR", CollectorService, port=9618)
+
+        def told() -> list[int | None]:
+            entries = collector.service.store.entries()
+            ads = [entry.ad for entry in entries if entry.ad.string("MyType") == "Scheduler"]
+            return [ad.integer("TotalIdleJobs") for ad in ads]
+
+        here.schedd.ads.on_moved()
+        await asyncio.sleep(1)
+        assert told() == [0]
+        await here.submit()
+        await asyncio.sleep(0.5)
+        assert told() == [1]
+        await here.submit()
+        await asyncio.sleep(6)
+        assert told() == [1]
+        await asyncio.sleep(1)
+        assert told() == [2]
+        await collector.stop("fast")
+
+    play(tmp_path, scenario, "SCHEDD_MIN_INTERVAL = 7\n")
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(60, JobStatus.HELD), (0, JobStatus.IDLE)])

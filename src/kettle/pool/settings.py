@@ -70,7 +70,9 @@ KILL = false
 WANT_SUSPEND = false
 WANT_VACATE = false
 RUNBENCHMARKS = false
-{stopping}# So many MiB of the disks of jobs and of the spool are not for jobs.
+{stopping}# What the schedd says of itself is never old: it tells a collector on the same machine.
+SCHEDD_MIN_INTERVAL = 1
+# So many MiB of the disks of jobs and of the spool are not for jobs.
 RESERVED_DISK = 64
 
 # Each step of a job leaves a line, with its moment, for `kettle trace`.

@@ -123,6 +123,8 @@ class ServiceSettings:
     policy_seconds: int
     clean_seconds: int
     update_seconds: int
+    # Between two ads of the schedd's own that tell of changes.
+    own_ad_rest_seconds: int
     only_my_jobs: bool
     query_workers: int
     claim_request_seconds: int
@@ -150,6 +152,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         policy_seconds=max(0, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]),
         clean_seconds=max(60, config[ScheddKnobs.QUEUE_CLEAN_INTERVAL]),
         update_seconds=max(1, config[ScheddKnobs.SCHEDD_INTERVAL]),
+        own_ad_rest_seconds=config[ScheddKnobs.SCHEDD_MIN_INTERVAL],
         only_my_jobs=config[ToolKnobs.CONDOR_Q_ONLY_MY_JOBS],
         query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
         claim_request_seconds=config[ScheddKnobs.REQUEST_CLAIM_TIMEOUT],

@@ -274,7 +274,7 @@ class ScheddKnobs:
     )
     SCHEDD_MIN_INTERVAL = seconds(
         "5",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Shortest pause between two of the schedd's own ads that tell of changes, in seconds.",
     )
     SCHEDD_NAME = string("", doc="The schedd's name; its host's by default.")
     SCHEDD_NON_DURABLE_LATE_MATERIALIZE = boolean(

@@ -54,8 +54,6 @@ WANTING_SECONDS = 0.02
 FLUSH_SECONDS = 5.0
 # How long a shutdown waits for collectors that do not take the last word.
 LAST_WORD_SECONDS = 2.0
-# How soon after a change of the counts the schedd's own ad, which is large, tells of it.
-OWN_AD_SECONDS = 1.0
 
 
 class ScheddAds:
@@ -76,6 +74,7 @@ class ScheddAds:
         self._capabilities = Capabilities(schedd.runtime)
         self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
+        self._own_ad_told_at = float("-inf")
         self._weights = Weights(schedd.runtime.config, schedd.runtime.log.problem)
         self._recent = RecentTotals(*read_window(schedd.runtime.config, "SCHEDD"))
 
@@ -275,12 +274,24 @@ class ScheddAds:
             ad = self._submitter_ad(submitter, counts)
             self._capabilities.put_into(ad, "", schedd.settings.update_seconds)
             self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
-            if self._own_ad_soon is None and not self._stopping:
-                loop = asyncio.get_running_loop()
-                self._own_ad_soon = loop.call_later(OWN_AD_SECONDS, self._tell_own_ad)
+            self._tell_own_ad_soon()
+
+    def _tell_own_ad_soon(self) -> None:
+        """Have the schedd's own ad tell of new counts: at once, but for its rest.
+
+        It is large. `condor_q -global` asks only the schedds whose ads say that they have jobs.
+        """
+        if self._own_ad_soon is not None or self._stopping:
+            return
+        schedd = self._schedd
+        since = schedd.runtime.clock.steady() - self._own_ad_told_at
+        pause = max(0.0, schedd.settings.own_ad_rest_seconds - since)
+        loop = asyncio.get_running_loop()
+        self._own_ad_soon = loop.call_later(pause, self._tell_own_ad)
 
     def _tell_own_ad(self) -> None:
         self._own_ad_soon = None
+        self._own_ad_told_at = self._schedd.runtime.clock.steady()
         self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
 
     async def _reschedule(self) -> None:

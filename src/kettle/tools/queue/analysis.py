@@ -61,14 +61,14 @@ def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int
     """Explain each job, or machine, that is meant; the result is the exit code."""
     _check_words(wish)
     slots = find_slots(wish, environment)
-    said = False
+    found = False
     for title, jobs in find_jobs(wish, environment):
+        found = True
         if wish.skips_empty and not jobs:
             continue
-        said = True
         streams.stdout.write(f"\n\n-- {title}\n")
         streams.stdout.write(render_wish(wish, sorted(jobs, key=job_id), slots))
-    if wish.skips_empty and not said:
+    if wish.skips_empty and not found:
         streams.stdout.write(ALL_EMPTY)
     return 0
 

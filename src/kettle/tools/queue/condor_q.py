@@ -168,7 +168,7 @@ def _say_all(
     streams: Streams,
     reach: Reach | None,
 ) -> None:
-    from kettle.tools.queue.sources import Answer, ask, choose_filled
+    from kettle.tools.queue.sources import Answer, ask, is_filled
 
     answers = ask(wish, environment, projection(wish, print_format), reach)
     if "unmatchable" in wish.flags:
@@ -180,17 +180,17 @@ def _say_all(
             Answer(answer.title, find_unmatchable(list(answer.ads), slots), now=answer.now)
             for answer in answers
         )
-    if wish.skips_empty:
-        answers = choose_filled(answers)
-    said = False
+    found = said = False
     for answer in answers:
-        _say(wish, print_format, answer, streams)
-        said = True
-    if wish.skips_empty and not said:
-        if wish.form == "xml":
-            from kettle.tools.printing.whole_ads import write_ads
+        found = True
+        if not wish.skips_empty or is_filled(answer, wish):
+            _say(wish, print_format, answer, streams)
+            said = True
+    if not said and wish.form == "xml":
+        from kettle.tools.printing.whole_ads import write_ads
 
-            write_ads([], wish.form, streams.stdout)
+        write_ads([], wish.form, streams.stdout)
+    if not found and "global" in wish.flags:
         streams.stdout.write(ALL_EMPTY)
 
 

@@ -21,7 +21,6 @@ from kettle.errors import (
 )
 from kettle.structs import Struct
 from kettle.tools.printing.ad_filter import AdFilter
-from kettle.tools.queue.totals import read_totals
 
 if TYPE_CHECKING:
     from kettle.client.pool import Located
@@ -31,6 +30,12 @@ if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
 ALL_EMPTY = "All queues are empty\n"
+# What a schedd's ad says that is asked by `-global`, as the reference asks.
+_HAS_JOBS = (
+    "TotalRunningJobs > 0 || TotalIdleJobs > 0 || TotalHeldJobs > 0"
+    " || TotalRemovedJobs > 0 || TotalJobAds > 0"
+)
+_COUNTED = ("Jobs", "SchedulerJobs", "AllusersJobs")
 NO_RECORD = "Collector has no record of schedd/submitter"
 
 
@@ -152,7 +157,7 @@ def ask_schedds(
     user = _own_name() if wish.mine and not wish.grouped else ""
     options = _query_options(wish)
     counts_alone = "SummaryOnly" in options
-    for title, schedd in _find_schedds(wish, reach):
+    for title, schedd in find_schedds(wish, reach):
         host = _host_of(schedd) if "run" in wish.modes else ""
         found = query_jobs(
             reach.connector,
@@ -224,21 +229,24 @@ def _reading(runs: Iterable[ClassAd | AdRun], schedd: Located) -> Iterator[Class
         raise NoAnswerError(schedd, error) from None
 
 
-def choose_filled(answers: Iterable[Answer]) -> Iterator[Answer]:
-    """Yield the answers in which there is any job; of those that come bit by bit, one is read."""
+def is_filled(answer: Answer, wish: Wish) -> bool:
+    """Whether there is any job in an answer, or one that its lines of totals count.
+
+    Of an answer that comes bit by bit, the first job is read.
+    """
     from kettle.wire.ad_shapes import each_ad
 
-    for answer in answers:
-        if answer.runs is not None:
-            runs = iter(answer.runs)
-            first = next(runs, None)
-            if first is None:
-                continue
-            answer.runs = chain([first], runs)
-            answer.ads = each_ad(answer.runs)
-            yield answer
-        elif answer.ads or (answer.summary and read_totals(answer.summary, "").jobs):
-            yield answer
+    if answer.runs is None:
+        summary = answer.summary or ClassAd()
+        counted = _COUNTED if wish.totals_by_user else _COUNTED[:-1]
+        return bool(answer.ads) or any(summary.integer(name) for name in counted)
+    runs = iter(answer.runs)
+    first = next(runs, None)
+    if first is None:
+        return False
+    answer.runs = chain([first], runs)
+    answer.ads = each_ad(answer.runs)
+    return True
 
 
 def _own_name() -> str:
@@ -263,7 +271,8 @@ def _short_address(address: Sinful) -> str:
     return f"{before}?..." if mark else text
 
 
-def _find_schedds(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
+def find_schedds(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
+    """Yield the schedds that the command line means, with what stands over their jobs."""
     if wish.submitter:
         yield from _find_submitters(wish, reach)
         return
@@ -295,12 +304,15 @@ def _known_schedds(wish: Wish, reach: Reach) -> list[Located]:
         except NotFoundError:
             return []
     constraints = [wish.schedd_constraint] if wish.schedd_constraint else []
+    constraints += [_HAS_JOBS] if "global" in wish.flags else []
     constraints += [
         equals(attribute, wish.reach[option])
         for option, attribute in (("name", "Name"), ("address", "MyAddress"))
         if option in wish.reach
     ]
-    ads = reach.pool.query(SCHEDD.query, make_query(SCHEDD.ad_type, constraints=constraints))
+    wanted = ("CondorVersion", "Machine", "MyAddress", "Name")
+    query = make_query(SCHEDD.ad_type, constraints=constraints, projection=wanted)
+    ads = reach.pool.query(SCHEDD.query, query)
     found = [schedd for schedd in map(located, ads) if schedd is not None]
     return sorted(found, key=lambda schedd: schedd.name)
 
