@@ -3,6 +3,7 @@
 
     record_tools.py command_lines <LINES    adds to tests/data/cli/command_lines.json
     record_tools.py condor_q      <LINES    adds to tests/data/cli/condor_q/recordings.json
+    record_tools.py condor_wait   <LINES    adds to tests/data/cli/condor_wait/recordings.json
     record_tools.py silent_pool   <LINES    adds to tests/data/cli/silent_pool/recordings.json
 
 Each line is a command line; words `NAME=VALUE` before the tool are its environment. No daemon is
@@ -31,6 +32,7 @@ USAGE = re.compile(r"^\s*use?(age)?:.*", re.IGNORECASE | re.DOTALL | re.MULTILIN
 KINDS = {
     "command_lines": ("cli/command_lines.json", "", "ONLY_ENV", "root"),
     "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null", "root"),
+    "condor_wait": ("cli/condor_wait/recordings.json", "cli/condor_wait", "/dev/null", "root"),
     "silent_pool": ("cli/silent_pool/recordings.json", "cli/silent_pool", "nobody", "nobody"),
 }
 

@@ -66,7 +66,8 @@ def test_help_goes_where_the_reference_says_it(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(TOOLS) - TAKES_ANYTHING))
 def test_it_says_its_version(name: str) -> None:
     code, said, _ = run(name, "--version" if name == "kettle" else "-version")
-    assert code == 0
+    # As the reference's: only the end of jobs is a success of condor_wait.
+    assert code == (name == "condor_wait")
     assert "25.14.1" in said or name == "kettle"
 
 

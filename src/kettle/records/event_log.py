@@ -108,17 +108,28 @@ class Style:
     utc: bool = False
 
     @classmethod
-    def parse(cls, options: str, *, xml: bool = False) -> Style:
-        """Read the words of a format option; unknown ones mean nothing, as in the reference."""
-        words = {word.upper() for word in re.split(r"[\s,|]+", options) if word}
-        form = Form.XML if xml or "XML" in words else Form.TEXT
-        if "JSON" in words:
-            form = Form.JSON
+    def parse(cls, options: str, *, xml: bool = False, iso: bool = True) -> Style:
+        """Read the words of a format option; unknown ones mean nothing, as in the reference.
+
+        They count in order, and one with `!` before it takes back. `iso` says whether dates are
+        long where no word speaks of them.
+        """
+        chosen = {"XML": xml, "JSON": False, "ISO_DATE": iso, "UTC": False, "SUB_SECOND": False}
+        for word in re.split(r"[\s,]+", options.upper()):
+            wanted = not word.startswith("!")
+            name = word.removeprefix("!")
+            if name in chosen:
+                chosen[name] = wanted
+            elif name == "LEGACY" and wanted:
+                chosen |= dict.fromkeys(("ISO_DATE", "UTC", "SUB_SECOND"), False)
+            elif name == "LEGACY":
+                chosen["ISO_DATE"] = True
+        form = Form.JSON if chosen["JSON"] else Form.XML if chosen["XML"] else Form.TEXT
         return cls(
             form,
-            iso="LEGACY" not in words,
-            sub_second="SUB_SECOND" in words,
-            utc="UTC" in words,
+            iso=chosen["ISO_DATE"],
+            sub_second=chosen["SUB_SECOND"],
+            utc=chosen["UTC"],
         )
 
 

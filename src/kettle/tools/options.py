@@ -117,13 +117,14 @@ def run_tool(
     prefix: str = "",
     wrong_usage: int = 1,
     after_help: int = 0,
+    after_version: int = 0,
 ) -> int:
     """Read the command line into a wish and act on it; the result is the exit code.
 
-    Help and version go to stdout (but see HELP_ON_STDERR) with exit code 0, or `after_help`. A
-    command line that means nothing is answered with what `complain` says (the error and the
-    usage), an operating error with `prefix` and its sentence; both on stderr, with exit code
-    `wrong_usage` and 1.
+    Help and version go to stdout (but see HELP_ON_STDERR) with exit code 0, or `after_help` and
+    `after_version`. A command line that means nothing is answered with what `complain` says (the
+    error and the usage), an operating error with `prefix` and its sentence; both on stderr, with
+    exit code `wrong_usage` and 1.
     """
     try:
         return act(read_wish(argv[1:]), with_debugging(argv, environment), streams)
@@ -131,7 +132,7 @@ def run_tool(
         is_help = asked.kind == "help"
         where = streams.stderr if is_help and argv[0] in HELP_ON_STDERR else streams.stdout
         where.write(usage + asked.more if is_help else _version_text())
-        return after_help if is_help else 0
+        return after_help if is_help else after_version
     except UsageError as error:
         brief = isinstance(error, BriefError)
         below = "" if brief else usage

@@ -2,27 +2,29 @@
 
 Only the log is read; no daemon is asked. Which jobs count and when it is enough is `Watch`, a
 function of the events seen; reading a file that grows is `follow`. Waiting polls the file's size,
-because a log may live on a file system that notifies nobody.
+because a log may live on a file system that notifies nobody. What the real one says is recorded
+in tests/data/cli/condor_wait.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
-from kettle.errors import UsageError
+from kettle.errors import ConfigError, UsageError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
+from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
     JobTerminatedEvent,
     SubmitEvent,
 )
-from kettle.records.event_log import EventReader, Form, Style, render_event
+from kettle.records.event_log import Form, Style, render_event
 from kettle.tools.options import (
     Given,
     MissingValueError,
@@ -33,21 +35,29 @@ from kettle.tools.options import (
 )
 from kettle.tools.programs import Streams
 
+# Compat: the whole name also after two dashes, which the reference takes of three of them alone;
+# shown by test_two_dashes_are_as_good_as_one.
 OPTIONS = (
-    Option("help"),
-    Option("version"),
+    Option("help", shortest=0),
+    Option("version", shortest=0),
     Option("debug", qualified=True),
-    Option("status"),
-    Option("echo", qualified=True),
-    Option("num", values=1),
-    Option("wait", values=1),
+    Option("status", shortest=0),
+    # Attaching a debugger is of Windows; here it changes nothing, as in the reference.
+    Option("attach"),
+    Option("echo", shortest=0, qualified=True),
+    Option("event-id", shortest=0, values=1, qualified=True),
     Option("allevents", shortest=3),
+    Option("wait", shortest=0, values=1),
+    Option("num", shortest=0, values=1),
+    Option("log", shortest=0, values=1),
 )
 USAGE = """\
 Usage: condor_wait [OPTIONS] LOG-FILE [CLUSTER[.PROC[.SUBPROC]]]
 
 Wait until the jobs in an event log have ended, all of them or the ones named.
-Exit code 0 when they have, 1 when time ran out or the log cannot be read.
+The log may be text, XML or JSON. Exit code 0 when they have ended, or when the
+end of the log is reached with -wait 0 or -allevents; 1 when time ran out or the
+log cannot be read.
 
   -help             show this and end
   -version          show the version and end
@@ -56,8 +66,10 @@ Exit code 0 when they have, 1 when time ran out or the log cannot be read.
   -echo[:FORMAT]    copy the events of these jobs to the output; FORMAT is any of
                     ISO_DATE, UTC, XML, JSON, separated by commas
   -num N            wait until N jobs have ended
-  -wait SECONDS     wait no longer than this
-  -allevents        go on to the end of the log though all jobs have ended
+  -wait SECONDS     wait no longer than this; 0: until the end of the log
+  -allevents        read all of the log and end there, or when -wait is over
+  -event-id[:N] ID  wait for N events (1) of this number instead of ends
+  -log LOG-FILE     the log, as a word without option
 """
 POLL_SECONDS = (0.02, 0.5)
 PIECE = 1 << 20
@@ -77,10 +89,14 @@ class Job:
 
     @classmethod
     def parse(cls, text: str) -> Job:
-        """Read `cluster[.proc[.subproc]]`; UsageError if it is not one."""
-        if not re.fullmatch(r"\d+(\.\d+){0,2}", text):
+        """Read the numbers that a text begins with; UsageError if with none.
+
+        What stands behind them means nothing, and -1 means any, as in the reference.
+        """
+        found = re.match(r"\s*([+-]?\d+)(?:\.\s*([+-]?\d+)(?:\.\s*([+-]?\d+))?)?", text, re.ASCII)
+        if found is None:
             raise WrongJobError(f"Couldn't understand job number: {text}")
-        return cls(*map(int, text.split(".")))
+        return cls(*(None if n is None or int(n) == -1 else int(n) for n in found.groups()))
 
     def covers(self, event: Event) -> bool:
         """Tell whether the event is about this job."""
@@ -97,57 +113,101 @@ class Wish:
 
     path: str = ""
     job: Job = Job()
-    echo: Style | None = None
+    echo: str | None = None
     status: bool = False
     count: int | None = None
+    # 0: until the end of the log.
     seconds: float | None = None
     all_events: bool = False
+    # The number of an event that is waited for, and how often.
+    event: int | None = None
+    times: int = 1
+    remark: str = ""
+
+    @property
+    def ends_with_log(self) -> bool:
+        """Whether nothing is waited for once the log is read."""
+        return self.seconds == 0 or (self.all_events and not self.seconds)
 
 
 @dataclass
 class Watch:
-    """What the events seen so far say: how many jobs began and how many have ended."""
+    """What the events seen so far say: which jobs wait for their end, how many have ended."""
 
     wish: Wish
+    style: Style | None = None
     submitted: int = 0
     ended: int = 0
+    found: int = 0
+    open: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
         """Count one event of the log, and note what is to be printed for it."""
         if not self.wish.job.covers(event):
             return
+        if self.style is not None:
+            self.lines.append(render_echo(event, self.style))
         name = f"{event.cluster}.{event.proc}.{event.subproc}"
-        status = ""
+        said = self._count(event, name)
+        if event.number == self.wish.event:
+            # Compat: the reference never finds the events that it counts for themselves, and waits
+            # for ever (test_an_event_that_begins_or_ends_a_job_is_found).
+            self.found += 1
+            said = said or f"{name} event {event.number} found"
+        if said and self.wish.status:
+            self.lines.append(f"{said}\n")
+
+    def _count(self, event: Event, name: str) -> str:
+        """Count what begins or ends a job; return what -status says of it."""
         if event.number == SubmitEvent.number:
             self.submitted += 1
-            status = f"{name} submitted"
-        elif event.number == ClusterSubmitEvent.number:
-            # A cluster whose jobs are made later counts until it has made its last.
-            self.submitted += 1
+            self.open.add(name)
+            return f"{name} submitted"
+        if event.number == ClusterSubmitEvent.number:
+            # Compat: a cluster whose jobs are made later counts until it has made its last; the
+            # reference is done when those made so far are (test_a_factory_is_waited_for).
+            self.open.add(name)
         elif event.number == ClusterRemoveEvent.number:
-            self.ended += 1
+            self.open.discard(name)
         elif isinstance(event, ExecuteEvent):
-            status = f"{name} executing on host {event.host}"
-        elif event.number == JobTerminatedEvent.number:
+            return f"{name} executing on host {event.host}"
+        elif event.number in {JobTerminatedEvent.number, JobAbortedEvent.number}:
             self.ended += 1
-            status = f"{name} completed"
-        elif isinstance(event, JobAbortedEvent):
-            self.ended += 1
-            status = f"{name} aborted"
-        if status and self.wish.status:
-            self.lines.append(status + "\n")
-        if self.wish.echo is not None:
-            self.lines.append(render_echo(event, self.wish.echo))
+            self.open.discard(name)
+            return f"{name} {'aborted' if event.number == JobAbortedEvent.number else 'completed'}"
+        return ""
 
-    def verdict(self) -> str:
-        """Return the sentence that ends the waiting, empty while it goes on."""
-        if self.wish.count is not None:
-            if self.ended < self.wish.count:
-                return ""
+    def verdict(self, *, is_new: bool) -> str:
+        """Return the sentence that ends the waiting, empty while it goes on.
+
+        `is_new` is whether the event came after the first reading: what that found says nothing
+        of the jobs before it has come to the log's end.
+        """
+        wish = self.wish
+        if wish.count is not None and self.ended >= wish.count:
             # Compat: the reference's spelling (test_condor_wait.py).
-            return f"Specifed number of jobs ({self.wish.count}) done."
-        return "All jobs done." if self.ended >= self.submitted else ""
+            return f"Specifed number of jobs ({wish.count}) done."
+        if is_new and self.submitted and self.all_done():
+            return "All jobs done."
+        if wish.event is not None and self.found >= wish.times:
+            return f"Got {self.found} events of id {wish.event}"
+        return ""
+
+    def all_done(self) -> bool:
+        """Tell whether all jobs have ended, and that is what is waited for."""
+        wish = self.wish
+        return not (self.open or wish.count or wish.all_events or wish.event is not None)
+
+    def complaint(self) -> str:
+        """Return what is said when time is over and the log had no job; empty if it had one."""
+        if self.open or self.submitted:
+            return ""
+        if self.wish.job.cluster is not None:
+            return "This log does not mention that job!"
+        if self.wish.event is not None:
+            return f"Saw only {self.found} events of id {self.wish.event}!"
+        return "This log does not mention any jobs!"
 
 
 def render_echo(event: Event, style: Style) -> str:
@@ -170,9 +230,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         environment,
         streams,
         usage=USAGE,
-        read_wish=lambda words: read_wish(list(read_options(words, OPTIONS))),
+        read_wish=lambda words: read_wish(read_options(take_any_job(words), OPTIONS)),
         act=follow_log,
         complain=_complain,
+        after_version=1,
     )
 
 
@@ -184,53 +245,99 @@ def _complain(error: UsageError) -> str:
         # (test_small_words).
         return f"unknown option {error.word}\n\n{USAGE}"
     if isinstance(error, MissingValueError):
-        return f"-{error.option.name} requires an argument\n\n{USAGE}"
+        what = "an id" if error.option.name == "event-id" else "an argument"
+        return f"-{error.option.name} requires {what}\n\n{USAGE}"
     return f"{error}\n\n{USAGE}"
 
 
 def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Open the log and wait; 1 if it cannot be opened or the time is over."""
-    del environment
+    streams.stderr.write(wish.remark)
+    if wish.seconds is not None and wish.seconds < 0:
+        streams.stdout.write("Time expired.\n")
+        return 1
+    style = None if wish.echo is None else read_echo(wish.echo, environment)
     try:
+        # Compat: of a folder the reference says that all its jobs are done
+        # (test_a_folder_is_no_log).
         log = open(wish.path, "rb")  # noqa: SIM115 - closed below, after the message about it
     except OSError as error:
         streams.stderr.write(f"Couldn't open {wish.path}: {error.strerror}\n")
         return 1
     with log:
-        return wait(log, wish, streams)
+        return wait(log, Watch(wish, style), streams)
 
 
-def read_echo(qualifiers: str) -> Style:
-    """Return how events are echoed: with the old dates unless ISO_DATE is asked for."""
-    style = Style.parse(qualifiers)
-    iso = style.iso and "ISO_DATE" in qualifiers.upper()
-    return replace(style, iso=iso or style.form is not Form.TEXT)
+def read_echo(qualifiers: str, environment: Mapping[str, str]) -> Style:
+    """Return how events are echoed: as configured, and as the qualifiers say beyond that."""
+    from kettle.tools.reach import Reach  # few want an echo
+
+    try:
+        configured = Reach(environment).config.get("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""
+    except ConfigError:
+        # A log is read where no pool is, too.
+        configured = ""
+    style = Style.parse(f"{configured},{qualifiers}", iso=False)
+    return replace(style, iso=style.iso or style.form is not Form.TEXT)
 
 
-def read_wish(given: Sequence[Given]) -> Wish:
-    """Return what the options ask for; raise UsageError."""
+def read_wish(given: Iterable[Given]) -> Wish:
+    """Return what the options ask for; raise UsageError at the first that is wrong."""
     wish = Wish()
-    words = []
+    debugging = False
+    job: str | None = None
     for item in given:
         match item.name:
-            case "":
-                words.append(item.value)
+            case "status" if debugging:
+                wish = replace(wish, remark="-status is implied by -debug\n")
             case "status":
                 wish = replace(wish, status=True)
+            case "debug":
+                debugging = True
+                wish = replace(wish, status=False)
             case "echo":
-                wish = replace(wish, echo=read_echo(item.qualifiers))
+                wish = replace(wish, echo=f"{wish.echo or ''},{item.qualifiers}")
+            case "event-id":
+                number = read_number(item.value)
+                times = read_number(item.qualifiers) if ":" in item.word else 1
+                wish = replace(wish, event=number, times=times)
             case "num":
+                if wish.all_events:
+                    raise UsageError("-num cannot be used with -allevents")
                 wish = replace(wish, count=read_count(item))
             case "wait":
                 wish = replace(wish, seconds=read_number(item.value))
             case "allevents":
+                if wish.count is not None:
+                    raise UsageError("-allevents cannot be used with -num")
                 wish = replace(wish, all_events=True)
-    if wish.all_events and wish.count is not None:
-        raise UsageError("-num cannot be used with -allevents")
-    if not words or len(words) > 2:
-        raise UsageError("no log file is named" if not words else f"Extra argument: {words[2]}\n")
-    job = Job.parse(words[1]) if len(words) == 2 and words[1] != "all" else Job()
-    return replace(wish, path=words[0], job=job)
+            case "log":
+                wish = replace(wish, path=item.value)
+            case "" if item.value == "-":
+                raise UnknownOptionError("-")
+            case "" if not wish.path:
+                wish = replace(wish, path=item.value)
+            case "" if job is None:
+                job = item.value
+            case "":
+                raise UsageError(f"Extra argument: {item.value}\n")
+    if not wish.path:
+        raise UsageError("no log file is named")
+    return wish if job is None else replace(wish, job=Job.parse(job))
+
+
+def take_any_job(words: Sequence[str]) -> list[str]:
+    """Return the words with the job id -1, which is all jobs, as no option looks.
+
+    It is one after the log alone, and not where an option's value stands.
+    """
+    taken = list(words)
+    valued = {f"-{option.name}" for option in OPTIONS if option.values}
+    for n, word in enumerate(words):
+        if word == "-1" and n and words[n - 1].partition(":")[0] not in valued:
+            named = any(not w.startswith("-") or w == "-log" for w in words[:n])
+            taken[n] = " -1" if named else word
+    return taken
 
 
 def read_number(text: str) -> int:
@@ -247,46 +354,48 @@ def read_count(item: Given) -> int:
     return count
 
 
-def wait(log: BinaryIO, wish: Wish, streams: Streams) -> int:
-    """Follow the log until the wish is met (0) or its time is over (1).
-
-    Of a time of 0 the end of the log is the end, whatever it says; one below 0 was over before.
-    """
-    if wish.seconds is not None and wish.seconds < 0:
-        streams.stdout.write("Time expired.\n")
-        return 1
-    watch = Watch(wish)
-    reader = EventReader(year=time.localtime().tm_year)
-    for piece in follow(log, wish.seconds):
+def wait(log: BinaryIO, watch: Watch, streams: Streams) -> int:
+    """Follow the log until the wish is met (0) or its time is over (1)."""
+    reader = AnyFormReader(year=time.localtime().tm_year)
+    is_new = False
+    for piece in follow(log, watch.wish.seconds):
+        verdict = ""
         for event in reader.feed(piece):
             watch.take(event)
-            if wish.count is not None and watch.verdict():
+            verdict = watch.verdict(is_new=is_new)
+            if verdict:
                 break
+        if not piece and not is_new:
+            is_new = True
+            verdict = "All jobs done." if watch.all_done() else ""
         streams.stdout.write("".join(watch.lines))
         watch.lines.clear()
-        streams.stdout.flush()
-        # A log read to its end says whether anything is still to come.
-        verdict = watch.verdict()
         if verdict:
             streams.stdout.write(f"{verdict}\n")
             return 0
-    if wish.count is not None and not watch.submitted:
-        whom = "any jobs" if wish.job == Job() else "that job"
-        streams.stderr.write(f"This log does not mention {whom}!\n")
-    elif wish.seconds:
+        streams.stdout.flush()
+        if not piece and watch.wish.ends_with_log:
+            return 0
+    complaint = watch.complaint()
+    if complaint:
+        streams.stderr.write(f"{complaint}\n")
+    else:
         streams.stdout.write("Time expired.\n")
-    return 1 if wish.seconds else 0
+    return 1
 
 
 def follow(log: BinaryIO, seconds: float | None) -> Iterator[bytes]:
-    """Yield all there is, then each piece that is added, until time is over."""
+    """Yield what the log holds and is added, and nothing (b"") at its end, until time is over."""
     deadline = None if seconds is None else time.monotonic() + seconds
-    yield log.read()
     pause = POLL_SECONDS[0]
-    while deadline is None or time.monotonic() < deadline:
-        left = pause if deadline is None else min(pause, max(0.0, deadline - time.monotonic()))
-        time.sleep(left)
+    while True:
         piece = log.read(PIECE)
-        pause = POLL_SECONDS[0] if piece else min(POLL_SECONDS[1], pause * 1.5)
+        yield piece
         if piece:
-            yield piece
+            pause = POLL_SECONDS[0]
+            continue
+        left = pause if deadline is None else min(pause, deadline - time.monotonic())
+        if left <= 0:
+            return
+        time.sleep(left)
+        pause = min(POLL_SECONDS[1], pause * 1.5)
