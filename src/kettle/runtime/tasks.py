@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Container, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 # How long after a round that failed the next one begins: it may have failed before its pause.
 FAILED_PAUSE_SECONDS = 5.0
@@ -83,6 +85,20 @@ def reported(what: str) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001 - it is told, with where it happened
         _report_again(what, error)
+
+
+def do_with_each(do: Callable[[list[_T]], object], things: Iterable[_T], what: str) -> None:
+    """Do something with all things together; where that fails, with each by itself.
+
+    One with which it fails is reported and keeps no other back.
+    """
+    together = list(things)
+    try:
+        do(together)
+    except Exception:  # noqa: BLE001 - told below, of the thing that it is about
+        for each in together:
+            with reported(what):
+                do([each])
 
 
 def _report_again(what: str, error: Exception) -> None:

@@ -506,12 +506,14 @@ class Scheduler:
     def take_out(self, jobs: Iterable[Job]) -> None:
         """Take jobs out of the queue, whose records are on disk."""
         leaving = self.queue.transaction()
-        for job in jobs:
-            if self.queue.jobs.get(job.id) is job:
-                self.outside.records.clean_up(job)
-                departures.plan_departure(leaving, self.queue, job)
+        gone = [job for job in jobs if self.queue.jobs.get(job.id) is job]
+        for job in gone:
+            departures.plan_departure(leaving, self.queue, job)
         if leaving:
             self.queue.commit(leaving)
+        # Not before: one that stays keeps its files, and is mailed of once.
+        for job in gone:
+            self.outside.records.clean_up(job)
 
     # -- users' actions ---------------------------------------------------------------------
 

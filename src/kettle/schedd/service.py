@@ -312,7 +312,7 @@ class ScheddService:
         """Do something with all jobs in some statuses, slice by slice."""
         jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
         for start in range(0, len(jobs), _POLICY_SLICE):
-            _do_with_each(do, jobs[start : start + _POLICY_SLICE])
+            tasks.do_with_each(do, jobs[start : start + _POLICY_SLICE], "The policy of a job")
             await asyncio.sleep(0)
 
     async def _renew_crontabs(self) -> None:
@@ -329,13 +329,3 @@ class ScheddService:
             except StorageError as error:
                 self.runtime.log.problem(f"The queue log stays as it is: {error}")
         await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
-
-
-def _do_with_each(do: Callable[[list[Job]], None], jobs: list[Job]) -> None:
-    """Do something with jobs; one with which it fails is reported and keeps no other back."""
-    try:
-        do(jobs)
-    except Exception:  # noqa: BLE001 - told below, of the job that it is about
-        for job in jobs:
-            with tasks.reported("The policy of a job"):
-                do([job])

@@ -88,6 +88,26 @@ def test_an_end_a_departure_and_the_next_start_are_a_transaction_each() -> None:
     assert world.hands.take() == [("history", "1.0", "4"), ("start", "<c>#1#1#key", "1.1")]
 
 
+def test_a_job_that_cannot_be_taken_out_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    (job,) = world.submit()
+    cleaned: list[str] = []
+    monkeypatch.setattr(world.hands, "clean_up", lambda job: cleaned.append(str(job.id)))
+    append = world.journal.append
+
+    def full(data: bytes, *, refusable: bool = False) -> None:
+        raise StorageError("no room")
+
+    monkeypatch.setattr(world.journal, "append", full)
+    with pytest.raises(StorageError):
+        world.scheduler.take_out([job])
+    assert cleaned == []
+    monkeypatch.setattr(world.journal, "append", append)
+    world.scheduler.take_out([job])
+    world.scheduler.take_out([job])
+    assert cleaned == ["1.0"]
+
+
 def test_a_refused_claim_lets_its_job_wait_again() -> None:
     world = World()
     (job,) = world.submit()

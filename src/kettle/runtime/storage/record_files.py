@@ -75,19 +75,25 @@ class RecordFile:
 
     def append_all(
         self, renders: Iterable[Callable[[int], bytes]], now: int
-    ) -> tuple[int, StorageError | OSError | None]:
+    ) -> tuple[int, Exception | None]:
         """Add records in as few writes as rotation allows.
 
-        Return how many of the first are in the file, and what keeps the others out.
+        Return how many of the first are in the file, and what keeps the others out: the disk
+        (StorageError, OSError), or what is wrong with the next one.
         """
         written = 0
+        fault: Exception | None = None
         waiting: list[bytes] = []
         size = 0
         try:
             if self._size < 0:
                 self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
             for render in renders:
-                data = render(self._size + size)
+                try:
+                    data = render(self._size + size)
+                except Exception as error:  # noqa: BLE001 - it is returned
+                    fault = error
+                    break
                 if waiting and self._has_no_room(size + len(data)):
                     written += self._write(waiting, size)
                     size = 0
@@ -99,7 +105,7 @@ class RecordFile:
         except (StorageError, OSError) as error:
             self._size = -1
             return written, error
-        return written, None
+        return written, fault
 
     def _write(self, records: list[bytes], size: int) -> int:
         count = len(records)

@@ -35,8 +35,6 @@ class Departures:
         self._schedd = schedd
         self.leaving: set[JobId] = set()
         self._ready: dict[JobId, Job] = {}
-        # Jobs whose records are written, and the disk has not said that it has them.
-        self._written: set[JobId] = set()
         self._serving: asyncio.Task[None] | None = None
         self._hurried = asyncio.Event()
 
@@ -92,12 +90,11 @@ class Departures:
     async def _see_out(self, jobs: list[Job]) -> None:
         """Take jobs through the last two doors; one that cannot pass is found by the policy."""
         schedd = self._schedd
-        recorded = [job for job in jobs if job.id in self._written]
-        fresh = [job for job in jobs if job.id not in self._written]
-        for start in range(0, len(fresh), _SLICE):
-            recorded += schedd.scheduler.record(fresh[start : start + _SLICE])
+        for start in range(0, len(jobs), _SLICE):
+            part = jobs[start : start + _SLICE]
+            tasks.do_with_each(self._record, part, "Recording a finished job")
             await asyncio.sleep(0)
-        self._written.update(job.id for job in recorded)
+        recorded = [job for job in jobs if job.recorded]
         try:
             # The batch before is out for good before this one goes; both share a turn of the disk.
             await asyncio.gather(schedd.journal.flush(), schedd.history.sync())
@@ -105,8 +102,10 @@ class Departures:
             schedd.runtime.log.problem(f"{len(recorded)} finished jobs stay: {error}")
             return
         for start in range(0, len(recorded), _SLICE):
-            leaving = recorded[start : start + _SLICE]
-            schedd.scheduler.take_out(leaving)
-            # Not before: one that stays after all must not be recorded again.
-            self._written.difference_update(job.id for job in leaving)
+            part = recorded[start : start + _SLICE]
+            tasks.do_with_each(schedd.scheduler.take_out, part, "The departure of a finished job")
             await asyncio.sleep(0)
+
+    def _record(self, jobs: list[Job]) -> None:
+        """Have those of the jobs recorded that are not: one may stay after that, and try again."""
+        self._schedd.scheduler.record([job for job in jobs if not job.recorded])

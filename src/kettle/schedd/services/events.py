@@ -146,10 +146,13 @@ class ScheddEvents:
             try:
                 with self._as_owner(owner), self.logs.together():
                     for job in group:
-                        event = make(job)
-                        event.cluster, event.proc = job.id.cluster, job.id.proc
-                        event.time = now
-                        self.logs.write(job.ad, event, logs.of(job.ad))
+                        try:
+                            event = make(job)
+                            event.cluster, event.proc = job.id.cluster, job.id.proc
+                            event.time = now
+                            self.logs.write(job.ad, event, logs.of(job.ad))
+                        except Exception as error:  # noqa: BLE001 - the others' are written
+                            self._runtime.log.problem(f"Job {job.id}: {error}")
             except (StorageError, OSError) as error:
                 self._runtime.log.problem(f"Jobs of {owner}: {error}")
 

@@ -59,16 +59,26 @@ class HistoryFiles:
         self._records = JobRecords(frozenset(left_out))
 
     def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
-        """Write finished jobs; return those that the disk has taken, the others have to stay."""
+        """Write finished jobs; return those that the disk has taken, the others have to stay.
+
+        What is wrong with one job's record keeps no other here.
+        """
         if not self.settings.history:
             return jobs
         if self.settings.per_job_history:
             jobs = [job for job in jobs if self._write_per_job(job)]
-        renders = [partial(self._records.finished, job, now=now) for job in jobs]
-        written, trouble = self._jobs.append_all(renders, now)
-        if trouble is not None:
+        taken: list[Job] = []
+        while jobs:
+            renders = (partial(self._records.finished, job, now=now) for job in jobs)
+            written, trouble = self._jobs.append_all(renders, now)
+            taken += jobs[:written]
+            if trouble is None:
+                break
             self._complain(jobs[written], trouble)
-        return jobs[:written]
+            if isinstance(trouble, StorageError | OSError):
+                break
+            jobs = jobs[written + 1 :]
+        return taken
 
     async def sync(self) -> None:
         """Return when every finished job that was appended is on disk; StorageError if not."""
@@ -142,8 +152,9 @@ class HistoryFiles:
     def _write_per_job(self, job: Job) -> bool:
         path = f"{self.settings.per_job_history}/history.{job.id}"
         try:
-            self._runtime.files.write_atomically(path, self._records.ad_lines(job))
-        except (StorageError, OSError) as error:
+            lines = self._records.ad_lines(job).encode("utf-8", "surrogateescape")
+            self._runtime.files.write_atomically(path, lines)
+        except (StorageError, OSError, ValueError) as error:
             self._complain(job, error)
             return False
         # Synced with the history; the folder has the file's name.

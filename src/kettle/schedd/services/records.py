@@ -43,7 +43,8 @@ class Records:
         """Append finished jobs to the history; return those that it has taken."""
         recorded = self._schedd.history.append(jobs, self._schedd.now())
         for job in recorded:
-            self._schedd.trace(job, Step.LEFT)
+            with tasks.reported("The trace of a job"):
+                self._schedd.trace(job, Step.LEFT)
         return recorded
 
     def has(self, job: Job) -> bool:

@@ -14,7 +14,7 @@ from kettle.classad import ClassAd
 from kettle.classad.shared_lines import SharedLines
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, StorageError
 from kettle.records import history_query
 from kettle.records.history import ENVIRONMENT, render_banner, render_record
 from kettle.runtime.context import Runtime
@@ -85,9 +85,14 @@ class RunHistory:
         if not waiting or self._file is None or self._config is None:
             return
         renders = [partial(_render, ad, ended_at, self._lines) for ad, ended_at in waiting]
-        _, trouble = self._file.append_all(renders, waiting[-1][1])
-        if trouble is not None:
+        while renders:
+            written, trouble = self._file.append_all(renders, waiting[-1][1])
+            if trouble is None:
+                return
             self._runtime.log.problem(f"The history lacks runs: {trouble}")
+            if isinstance(trouble, StorageError | OSError):
+                return
+            renders = renders[written + 1 :]
 
     async def answer(self, stream: Stream) -> None:
         """Answer GET_HISTORY."""

@@ -114,6 +114,16 @@ def test_what_the_disk_does_not_take_is_told_apart(
     assert numbers(file) == [f"ClusterId = {at}" for at in range(10)]
 
 
+def test_a_record_that_cannot_be_made_keeps_none_before_it_out(tmp_path: Path) -> None:
+    def odd(offset: int) -> bytes:
+        raise ValueError("an odd job")
+
+    file = RecordFile(Files(), str(tmp_path / "history"), RotationRules(130, 9))
+    written, trouble = file.append_all((small(1), small(2), odd, small(3)), now=1_000_000)
+    assert (written, str(trouble)) == (2, "an odd job")
+    assert numbers(file) == ["ClusterId = 1", "ClusterId = 2"]
+
+
 def test_what_a_power_cut_left_of_a_last_record_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "history"
     file = RecordFile(Files(), str(path), RotationRules())

@@ -25,6 +25,7 @@ class Schedd:
         self.story: list[str] = []
         self.waiting: list[Callable[[], None]] = []
         self.fails = False
+        self.jobs: dict[int, Any] = {}
         self.runtime = SimpleNamespace(log=SimpleNamespace(problem=self.story.append))
         self.journal = self.history = self.on_disk = self.scheduler = self
         self.departures = Departures(self)  # type: ignore[arg-type]
@@ -36,7 +37,10 @@ class Schedd:
     def end(self, *numbers: int) -> None:
         """Have jobs end, whose last statuses come to the disk together."""
         for number in numbers:
-            self.departures.begin(SimpleNamespace(id=JobId(1, number)))  # type: ignore[arg-type]
+            job: Any = self.jobs.setdefault(
+                number, SimpleNamespace(id=JobId(1, number), recorded=False)
+            )
+            self.departures.begin(job)
 
     def statuses_are_on_disk(self) -> None:
         waiting, self.waiting = self.waiting, []
@@ -55,7 +59,12 @@ class Schedd:
 
     def record(self, jobs: Iterable[Any]) -> Sequence[Any]:
         found = [job for job in jobs if job.id.proc != 13]
-        self.story.append(f"record {len(found)}")
+        if found:
+            self.story.append(f"record {len(found)}")
+        for job in found:
+            if job.id.proc == 666:
+                raise ValueError("an odd job")
+            job.recorded = True
         return found
 
     def take_out(self, jobs: Iterable[Any]) -> None:
@@ -175,16 +184,74 @@ def test_jobs_that_could_not_be_taken_out_are_not_recorded_again() -> None:
         here.end(1, 2)
         here.statuses_are_on_disk()
         await asyncio.sleep(1)
-        assert here.story == ["record 2", "sync", "synced", "fail"]
+        assert here.story == ["record 2", "sync", "synced", *["fail"] * 3]
         assert not here.departures.leaving
         here.take_out, here.story = take_out, []  # type: ignore[method-assign]
         here.end(1, 2)
         here.statuses_are_on_disk()
         await asyncio.sleep(1)
         assert here.story == ["sync", "synced", "take out 2"]
-        assert "The departure of finished jobs failed" in said[0]
+        assert "The departure of a finished job failed" in said[0]
 
     try:
         run_virtually(main())
     finally:
         tasks.set_reporter(None)
+
+
+def test_one_job_whose_record_fails_keeps_no_other_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(departing, "_SLICE", 2)
+    here = Schedd()
+    said: list[str] = []
+
+    async def main() -> None:
+        tasks.set_reporter(said.append)
+        here.end(1, 2, 3, 666, 4, 5)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        # Of the slice that failed only the odd one is tried again: the other was recorded.
+        assert here.story == [
+            *("record 2", "record 2", "record 1", "record 2", "sync", "synced"),
+            *("take out 2", "take out 2", "take out 1"),
+        ]
+        assert not here.departures.leaving
+        here.story = []
+        here.end(666)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 1", "record 1", "sync", "synced"]
+
+    try:
+        run_virtually(main())
+    finally:
+        tasks.set_reporter(None)
+    assert "Recording a finished job failed" in said[0]
+
+
+def test_a_slice_that_fails_at_the_end_is_not_recorded_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was recorded before a failure is known even where all the rest is cut off."""
+    monkeypatch.setattr(departing, "_SLICE", 2)
+    here = Schedd()
+    record = here.record
+
+    async def main() -> None:
+        def die(jobs: Iterable[Any]) -> Sequence[Any]:
+            found = list(jobs)
+            if any(job.id.proc == 3 for job in found):
+                raise asyncio.CancelledError
+            return record(found)
+
+        here.record = die  # type: ignore[method-assign]
+        here.end(1, 2, 3)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 2"]
+        here.record = record  # type: ignore[method-assign]
+        here.end(1, 2, 3)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 2", "record 1", "sync", "synced", "take out 2", "take out 1"]
+
+    run_virtually(main())
