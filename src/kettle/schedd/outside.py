@@ -94,7 +94,7 @@ class Departing(Protocol):
 class Outside:
     """The parts, the word to the negotiator that jobs wait, and a clock.
 
-    `rest` does something after so many seconds in which a job waits.
+    `rest` does something after so many seconds in which a job waits, `again` what had failed.
     """
 
     claims: Claiming
@@ -104,3 +104,4 @@ class Outside:
     departures: Departing
     want_matches: Callable[[], None]
     rest: Callable[[JobId, int, Callable[[], None]], None]
+    again: Callable[[int, Callable[[], None]], None]

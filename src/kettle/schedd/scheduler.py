@@ -28,7 +28,7 @@ from kettle.matchmaking.requests import (
     RESOURCE_PROC,
 )
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
-from kettle.records.unwritten_events import SHADOW_EVENTS
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs, tallies
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
@@ -43,6 +43,7 @@ from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.rests import Rests, forget_rest, note_rest
+from kettle.schedd.run_ends import RunEnd
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
 
@@ -70,6 +71,8 @@ class Scheduler:
         self.statistics = statistics
         self.system_policy = system_policy
         self.rests = Rests()
+        # Jobs whose run is over, and the queue could not be told yet.
+        self._unended: set[JobId] = set()
         # Sizes that are kept coarse: lower-case name → percent.
         self.rounded: Mapping[str, int] = {}
 
@@ -351,19 +354,36 @@ class Scheduler:
         """Take the end of a run: the job's next status, and the claim's next job."""
         claim = self.claims.by_job.get(job_id)
         job = self.queue.jobs.get(job_id)
-        pause = 0
+        end = RunEnd(job_id, reason, attributes, self.now())
         if job is not None:
             began = job.ad.integer("ShadowBday") or 0
-            pause = self.rests.after_run(job_id, attributes, self.now() - began)
+            end.pause = self.rests.after_run(job_id, attributes, end.at - began)
         self._follow_startd(job_id, attributes.get("StartdIpAddr"))
         try:
-            if job is not None:
-                self._end_run(job, reason, attributes)
+            self._take_end(end)
         finally:
             # The run is over for its claim, too, whatever went wrong with the job's.
-            self._let_rest(job_id, job, pause)
             if claim is not None:
                 self._end_use(claim, reusable=reusable)
+
+    def _take_end(self, end: RunEnd) -> None:
+        """Commit the end of a run, once; what the queue does not take is tried again later.
+
+        Until then the job is nobody's, and is not started again: perhaps it has ended.
+        """
+        job = self.queue.jobs.get(end.job)
+        try:
+            event = self._commit_end(job, end) if job is not None else None
+        except Exception:
+            self._unended.add(end.job)
+            self.outside.again(end.next_try(), partial(self._take_end, end))
+            raise
+        self._unended.discard(end.job)
+        try:
+            if job is not None:
+                self._follow_end(job, end, event)
+        finally:
+            self._let_rest(end.job, job, end.pause)
 
     def _let_rest(self, job_id: JobId, job: Job | None, pause: int) -> None:
         """Let a job that waits again be started, after a pause if its runs fail."""
@@ -393,9 +413,9 @@ class Scheduler:
             self.idle.unreserve(job_id)
             self.outside.want_matches()
 
-    def _end_run(self, job: Job, reason: int, attributes: Mapping[str, str]) -> None:
-        """Commit the end of a run."""
-        now = self.now()
+    def _commit_end(self, job: Job, end: RunEnd) -> job_machine.Event | None:
+        """Commit the end of a run; return what it means for the job, None if it was decided."""
+        reason, attributes, now = end.reason, end.attributes, end.at
         reported = job_runs.reported_attributes(attributes)
         changes = job_runs.coarse(job.ad, reported, self.rounded)
         changes.pop("JobStatus", None)
@@ -410,17 +430,27 @@ class Scheduler:
         if reason in ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
             # Its log has the job's end: a removal that came too late adds none.
             changes["JobAbortEventLogged"] = "1"
-        self._count_moved(job, attributes, now)
+        moved_before = job.ad.real("BytesRecvd") or 0.0, job.ad.real("BytesSent") or 0.0
         self.queue.update(job.id, changes)
+        self._count_moved(moved_before, attributes, now)
+        return event
+
+    def _follow_end(self, job: Job, end: RunEnd, event: job_machine.Event | None) -> None:
+        """Tell and count what was committed, and let a finished job go."""
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
             self.outside.owners.held_running(job)
-        self.statistics.on_ended(job, reason, now, decided=event is None)
+        self.statistics.on_ended(job, end.reason, end.at, decided=event is None)
         self.outside.records.run_ended(job)
+        if end.tries and SCHEDD_EVENTS in end.attributes:
+            # Whoever ended it beside us waits for that no more.
+            self.outside.owners.recall(job)
         self.let_go(job)
 
-    def _count_moved(self, job: Job, report: Mapping[str, str], now: int) -> None:
-        """Count what the run that ends now has moved; the job's ad has what those before it did."""
+    def _count_moved(
+        self, before: tuple[float, float], report: Mapping[str, str], now: int
+    ) -> None:
+        """Count what a run has moved; `before` is what those before it had."""
         said = {name: report[name] for name in ("BytesRecvd", "BytesSent") if name in report}
         attributes = job_runs.reported_ad(said)
         spent = job_runs.reported_ad(
@@ -430,8 +460,8 @@ class Scheduler:
         to_job, from_job = attributes.real("BytesRecvd"), attributes.real("BytesSent")
         if to_job or from_job:
             self.statistics.on_moved(
-                (to_job or 0.0) - (job.ad.real("BytesRecvd") or 0.0),
-                (from_job or 0.0) - (job.ad.real("BytesSent") or 0.0),
+                (to_job or 0.0) - before[0],
+                (from_job or 0.0) - before[1],
                 now,
             )
 
@@ -560,7 +590,9 @@ class Scheduler:
 
     def _has_run(self, job: Job) -> bool:
         """Tell whether a run of a job is not over, whatever its status was edited to be."""
-        return job.id in self.claims.by_job or self.outside.runs.is_beside(job)
+        if job.id in self.claims.by_job or job.id in self._unended:
+            return True
+        return self.outside.runs.is_beside(job)
 
     def _released(self, job: Job, reason: str) -> None:
         """Tell the log of a release, and first who may still be carrying out the hold."""
@@ -569,7 +601,12 @@ class Scheduler:
         self.outside.owners.released(job, reason)
 
     def _has_shadow(self, job: JobId) -> bool:
-        """Tell whether a claim runs the job; a removed or held job may still have a shadow."""
+        """Tell whether a claim runs the job; a removed or held job may still have a shadow.
+
+        One whose end is yet to be committed has none that hears, and its end says what it means.
+        """
+        if job in self._unended:
+            return True
         claim = self.claims.by_job.get(job)
         return claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}
 

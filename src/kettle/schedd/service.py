@@ -182,6 +182,7 @@ class ScheddService:
                 departures=self.departures,
                 want_matches=self.want_matches,
                 rest=self._rest,
+                again=_again,
             ),
             self.now,
             most_running=self.settings.most_running,
@@ -329,3 +330,13 @@ class ScheddService:
             except StorageError as error:
                 self.runtime.log.problem(f"The queue log stays as it is: {error}")
         await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
+
+
+def _again(seconds: int, act: Callable[[], None]) -> None:
+    """Do what has failed once more, after so many seconds."""
+
+    def do() -> None:
+        with tasks.reported("What had failed before"):
+            act()
+
+    asyncio.get_running_loop().call_later(seconds, do)

@@ -40,6 +40,8 @@ class Hands:
         self.scheduler: Scheduler | None = None
         # Jobs that rest, for how long, and what wakes them.
         self.resting: list[tuple[JobId, int, Callable[[], None]]] = []
+        # What failed, and is to be done again after so many seconds.
+        self.again: list[tuple[int, Callable[[], None]]] = []
         # Jobs that run beside the schedd.
         self.beside: set[str] = set()
         # Whether the disk of the history is full.
@@ -138,6 +140,7 @@ class World(Schedd):
                 departures=self.hands,
                 want_matches=self.hands.want_matches,
                 rest=lambda job, seconds, act: self.hands.resting.append((job, seconds, act)),
+                again=lambda seconds, act: self.hands.again.append((seconds, act)),
             ),
             lambda: self.now,
             most_running=0,

@@ -108,6 +108,100 @@ def test_a_job_that_cannot_be_taken_out_keeps_what_it_has(monkeypatch: pytest.Mo
     assert cleaned == ["1.0"]
 
 
+class Full:
+    """A journal without room, for as long as it lasts."""
+
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._append = world.journal.append
+        self.lasts = True
+        monkeypatch.setattr(world.journal, "append", self.append)
+
+    def append(self, data: bytes, *, refusable: bool = False) -> None:
+        if self.lasts:
+            raise StorageError("no room")
+        self._append(data)
+
+
+def test_an_end_that_the_queue_does_not_take_is_taken_later_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.run(job)
+    full = Full(world, monkeypatch)
+    with pytest.raises(StorageError):
+        world.exit(job, ExitCode=3, BytesSent=100)
+    # The claim is free, the job is not: perhaps it has ended.
+    assert world.hands.take() == [("release", claim.id)]
+    ended_at = world.now
+    seconds = []
+    for _ in range(8):
+        ((after, again),) = world.hands.again
+        world.hands.again.clear()
+        seconds.append(after)
+        world.now += after
+        with pytest.raises(StorageError):
+            again()
+    assert seconds == [5, 10, 20, 40, 80, 160, 300, 300]
+    assert status_of(job) is JobStatus.RUNNING
+    full.lasts = False
+    ((_, again),) = world.hands.again
+    world.hands.again.clear()
+    again()
+    assert world.hands.take() == [("history", "1.0", "4")]
+    assert job.ad.integer("ExitCode") == 3
+    assert job.ad.integer("CompletionDate") == ended_at
+    assert world.hands.runs == ["1.0"]
+    assert world.hands.again == []
+    moved = world.scheduler.statistics.counters
+    assert moved.value("FileTransferDownloadBytes") == 100.0
+    # Whoever is asked once more has nothing to do.
+    again()
+    assert world.hands.take() == []
+    assert world.hands.runs == ["1.0"]
+
+
+def test_a_job_whose_end_is_not_taken_yet_is_started_by_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    full = Full(world, monkeypatch)
+    with pytest.raises(StorageError):
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False)
+    full.lasts = False
+    world.hands.take()
+    act(world, 1, "1.0")
+    act(world, 2, "1.0")
+    assert status_of(job) is JobStatus.IDLE
+    assert not world.idle.is_waiting(job.id)
+    ((_, again),) = world.hands.again
+    again()
+    assert world.idle.is_waiting(job.id)
+
+
+def test_a_job_that_had_ended_before_it_was_removed_leaves_when_its_end_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    full = Full(world, monkeypatch)
+    with pytest.raises(StorageError):
+        world.exit(job, ExitCode=0)
+    full.lasts = False
+    world.hands.take()
+    act(world, 3, "1.0")
+    world.scheduler.see_out([job])
+    assert not [done for done in world.hands.take() if done[0] in {"009", "history"}]
+    ((_, again),) = world.hands.again
+    again()
+    # Its log has the end of a run: it is told of none a second time.
+    assert not [done for done in world.hands.take() if done[0] == "009"]
+    assert job.id not in world.queue.jobs
+
+
 def test_a_refused_claim_lets_its_job_wait_again() -> None:
     world = World()
     (job,) = world.submit()

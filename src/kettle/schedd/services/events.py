@@ -141,18 +141,22 @@ class ScheddEvents:
         has rendered one before the next is made, and keeps none (`EventLogs.prepare`).
         """
         logs = Common(LOG_NAMES, self.logs.logs_of)
+
+        def write(job: Job) -> None:
+            event = make(job)
+            event.cluster, event.proc = job.id.cluster, job.id.proc
+            event.time = now
+            try:
+                self.logs.write(job.ad, event, logs.of(job.ad))
+            except Exception as error:  # noqa: BLE001 - the others' are written
+                self._runtime.log.problem(f"Job {job.id}: {error}")
+
         for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
             now = self._runtime.clock.now()
             try:
                 with self._as_owner(owner), self.logs.together():
                     for job in group:
-                        try:
-                            event = make(job)
-                            event.cluster, event.proc = job.id.cluster, job.id.proc
-                            event.time = now
-                            self.logs.write(job.ad, event, logs.of(job.ad))
-                        except Exception as error:  # noqa: BLE001 - the others' are written
-                            self._runtime.log.problem(f"Job {job.id}: {error}")
+                        write(job)
             except (StorageError, OSError) as error:
                 self._runtime.log.problem(f"Jobs of {owner}: {error}")
 

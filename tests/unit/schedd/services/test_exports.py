@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,10 @@ from kettle.classad.text import quote_line
 from kettle.errors import KettleError, StorageError
 from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
-from kettle.runtime.process.processes import SystemProcesses
-from kettle.runtime.process.snapshot import ForkedSnapshots, InlineSnapshots
+from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
-from kettle.schedd.services.export_folders import ExportFolders, NotBegun
+from kettle.schedd.services.export_folders import ExportFolders
 from kettle.schedd.services.exports import ExportCommands
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer
@@ -389,42 +387,6 @@ def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
     assert said[4:6] == ["0 NotBegun"] * 2
     # Somebody else waits for his own folder only.
     assert said[6] == "60 NotBegun"
-
-
-class Killed(Files):
-    """Whoever makes a file with it does not see the end of that."""
-
-    def sync_folder(self, path: str) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.timeout(20)
-def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None:
-    path, data = tmp_path / LOG_NAME, b"107 1 CreationTimestamp 1000\n"
-
-    async def scenario() -> None:
-        processes, files = SystemProcesses(), Killed()
-        processes.start()
-        runtime: Any = SimpleNamespace(
-            snapshots=ForkedSnapshots(files, processes),
-            files=files,
-            privileges=Privileges(account_of(os.getuid()), can_switch=False),
-        )
-        folders = ExportFolders(runtime)
-        try:
-            with pytest.raises(KettleError, match="status -9") as failed:
-                await folders.create("ann", str(path), data)
-            assert not isinstance(failed.value, NotBegun)
-            assert await folders.has("ann", NewLog.of(str(path), data))
-            with pytest.raises(NotBegun, match="File exists") as refused:
-                await folders.create("ann", str(path), data)
-            assert refused.value.was_there
-        finally:
-            processes.stop()
-            await files.synchronizer.idle()
-
-    asyncio.run(scenario())
-    assert path.read_bytes() == data
 
 
 @pytest.mark.timeout(20)

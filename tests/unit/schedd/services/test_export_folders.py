@@ -1,0 +1,56 @@
+"""What is known of a child that writes a log, whoever ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.errors import KettleError
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.process.snapshot import ForkedSnapshots
+from kettle.runtime.storage.files import Files
+from kettle.schedd.queue.exports import LOG_NAME, NewLog
+from kettle.schedd.services.export_folders import ExportFolders, NotBegun
+
+
+class Killed(Files):
+    """Whoever makes a file with it does not see the end of that."""
+
+    def sync_folder(self, path: str) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.timeout(20)
+def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None:
+    path, data = tmp_path / LOG_NAME, b"107 1 CreationTimestamp 1000\n"
+
+    async def scenario() -> None:
+        processes, files = SystemProcesses(), Killed()
+        processes.start()
+        runtime: Any = SimpleNamespace(
+            snapshots=ForkedSnapshots(files, processes),
+            files=files,
+            privileges=Privileges(account_of(os.getuid()), can_switch=False),
+        )
+        folders = ExportFolders(runtime)
+        try:
+            with pytest.raises(KettleError, match="status -9") as failed:
+                await folders.create("ann", str(path), data)
+            assert not isinstance(failed.value, NotBegun)
+            assert await folders.has("ann", NewLog.of(str(path), data))
+            with pytest.raises(NotBegun, match="File exists") as refused:
+                await folders.create("ann", str(path), data)
+            assert refused.value.was_there
+        finally:
+            processes.stop()
+            await files.synchronizer.idle()
+
+    asyncio.run(scenario())
+    assert path.read_bytes() == data
