@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from kettle.attributes.match_words import OF_WHOEVER_ASKS
 from kettle.classad import ClassAd
 
 RESOURCE_COUNT = "_condor_RESOURCE_COUNT"
@@ -19,15 +20,8 @@ RESOURCE_PROC = "_condor_RESOURCE_PROC"
 
 # What a request carries beside the significant attributes.
 IDENTITY_ATTRIBUTES = ("AutoClusterId", "ClusterId", "GlobalJobId", "Owner", "ProcId")
-# What the negotiator alone says of whoever asks, in lower case: a job's own words of these names
-# are about nobody.
-_NEGOTIATORS = frozenset(
-    {
-        "submitterautoregroup", "submittergroup", "submittergroupquota",
-        "submittergroupresourcesinuse", "submitternegotiatinggroup", "submitteruserprio",
-        "submitteruserresourcesinuse", "submittorprio",
-    }
-)  # fmt: skip
+# A job's own words of these names, here in lower case, are about nobody.
+_NEGOTIATORS = frozenset(name.lower() for name in OF_WHOEVER_ASKS)
 # What a negotiator needs of a request, be it significant or not.
 _MATCHING_ATTRIBUTES = (
     "AccountingGroup",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kettle.attributes.match_words import NO_GROUP, OF_A_MATCH
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.cycle import Match, Rejection
 from kettle.matchmaking.requests import RESOURCE_CLUSTER, RESOURCE_PROC
@@ -96,23 +97,20 @@ def offered_ad(match: Match) -> ClassAd:
     Where a slot is taken from somebody its own ad tells of his group: not of this match.
     """
     request = match.request
-    group = request.ad.string("SubmitterGroup") or "<none>"
+    group = request.ad.string("SubmitterGroup") or NO_GROUP
     ad = ClassAd(
-        {
-            RESOURCE_CLUSTER: request.cluster,
-            RESOURCE_PROC: request.proc,
-            "RemoteNegotiatingGroup": group,
-            "RemoteAutoregroup": False,
-        },
-        parent=match.slot_ad,
+        {RESOURCE_CLUSTER: request.cluster, RESOURCE_PROC: request.proc}, parent=match.slot_ad
     )
-    told = {
-        "RemoteGroup": "" if group == "<none>" else group,
+    said = {
+        "RemoteNegotiatingGroup": group,
+        "RemoteAutoregroup": False,
+        "RemoteGroup": "" if group == NO_GROUP else group,
         "MatchedConcurrencyLimits": match.limits,
     }
-    for name, text in told.items():
-        if text:
-            ad[name] = text
+    # Every word of the table is said, or taken from the slot's ad.
+    for name, *_ in OF_A_MATCH:
+        if said[name] != "":
+            ad[name] = said[name]
         elif name in match.slot_ad:
             ad.insert_text(name, "undefined")
     return ad

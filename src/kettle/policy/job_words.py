@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from kettle.attributes import match_words
 from kettle.attributes.job import Job
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.submit.registry import all_commands
@@ -32,14 +33,14 @@ _OF_RESOURCES = ("usage", "provisioned")
 # another manager, what a late materialized cluster reads, and what a workflow or a virtual machine
 # makes of a job.
 _FAMILIES = (
-    "submit_", "kettle", "authtoken", "x509", "oauth", "remote", "submitter", "submittor",
-    "_condor_", "routed", "jobmaterialize", "dagman", "machineattr", "ec2tag", "ec2parameter",
-    "vmparam_",
+    *match_words.FAMILIES, "submit_", "kettle", "authtoken", "x509", "oauth", "_condor_",
+    "routed", "jobmaterialize", "dagman", "machineattr", "ec2tag", "ec2parameter", "vmparam_",
 )  # fmt: skip
 # Names that mean something, beside the tables of attributes and of submit commands.
 _BESIDE = frozenset(
     name.lower()
     for name in (
+        *match_words.KEPT_WITH_A_SLOT,
         "AlwaysRunAsOwner", "ClaimId", "ClaimIds", "CredentialDir", "DAGParentNodeNames",
         "DelegatedProxyExpiration", "DisableCoolDown", "EC2RemoteVirtualMachineName", "Env",
         "EnvDelim",
@@ -47,7 +48,7 @@ _BESIDE = frozenset(
         "JobAbortEventLogged", "JobCoolDownExpiration", "JobCoreFileName", "JobRequiresSandbox",
         "JobUid", "JobUmask",
         "LastRejMatchNegotiator", "LastRemoteWallClockTime", "LimitDirectoryAccess", "Managed",
-        "ManagedManager", "MatchedConcurrencyLimits", "MyAddress", "NumJobCoolDowns",
+        "ManagedManager", "MyAddress", "NumJobCoolDowns",
         "OtherJobRemoveRequirements",
         "PostArgs", "PostArguments", "PostCmd", "PostEnv", "PostEnvironment", "PreArgs",
         "PreArguments", "PreCmd", "PreEnv", "PreEnvironment", "PublicClaimIds", "RouteName",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kettle.attributes.match_words import KEPT_WITH_A_SLOT, REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
@@ -28,7 +29,7 @@ _OF_THE_RUN = (
     "PublicClaimIds",
     "StartdIpAddr",
     "RemoteHost",
-    "RemotePool",
+    REMOTE_POOL,
     "RemoteSlotID",
     "DelegatedProxyExpiration",
     "TransferringInput",
@@ -39,10 +40,6 @@ _OF_THE_RUN = (
     JOB_PID,
     JOB_PID_BIRTH,
 )
-
-# What is the match's to say: a job's own words of it do not count. Of the group only the request of
-# the claim speaks.
-_OF_THE_MATCH = ("RemoteNegotiatingGroup", "RemotePool")
 
 # What a shadow says of an attribute that is to go.
 _GONE = "undefined"
@@ -98,9 +95,9 @@ def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attri
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
     }
-    pool = slot.text("RemotePool")
+    pool = slot.text(REMOTE_POOL)
     if pool is not None:
-        changes["RemotePool"] = pool
+        changes[REMOTE_POOL] = pool
     return changes
 
 
@@ -117,7 +114,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
         changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
-    for name in (*_OF_THE_LAST_RUN, *_OF_THE_MATCH):
+    for name in (*_OF_THE_LAST_RUN, *KEPT_WITH_A_SLOT):
         if name in ad and name not in of_claim:
             changes[name] = None
     return changes

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kettle.attributes.match_words import KEPT_WITH_A_SLOT
 from kettle.classad import ClassAd, symmetric_match
 from kettle.matchmaking.requests import concurrency_limits, limits_text
-from kettle.schedd.negotiation import REMOTE_POOL
 from kettle.schedd.queue.job_queue import Job
 
 # How long a match may be used after it was made: the negotiator keeps its limits aside for longer
 # (negotiator.recent_matches.DIVIDED_SECONDS).
 ALLOWED_SECONDS = 5
-
-# What a negotiator says about a match, kept with the slots that come of it.
-_GROUP_ATTRIBUTES = (
-    "RemoteNegotiatingGroup",
-    "RemoteGroup",
-    "RemoteAutoregroup",
-    "MatchedConcurrencyLimits",
-    REMOTE_POOL,
-)
 
 
 def fits(job: Job, slot: ClassAd) -> bool:
@@ -86,7 +77,7 @@ def keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
 
     Its startd has no say in that.
     """
-    for name in _GROUP_ATTRIBUTES:
+    for name in KEPT_WITH_A_SLOT:
         text = matched.text(name)
         if text is None:
             slot.discard(name)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
+from kettle.attributes.match_words import REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_operand, read_count
 from kettle.matchmaking.requests import build_request
@@ -30,9 +31,6 @@ from kettle.wire.messages.negotiate import (
     SendResourceRequestList,
     read_word,
 )
-
-# What a slot that was matched in another pool says of it, here and in the job that runs there.
-REMOTE_POOL = "RemotePool"
 
 # How long a negotiator may think between two words: other submitters have their turns meanwhile.
 THINKING_SECONDS = 600.0

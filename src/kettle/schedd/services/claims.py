@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from kettle.attributes.match_words import OF_A_MATCH
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.matchmaking.unreachable import Unreachable
@@ -222,18 +223,15 @@ def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
             "_condor_CLAIM_PARTITIONABLE_SLOT": False,
             "StartdSendsAlives": True,
             "_condor_StartdHandlesAlives": True,
-            "RemoteNegotiatingGroup": claim.slot.string("RemoteNegotiatingGroup") or "<none>",
-            "RemoteAutoregroup": claim.slot.boolean("RemoteAutoregroup") is True,
         },
         parent=job,
     )
-    matched = {
-        "RemoteGroup": claim.slot.text("RemoteGroup"),
-        "ConcurrencyLimits": claim.slot.text("MatchedConcurrencyLimits"),
-        "MatchedConcurrencyLimits": None,
-        "WorkingCM": None,
-    }
-    for name, text in matched.items():
+    told: dict[str, str | None] = {"WorkingCM": None}
+    for word in OF_A_MATCH:
+        told[word.name] = None
+        said = claim.slot.text(word.name)
+        told[word.asked_as or word.name] = word.silent if said in (None, "undefined") else said
+    for name, text in told.items():
         if text is not None or name in job:
             request.insert_text(name, text or "undefined")
     return request

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from kettle.attributes.match_words import REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError
@@ -20,7 +21,6 @@ from kettle.runtime.sockets.collectors import Advertiser
 from kettle.schedd import ads
 from kettle.schedd.claims import Claim, Phase
 from kettle.schedd.flocking import FlockLevels
-from kettle.schedd.negotiation import REMOTE_POOL
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.weights import MOST_WEIGHT
 from kettle.wire.commands import Command
