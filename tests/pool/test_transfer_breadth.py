@@ -325,6 +325,64 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     assert jobs.record().integer("NumJobStarts") == 2
 
 
+# Takes what is below a folder, and says of files named `bad` that they cannot be taken.
+CHECKPOINT_PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  echo 'PluginType = "FileTransfer"'
+  echo 'SupportedMethods = "shelf"'
+  echo 'MultipleFileSupport = true'
+  exit 0
+fi
+sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2" >.urls
+while read -r url; do
+  name=${url##*/}
+  there=/${url#shelf://}
+  if [ -e bad-one ] && [ "$name" = state ]; then
+    echo "[ TransferUrl = \\"$url\\"; TransferSuccess = false; TransferError = \\"no room\\" ]"
+  else
+    mkdir -p "${there%/*}" && cp "$name" "$there"
+    echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 2 ]"
+  fi
+done <.urls >"$4"
+exit $(cat bad-one 2>/dev/null || echo 0)
+"""
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_checkpoint_that_a_plug_in_refuses_is_tried_again_and_one_that_breaks_it_holds_the_job(
+    pool: PersonalPool, work: Path, code: int
+) -> None:
+    """What the plug-in's exit code says, as in the reference."""
+    (work / "ck").mkdir()
+    (work / "ck").chmod(0o777)
+    (work / "shelf").write_text(CHECKPOINT_PLUGIN)
+    (work / "shelf").chmod(0o755)
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state\n"
+        f"rm -f bad-one; [ $n = 1 ] && echo {code} > bad-one\n"
+        "[ $n = 3 ] && exit 0\n"
+        "exit 85"
+    )
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state\ntransfer_output_files =\n"
+        f"checkpoint_destination = shelf://{str(work).strip('/')}/ck\n"
+        f"transfer_plugins = shelf={work}/shelf\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    if code:
+        jobs.wait_for(12, 30)
+        text = "\tStarter failed to upload checkpoint\n\tCode 36 Subcode -1\n"
+        assert text in jobs.log.read_text()
+        run_tool(pool, "condor_rm", str(jobs.cluster))
+        return
+    jobs.wait_for(5, 30)
+    assert jobs.count_events(12) == {}
+    record = jobs.record()
+    assert (record.integer("CheckpointNumber"), record.integer("NumCkpts")) == (1, 1)
+    place = work / "ck" / (record.string("GlobalJobId") or "").replace("#", "_")
+    assert [path.parent.name for path in place.glob("*/state")] == ["0001"]
+
+
 def test_what_was_printed_before_a_checkpoint_is_there_after_another_run(
     pool: PersonalPool, work: Path
 ) -> None:

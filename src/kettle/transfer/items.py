@@ -43,13 +43,18 @@ class SendUrl:
 
 @dataclass(frozen=True, slots=True)
 class ReportUrl:
-    """The outcome of an output file that the sender put to a URL with a plug-in (999/7)."""
+    """The outcome of an output file that the sender put to a URL with a plug-in (999/7).
+
+    What is not sent: the hold `subcode` of a failure, and whether it was an `orderly` one, told by
+    a plug-in that itself ended well.
+    """
 
     name: str
     destination: str
     success: bool
     error: str = ""
     subcode: int = 0
+    orderly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

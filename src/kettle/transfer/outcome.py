@@ -44,7 +44,8 @@ class UrlResult:
     """How a plug-in fared with one URL: `error` is empty if it worked.
 
     `subcode` is the hold subcode of a failure: an errno, a TransferSubCode, or how the plug-in
-    ended in the form of a wait status.
+    ended in the form of a wait status. `orderly` says of a failure that the plug-in told it and
+    itself ended well.
     """
 
     url: str
@@ -52,6 +53,7 @@ class UrlResult:
     size: int = 0
     error: str = ""
     subcode: int = 0
+    orderly: bool = False
 
 
 def stopped() -> float:

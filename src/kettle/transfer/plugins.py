@@ -232,7 +232,8 @@ def read_results(
         else:
             said = found.string("TransferError") or f"plugin {plugin.name} gave no reason"
             code = ran.subcode or 1 << 8
-            results.append(UrlResult(url, path, error=said, subcode=code))
+            orderly = not ran.failed
+            results.append(UrlResult(url, path, error=said, subcode=code, orderly=orderly))
     if ran.failed and results and not any(result.error for result in results):
         results[0] = _silent(plugin, *pairs[0], ran, said_something=True)
     return results

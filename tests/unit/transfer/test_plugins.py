@@ -97,7 +97,8 @@ def test_each_file_has_its_own_result() -> None:
     pairs = [("http://a", "1"), ("http://b", "2"), ("http://c", "3")]
     good, bad, missing = judge(pairs, text, Ran(1))
     assert (good.size, good.error) == (7, "")
-    assert (bad.error, bad.subcode) == ("404", 1 << 8)
+    assert (bad.error, bad.subcode, bad.orderly) == ("404", 1 << 8, False)
+    assert judge(pairs, text, Ran(0))[1].orderly
     assert missing.error.endswith("ended with exit code 1 and no result for http://c")
     assert missing.subcode == 1 << 8
 

@@ -279,6 +279,12 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
             changes["CheckpointNumber"] = str(number)
         shadow.update(changes | texts(checkpoint_times(shadow.job, int(shadow.host.now()))))
         return call.answer(0)
+    if kind == "FailedCheckpoint":
+        # The next one of whatever run must not come to lie on what there is of this one.
+        number = call.event.integer("CheckpointNumber")
+        if number is not None:
+            shadow.update({"CheckpointNumber": str(number)})
+        return call.answer(0)
     if kind == "ActivationExecutionExit":
         await shadow.note_program_end()
     # Compat: the reference answers -3 to kinds it does act on; starters ignore the value

@@ -261,10 +261,14 @@ class SandboxTransfer:
             ) from error
         to_urls = [(item.name, f"{place}/{item.name}", item.path) for item in files]
         reports = await JobPlugins(self._starter).put(to_urls, TransferClass.CHECKPOINT)
-        failed = next((report for report in reports if not report.success), None)
-        if failed is not None:
-            text = f"uploading {failed.name} to {failed.destination}: {failed.error}"
-            raise TransferFailed(text, HoldReasonCode.FailedToCheckpoint, try_again=False)
+        failures = [report for report in reports if not report.success]
+        if failures:
+            first = failures[0]
+            text = f"uploading {first.name} to {first.destination}: {first.error}"
+            # As in the reference a plug-in that says so and ends well is tried again with the next
+            # checkpoint; one that fails itself holds the job.
+            again = all(report.orderly for report in failures)
+            raise TransferFailed(text, HoldReasonCode.FailedToCheckpoint, try_again=again)
         put = PutUrls(tuple(report.name for report in reports), lambda: reports)
         await self._send(Plan((manifest,), 0), [put] if reports else [], final=False)
 
