@@ -235,12 +235,15 @@ def test_who_may_be_started_again_waits_though_the_connection_broke_as_it_was_to
     assert seconds <= waited <= seconds + 60
 
 
-def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("xml", [False, True])
+def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(
+    tmp_path: Path, xml: bool
+) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there)
+        await here.run(there, UserLogUseXML=xml)
         assert exit_of(await here.ended()) == (100, True)
         told = here.log.read_bytes()
-        await here.run(there, reconnect=True, NumJobStarts=1)
+        await here.run(there, reconnect=True, NumJobStarts=1, UserLogUseXML=xml)
         ended = await here.ended()
         assert exit_of(ended) == (100, False)
         assert ended.attributes["ExitCode"] == "3"

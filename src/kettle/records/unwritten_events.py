@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import unquote_to_bytes
 
+from kettle.records.event_heads import read_moment
+
 SCHEDD_EVENTS = "KettleScheddEvents"
 SHADOW_EVENTS = "KettleShadowEvents"
 
@@ -22,8 +24,6 @@ Unwritten = tuple[str, bytes]
 _SEPARATOR = "|"
 # What stands for itself in an old ClassAd's string, in one line: all printable ASCII but these.
 _ESCAPED = re.compile(rb'[^ -~]|[%"\\|]')
-# When an event happened, which is behind its job's id whatever the form of the date.
-_MOMENT = re.compile(rb"^\d{3} \([\d.]+\) ([\d/: T.-]+)")
 
 
 def encode(events: Iterable[Unwritten]) -> str:
@@ -65,10 +65,4 @@ def in_order(*left: Iterable[Unwritten]) -> list[Unwritten]:
             if own[event] > every[event]:
                 every[event] += 1
                 merged.append(event)
-    return sorted(merged, key=_moment)
-
-
-def _moment(event: Unwritten) -> bytes:
-    """Return what orders an event of a text log; others stay as they come."""
-    found = _MOMENT.match(event[1])
-    return b"" if found is None else found[1]
+    return sorted(merged, key=lambda event: read_moment(event[1]))

@@ -1,7 +1,7 @@
 """What a job's event log said last, for whoever takes the job over after a crash.
 
 An event is written before the queue learns what it tells, so a log may be a step ahead of the
-queue: a job whose log tells of its end has ended. Only text logs are read, and only their tails.
+queue: a job whose log tells of its end has ended. Only the tails of logs are read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 
+from kettle.errors import LanguageError
 from kettle.records.event_base import Event
+from kettle.records.event_heads import Head, heads_of, heads_of_cluster, read_head
 from kettle.records.event_log import read_events
 
 # Limit: how much of a log's end is looked through; what is further back is taken for not said.
@@ -24,14 +26,19 @@ _CLUSTER = b"035"
 
 # What is said when a run is over.
 _LAST = (b"004", b"005", b"007", b"009", b"012")
-_HEAD = re.compile(rb"(\d{3}) \((\d+\.\d+\.\d+)\) ")
 
-_REQUEUED = b"terminated and was requeued"
+_REQUEUED = b"requeued"
+# How a text log says that a run ended by itself and is followed by another, and how ads do.
+_SAYS_REQUEUED = re.compile(
+    rb"terminated and was requeued"
+    rb'|^    <a n="TerminatedAndRequeued"><b v="t"/></a>$|^  "TerminatedAndRequeued": true,?$',
+    re.MULTILINE,
+)
 
 
 def tells_of_start(tail: bytes, cluster: int, proc: int) -> bool:
     """Tell whether a log has the start of a job's current run: nothing ended it since."""
-    heads = [number for number, _ in _heads(tail, cluster, proc)]
+    heads = [head.number for head in heads_of(tail, cluster, proc)]
     last = {number: place for place, number in enumerate(heads)}
     return last.get(b"001", -1) > max((last.get(number, -1) for number in _ENDS), default=-1)
 
@@ -41,17 +48,17 @@ def tells_of(tail: bytes, data: bytes) -> bool:
 
     Two runs within a second may end with the same bytes.
     """
-    head = _HEAD.match(data)
-    if head is None or head[1] not in _LAST:
+    own = read_head(data)
+    if own is None or own[0] not in _LAST:
         return data in tail
-    start = re.compile(rb"^001 \(%s\) " % re.escape(head[2]), re.MULTILINE)
-    began = max((found.end() for found in start.finditer(tail)), default=0)
+    heads = heads_of(tail, own[1], own[2])
+    began = max((head.start for head in heads if head.number == b"001"), default=0)
     return tail.find(data, began) >= 0
 
 
 def starts_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many starts of a job a log tells of since the job was submitted."""
-    numbers = [number for number, _ in _heads(tail, cluster, proc)]
+    numbers = [head.number for head in heads_of(tail, cluster, proc)]
     return _since_submission(numbers).count(b"001")
 
 
@@ -60,23 +67,26 @@ def submissions_told(tail: bytes, cluster: int) -> set[int]:
 
     What stands before the cluster's own event, if that is seen, is of another of its number.
     """
-    own = [place for number, place in _heads(tail, cluster, -1) if number == _CLUSTER]
-    made = re.finditer(rb"^000 \(0*%d\.(\d+)\.\d+\) " % cluster, tail, re.MULTILINE)
+    own = [head.start for head in heads_of(tail, cluster, -1) if head.number == _CLUSTER]
     behind = own[-1] if own else 0
-    return {int(head[1]) for head in made if head.start() >= behind}
+    return {
+        proc
+        for proc, head in heads_of_cluster(tail, cluster)
+        if head.number == b"000" and head.start >= behind
+    }
 
 
 def requeues_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many runs a log tells of that ended by themselves, to be followed by another."""
     words = [
-        _REQUEUED if number == b"004" and _says_requeued(tail, place) else number
-        for number, place in _heads(tail, cluster, proc)
+        _REQUEUED if head.number == b"004" and _says_requeued(tail, head) else head.number
+        for head in heads_of(tail, cluster, proc)
     ]
     return _since_submission(words).count(_REQUEUED)
 
 
-def _says_requeued(tail: bytes, place: int) -> bool:
-    return _REQUEUED in tail[place : tail.find(b"\n...\n", place)]
+def _says_requeued(tail: bytes, head: Head) -> bool:
+    return _SAYS_REQUEUED.search(tail, head.start, max(head.end, head.start)) is not None
 
 
 def _since_submission(numbers: list[bytes]) -> list[bytes]:
@@ -87,22 +97,22 @@ def _since_submission(numbers: list[bytes]) -> list[bytes]:
 
 def last_event(tail: bytes, cluster: int, proc: int) -> Event | None:
     """Return the last complete event of a job in a log; None if there is none."""
-    places = [place for number, place in _heads(tail, cluster, proc) if number != _INFORMATION]
-    if not places:
+    heads = [head for head in heads_of(tail, cluster, proc) if head.number != _INFORMATION]
+    if not heads or heads[-1].end < 0:
         return None
-    end = tail.find(b"\n...\n", places[-1])
-    if end < 0:
-        return None
-    found = read_events(tail[places[-1] : end + 5])
+    event = tail[heads[-1].start : heads[-1].end]
+    found = read_events(event) if event[:1].isdigit() else _read_ads(event)
     return found[0] if found else None
 
 
-def _heads(tail: bytes, cluster: int, proc: int) -> list[tuple[bytes, int]]:
-    """Return the numbers of a job's events and where they begin."""
-    # A cluster's own number is -01 there.
-    head = rb"^(\d{3}) \(0*%d\.%s0*%d\.\d+\) " % (cluster, b"-" if proc < 0 else b"", abs(proc))
-    found = re.finditer(head, tail, re.MULTILINE)
-    return [(head[1], head.start()) for head in found]
+def _read_ads(data: bytes) -> list[Event]:
+    # Loaded here: few logs are of ads.
+    from kettle.records.event_forms import read_event_ads
+
+    try:
+        return list(read_event_ads(data.decode("utf-8", "surrogateescape")))
+    except LanguageError:
+        return []
 
 
 def read_tail(path: str) -> bytes:

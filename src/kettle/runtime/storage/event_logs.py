@@ -277,10 +277,8 @@ class EventLogs:
     def shows(self, job: ClassAd) -> bool:
         """Whether a job's own log can be read later for what was written into it so far."""
         paths = user_log_paths(job)[:1]
-        is_text = job.boolean("UserLogUseXML") is not True and self._style.form is Form.TEXT
         return (
             bool(paths)
-            and is_text
             and not self.unwritten(_place(job))
             and not any(self._is_far(path) for path in paths)
         )

@@ -8,6 +8,7 @@ import pytest
 
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterSubmitEvent
+from kettle.records.event_forms import render
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
@@ -15,29 +16,40 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
     SubmitEvent,
 )
-from kettle.records.event_log import DEFAULT_STYLE, render_event
+from kettle.records.event_log import DEFAULT_STYLE, Form, Style
 from kettle.runtime.storage import event_log_tail
 from kettle.runtime.storage.event_log_tail import (
     last_event,
     read_tail,
+    requeues_told,
     starts_told,
     submissions_told,
+    tells_of,
     tells_of_start,
 )
 
 
-def write(path: Path, *events: Event) -> Path:
-    path.write_bytes(b"".join(render_event(event, DEFAULT_STYLE) for event in events))
+def tail_of(style: Style, *events: Event) -> bytes:
+    return b"".join(render(event, style) for event in events)
+
+
+STYLES = pytest.mark.parametrize("style", [Style(form) for form in Form], ids=list(Form))
+
+
+def write(path: Path, *events: Event, style: Style = DEFAULT_STYLE) -> Path:
+    path.write_bytes(b"".join(render(event, style) for event in events))
     return path
 
 
-def test_the_last_event_of_a_job_is_found_among_others(tmp_path: Path) -> None:
+@STYLES
+def test_the_last_event_of_a_job_is_found_among_others(tmp_path: Path, style: Style) -> None:
     path = write(
         tmp_path / "log",
         ExecuteEvent(cluster=7, proc=1),
         JobTerminatedEvent(cluster=7, proc=1, normal=True, return_value=3),
         ExecuteEvent(cluster=7, proc=11),
         ExecuteEvent(cluster=17, proc=1),
+        style=style,
     )
     found = last_event(read_tail(str(path)), 7, 1)
     assert isinstance(found, JobTerminatedEvent)
@@ -46,8 +58,9 @@ def test_the_last_event_of_a_job_is_found_among_others(tmp_path: Path) -> None:
     assert last_event(read_tail(str(path)), 1, 1) is None
 
 
-def test_what_is_torn_or_not_there_says_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path / "log", JobAbortedEvent(cluster=7, proc=1, reason="r"))
+@STYLES
+def test_what_is_torn_or_not_there_says_nothing(tmp_path: Path, style: Style) -> None:
+    path = write(tmp_path / "log", JobAbortedEvent(cluster=7, proc=1, reason="r"), style=style)
     path.write_bytes(path.read_bytes()[:-2])
     assert last_event(read_tail(str(path)), 7, 1) is None
     assert last_event(read_tail(str(tmp_path / "none")), 7, 1) is None
@@ -65,29 +78,34 @@ def test_only_the_end_of_a_long_log_is_read(
     assert isinstance(last_event(read_tail(str(path)), 8, 0), ExecuteEvent)
 
 
-def test_the_start_of_a_run_is_told_until_the_run_ends(tmp_path: Path) -> None:
+@STYLES
+def test_the_start_of_a_run_is_told_until_the_run_ends(tmp_path: Path, style: Style) -> None:
     begun, gone = ExecuteEvent(cluster=7, proc=1), JobEvictedEvent(cluster=7, proc=1)
-    assert not tells_of_start(read_tail(str(write(tmp_path / "log"))), 7, 1)
-    assert tells_of_start(read_tail(str(write(tmp_path / "log", begun))), 7, 1)
-    assert not tells_of_start(read_tail(str(write(tmp_path / "log", begun, gone))), 7, 1)
-    assert tells_of_start(read_tail(str(write(tmp_path / "log", gone, begun))), 7, 1)
+    assert not tells_of_start(tail_of(style), 7, 1)
+    assert tells_of_start(tail_of(style, begun), 7, 1)
+    assert not tells_of_start(tail_of(style, begun, gone), 7, 1)
+    assert tells_of_start(tail_of(style, gone, begun), 7, 1)
 
 
-def test_starts_are_counted_from_the_submission_on(tmp_path: Path) -> None:
+@STYLES
+def test_starts_are_counted_from_the_submission_on(tmp_path: Path, style: Style) -> None:
     begun, gone = ExecuteEvent(cluster=7, proc=1), JobEvictedEvent(cluster=7, proc=1)
     other, submitted = ExecuteEvent(cluster=7, proc=11), SubmitEvent(cluster=7, proc=1)
     assert starts_told(read_tail(str(tmp_path / "none")), 7, 1) == 0
-    assert (
-        starts_told(read_tail(str(write(tmp_path / "log", begun, gone, other, begun))), 7, 1) == 2
-    )
+    assert starts_told(tail_of(style, begun, gone, other, begun), 7, 1) == 2
     # A log may have had a job of this number before, of another queue.
     assert (
-        starts_told(read_tail(str(write(tmp_path / "log", begun, submitted, begun, gone))), 7, 1)
+        starts_told(
+            tail_of(style, begun, submitted, begun, gone),
+            7,
+            1,
+        )
         == 1
     )
 
 
-def test_a_log_tells_which_jobs_of_a_late_cluster_it_has(tmp_path: Path) -> None:
+@STYLES
+def test_a_log_tells_which_jobs_of_a_late_cluster_it_has(tmp_path: Path, style: Style) -> None:
     path = write(
         tmp_path / "log",
         SubmitEvent(cluster=7, proc=0),
@@ -95,8 +113,40 @@ def test_a_log_tells_which_jobs_of_a_late_cluster_it_has(tmp_path: Path) -> None
         SubmitEvent(cluster=7, proc=1),
         SubmitEvent(cluster=17, proc=2),
         SubmitEvent(cluster=7, proc=12),
+        style=style,
     )
     # What came before the cluster was of another one of its number.
     assert submissions_told(read_tail(str(path)), 7) == {1, 12}
     assert submissions_told(read_tail(str(path)), 17) == {2}
     assert submissions_told(read_tail(str(path)), 1) == set()
+
+
+@STYLES
+def test_an_end_is_told_behind_its_start_alone(style: Style) -> None:
+    """Two runs within a second may end with the same bytes."""
+    begun = render(ExecuteEvent(cluster=7, proc=1, time=9.0, host="<1.2.3.4:5>"), style)
+    ended = render(
+        JobEvictedEvent(cluster=7, proc=1, time=9.5, normal=True, requeued=True, return_value=1),
+        style,
+    )
+    other = render(ExecuteEvent(cluster=7, proc=11, time=9.0), style)
+    assert tells_of(begun + ended, ended)
+    assert tells_of(begun + ended + other, ended)
+    assert not tells_of(begun + ended + begun, ended)
+    assert tells_of(begun + ended + begun, begun)
+    assert requeues_told(begun + ended + other + begun + ended, 7, 1) == 2
+    found = last_event(begun + ended + other, 7, 1)
+    assert isinstance(found, JobEvictedEvent)
+    assert (found.requeued, found.return_value) == (True, 1)
+
+
+@pytest.mark.parametrize("form", [Form.XML, Form.JSON])
+def test_a_log_that_was_torn_or_had_another_form_before_is_read_on(form: Form) -> None:
+    style = Style(form)
+    torn = render(ExecuteEvent(cluster=7, proc=1), style)[:60] + b"\n"
+    text = render(JobTerminatedEvent(cluster=7, proc=1, normal=True), DEFAULT_STYLE)
+    whole = render(SubmitEvent(cluster=7, proc=1), style)
+    assert isinstance(last_event(torn + text + whole, 7, 1), SubmitEvent)
+    assert isinstance(last_event(whole + text, 7, 1), JobTerminatedEvent)
+    inside = b'  "Cluster": 7,\n  "Proc": 1,\n  "EventTypeNumber": 5,\n'
+    assert isinstance(last_event(whole + inside, 7, 1), SubmitEvent)

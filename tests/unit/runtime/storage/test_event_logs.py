@@ -267,11 +267,11 @@ def test_two_runs_within_a_second_end_twice(tmp_path: Path) -> None:
     assert numbers(tmp_path / "j") == [1, 4, 1, 4, 4, 4]
 
 
-def test_a_log_tells_later_what_happened_only_if_it_is_text_and_at_hand(tmp_path: Path) -> None:
+def test_a_log_of_any_form_tells_later_what_happened_if_it_is_at_hand(tmp_path: Path) -> None:
     ad = {"Iwd": str(tmp_path), "UserLog": "j"}
     assert logs().shows(ClassAd(ad))
     assert not logs().shows(ClassAd({"Iwd": str(tmp_path)}))
-    assert not logs().shows(ClassAd({**ad, "UserLogUseXML": True}))
+    assert logs().shows(ClassAd({**ad, "UserLogUseXML": True}))
     assert not logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").shows(ClassAd(ad))
     far = EventLogs(Config.from_text("", subsystem="SCHEDD"), is_far=lambda _: True)
     assert not far.shows(ClassAd(ad))
