@@ -7,6 +7,8 @@ themselves are `ads`'.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -20,8 +22,9 @@ from kettle.schedd.claims import Phase
 from kettle.schedd.job_machine import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.services.flocking import (
+    NOTHING,
     Flock,
-    count_running,
+    Used,
     find_negotiator,
     weigh_running,
 )
@@ -197,20 +200,24 @@ class ScheddAds:
 
     def submitter_ads(self) -> list[ClassAd]:
         """Return the ads of everybody who has jobs."""
-        counts = self._count_submitters()
+        counts = self._count_submitters(self._weigh_running())
         return [self._submitter_ad(name, each) for name, each in counts.items() if each.all]
 
-    def _count_submitters(self) -> dict[str, ads.SubmitterCounts]:
+    def _weigh_running(self) -> dict[tuple[str, str], Used]:
+        return weigh_running(self._schedd.scheduler.claims.by_id.values())
+
+    def _count_submitters(
+        self, running: Mapping[tuple[str, str], Used]
+    ) -> dict[str, ads.SubmitterCounts]:
         """Count and weigh what everybody has."""
         schedd = self._schedd
         schedd.statistics.look_at(self._running(), schedd.now(), rest_seconds=1)
         counts = ads.count_submitters(schedd.queue)
-        running = weigh_running(schedd.scheduler.claims.by_id.values())
         waiting = schedd.idle.weigh(self._weights.weigh)
         for name, each in counts.items():
             if each.idle:
                 each.weighted_idle = waiting.get(name, 0.0)
-            each.weighted_running = running.get(name, 0.0)
+            each.weighted_running = running.get((name, ""), NOTHING).weight
         return counts
 
     def _submitter_ad(self, name: str, counts: ads.SubmitterCounts) -> ClassAd:
@@ -260,11 +267,14 @@ class ScheddAds:
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd
-        known = self._count_submitters()
-        flocked = count_running(schedd.scheduler.claims.by_id.values())
-        self.flock.tell(known, flocked)
+        running = self._weigh_running()
+        known = self._count_submitters(running)
+        self.flock.tell(known, running)
+        flocked = Counter[str]()
+        for (submitter, pool), used in running.items():
+            flocked[submitter] += used.claims if pool else 0
         for submitter, counts in known.items():
-            counts.flocked = flocked[submitter].total() if submitter in flocked else 0
+            counts.flocked = flocked[submitter]
             counts.running -= counts.flocked
             if self._told.get(submitter) == counts:
                 continue

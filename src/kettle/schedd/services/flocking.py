@@ -8,9 +8,8 @@ Who is offered where is decided in `flocking.py`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.attributes.match_words import REMOTE_POOL
 from kettle.classad import ClassAd
@@ -29,6 +28,16 @@ from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+
+
+class Used(NamedTuple):
+    """How many claims run a submitter's jobs in a pool, and what their slots count for."""
+
+    claims: int = 0
+    weight: float = 0.0
+
+
+NOTHING = Used()
 
 
 class Flock:
@@ -63,24 +72,24 @@ class Flock:
         )
 
     def tell(
-        self, counts: Mapping[str, ads.SubmitterCounts], running: Mapping[str, Counter[str]]
+        self, counts: Mapping[str, ads.SubmitterCounts], running: Mapping[tuple[str, str], Used]
     ) -> None:
-        """Tell the other pools what has changed; `running` counts claims by submitter and pool."""
+        """Tell the other pools what has changed; `running` is by submitter and pool."""
         self.levels.on_satisfied(name for name, each in counts.items() if not each.idle)
         address = str(self._runtime.network.address)
         interval = self._runtime.config.value(ScheddKnobs.SCHEDD_INTERVAL)
         for name, each in counts.items():
             for pool in self._addresses:
-                used = running.get(name, Counter())[pool]
+                used = running.get((name, pool), NOTHING)
                 offered = pool in self.levels.pools_of(name)
-                if not offered and not used and (pool, name) not in self._told:
+                if not offered and not used.claims and (pool, name) not in self._told:
                     continue
                 shown = ads.SubmitterCounts(
                     idle=each.idle if offered else 0,
-                    running=used,
+                    running=used.claims,
                     weighted_idle=each.weighted_idle if offered else 0.0,
-                    weighted_running=float(used),
-                    flocked=each.running - used,
+                    weighted_running=used.weight,
+                    flocked=each.running - used.claims,
                     all=each.all,
                 )
                 if self._told.get((pool, name)) == shown:
@@ -127,23 +136,15 @@ class Flock:
             await advertiser.close()
 
 
-def count_running(claims: Iterable[Claim]) -> dict[str, Counter[str]]:
-    """Return how many claims run jobs in other pools, by submitter and pool."""
-    found: dict[str, Counter[str]] = {}
+def weigh_running(claims: Iterable[Claim]) -> dict[tuple[str, str], Used]:
+    """Return the claims that run jobs by submitter and pool, which is empty for our own."""
+    found: dict[tuple[str, str], Used] = {}
     for claim in claims:
-        pool = claim.slot.string(REMOTE_POOL)
-        if pool and claim.phase is Phase.RUNNING:
-            found.setdefault(claim.submitter, Counter())[pool] += 1
-    return found
-
-
-def weigh_running(claims: Iterable[Claim]) -> dict[str, float]:
-    """Return what the slots that run jobs in this pool count for, by submitter."""
-    found: dict[str, float] = {}
-    for claim in claims:
-        if claim.phase is Phase.RUNNING and not claim.slot.string(REMOTE_POOL):
+        if claim.phase is Phase.RUNNING:
+            key = claim.submitter, claim.slot.string(REMOTE_POOL) or ""
             weight = _read_weight((claim.attributes or {}).get("MachineAttrSlotWeight0"))
-            found[claim.submitter] = found.get(claim.submitter, 0.0) + weight
+            used = found.get(key, NOTHING)
+            found[key] = Used(used.claims + 1, used.weight + weight)
     return found
 
 
