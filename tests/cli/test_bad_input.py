@@ -100,7 +100,10 @@ def test_a_wrong_configuration_is_one_error_of_every_tool(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("condor_submit", "/nonesuch"), "\nERROR: Failed to open command file (/nonesuch) (No su"),
+        (
+            ("condor_submit", "-dump", "x", "/nonesuch"),
+            "\nERROR: Failed to open command file (/nonesuch) (No su",
+        ),
         (("condor_submit", "-append"), "condor_submit: -append requires another argument"),
         (("condor_q", "-constraint", "a &&"), "Error: could not parse constraint a &&"),
         (("condor_q", "-constraint"), "Error: -constraint requires another parameter"),

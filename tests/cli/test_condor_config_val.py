@@ -113,6 +113,8 @@ def test_the_version_is_two_lines_that_peers_understand() -> None:
     assert first == CONDOR_VERSION
     assert second.startswith("$CondorPlatform: X86_64-")
     assert parse_version(first) == (25, 14, 1)
+    assert condor_version.main(["condor_version", "-arch", "-opsys"], {}, streams) == 0
+    assert "-".join(out.getvalue().splitlines()[-2:]) in second
     assert condor_version.main(["condor_version", "-nonsense"], {}, streams) == 1
 
 

@@ -131,7 +131,10 @@ def test_a_description_that_comes_by_a_dash_shows_each_job_and_nothing_else() ->
     for words, heads in (
         (["-dry-run", "/dev/null", "-"], ["", "** Proc 1.0:", "", "** Proc 1.1:", ""]),
         (["-terse", "-dry-run", "/dev/null", "-"], ["1.0 - 1.1"]),
-        (["-dump", "/dev/null", "-"], [""]),
+        (
+            ["-dump", "/dev/null", "-"],
+            ["Storing job ClassAd(s)", "** Proc 1.0:", "", "** Proc 1.1:", ""],
+        ),
     ):
         out, err = io.StringIO(), io.StringIO()
         where = Streams(io.StringIO(text), out, err)
@@ -140,6 +143,30 @@ def test_a_description_that_comes_by_a_dash_shows_each_job_and_nothing_else() ->
         said = out.getvalue().splitlines()
         assert [line for line in said if " = " not in line] == heads
         assert "JobSubmitFile" not in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "begin", "end"),
+    [
+        ("-dry-run /dev/null -terse -verbose", "Dry-Run job(s)\n** Proc 1.0:\n", '"ON_EXIT"\n\n\n'),
+        ("-dump /dev/null -verbose", "Storing job ClassAd(s)\n** Proc 1.0:\n", '"ON_EXIT"\n\n\n'),
+        ("-dry-run:full /dev/null -verbose", "Dry-Run job(s)\n** Proc 1.0", '"ON_EXIT"\n\n\n'),
+        ("-dry-run /dev/null -verbose -terse", "1.0 - 1.0\n", "1.0 - 1.0\n"),
+        ("-dump -", "\nClusterId=1\n", "JobStatus=1\n\n"),
+        ("-dump - -verbose", "\nClusterId=1\n", "JobStatus=1\n\n\n"),
+        ("-dump - -terse", "\nClusterId=1\n", "JobStatus=1\n"),
+    ],
+)
+def test_what_is_written_and_what_is_said_keep_apart(
+    words: str, begin: str, end: str, tmp_path: Path
+) -> None:
+    """Recorded: what is stored on standard output is all that is said there."""
+    (tmp_path / "sub").write_text("executable = /bin/true\nqueue\n")
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["condor_submit", *words.split(), str(tmp_path / "sub")]
+    assert main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, Streams(io.StringIO(), out, err)) == 0
+    assert (out.getvalue()[: len(begin)], out.getvalue()[-len(end) :]) == (begin, end)
+    assert err.getvalue() == ""
 
 
 def test_condor_run_says_that_nothing_was_submitted() -> None:

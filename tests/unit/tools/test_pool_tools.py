@@ -73,7 +73,7 @@ def test_the_best_hosts_come_first_and_machines_count_once() -> None:
 
 
 def test_findhost_refuses_a_number_of_nothing() -> None:
-    with pytest.raises(UsageError, match="greater than zero"):
+    with pytest.raises(UsageError, match="integer greater than 0"):
         condor_findhost.read_wish(["-n", "0"])
 
 

@@ -13,6 +13,7 @@ USAGE = "Usage: condor_version [-version] [-platform] [-arch] [-opsys] [-help]\n
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Print version and platform; 1 for an option that does not exist."""
     del environment
+    said = ""
     for argument in argv[1:]:
         word = argument.lstrip("-").lower()
         if word and "help".startswith(word):
@@ -27,12 +28,12 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         if word in ("arch", "opsys"):
             # `$CondorPlatform: X86_64-Debian_13 $`
             arch, _, opsys = platform_text().split()[1].partition("-")
-            streams.stdout.write(f"{arch if word == 'arch' else opsys}\n")
-            return 0
+            said += f"{arch if word == 'arch' else opsys}\n"
+            continue
         what = "unrecognized" if argument.startswith("-") else "invalid"
         streams.stderr.write(f"ERROR: {what} argument: '{argument}'\n{USAGE}")
         return 1
-    streams.stdout.write(version_text())
+    streams.stdout.write(said or version_text())
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.client.daemon import fetch_log
-from kettle.client.pool import KINDS, MASTER
+from kettle.client.pool import KINDS, MASTER, Kind
 from kettle.errors import NotConnected, NotFoundError, UnknownHostError, UsageError
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Option
@@ -13,9 +13,15 @@ from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import Wish, run
+from kettle.wire.commands import Command
 from kettle.wire.messages.daemoncore import LogKind
 
-OPTIONS = (Option("pool", values=1), *(Option(name, shortest=2) for name in KINDS))
+# What the reference knows for a daemon to ask, and no pool of ours has.
+_ELSEWHERE = tuple(Kind(name.upper(), "Generic", Command.QUERY_GENERIC_ADS, name) for name in (
+    "kbdd", "view_collector",
+))  # fmt: skip
+_ASKED = {**KINDS, **{kind.title: kind for kind in _ELSEWHERE}}
+OPTIONS = (Option("pool", values=1), *(Option(name, shortest=2) for name in _ASKED))
 USAGE = """\
 Usage: condor_fetchlog [OPTIONS] MACHINE SUBSYSTEM[.EXTENSION]
 
@@ -47,14 +53,16 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Copy the log to the output."""
+    if len(wish.words) > 2:
+        raise SaidError(f"Extra argument: {wish.words[2]}\n", with_usage=True)
     if len(wish.words) != 2:
         raise UsageError("a machine and a subsystem must be named")
     machine, name = wish.words
     if "-" in (machine, name):
         # A dash begins options, and this one names none.
         raise UsageError(f"- is no {'machine' if machine == '-' else 'log'}")
-    asked = sorted(wish.flags & KINDS.keys())
-    kind = KINDS[asked[0]] if asked else MASTER
+    asked = sorted(wish.flags & _ASKED.keys())
+    kind = _ASKED[asked[0]] if asked else MASTER
     named = machine
     where = machine if machine.startswith("<") else ""
     if reach.named_pool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kettle.classad.unparse import render_value
 from kettle.errors import UsageError
 from kettle.tools.options import Option, choose_option
 
@@ -106,7 +107,8 @@ def read_wish(rules: Rules, words: Sequence[str]) -> Wish:
             _take_target(wish, word)
             continue
         if word.startswith("-annex"):
-            raise BriefError(f'"{word}": there are no annexes here')
+            _take_annex(word, rest, wish)
+            continue
         option, _ = choose_option(word, (DRAIN, *ROWS) if rules.can_drain else ROWS)
         _judge(rules, option.name, wish)
         value = _take_value(option, rest) if option.values else ""
@@ -116,6 +118,21 @@ def read_wish(rules: Rules, words: Sequence[str]) -> Wish:
     if rules.name == "condor_set_shutdown" and not wish.program:
         raise BriefError(f'"-exec" required for {rules.name}')
     return wish
+
+
+def _take_annex(word: str, rest: list[str], wish: Wish) -> None:
+    """Take an annex for the constraint that names its hosts.
+
+    Kettle makes no annexes, but a pool may have some of HTCondor's.
+    """
+    test = "IsAnnex"
+    if word == "-annex-name":
+        if not rest:
+            raise BriefError("-annex-name requires an annex name")
+        test = f"AnnexName =?= {render_value(rest.pop())}"
+    elif word != "-annex-slots" and rest and not rest[-1].startswith("-"):
+        test = f"AnnexName =?= {render_value(rest.pop())}"
+    wish.constraint = f"({wish.constraint}) && ({test})" if wish.constraint else test
 
 
 CONFLICT = """\

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from kettle.config import Config
 from kettle.errors import KettleError, SubmitError, UsageError
@@ -24,7 +25,11 @@ from kettle.tools.submitting.sending import (
     render_proc,
     show_capabilities,
     submit_jobs,
+    tell_absence,
 )
+
+if TYPE_CHECKING:
+    from kettle.tools.reach import Reach
 
 USAGE = """\
 Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
@@ -37,7 +42,7 @@ Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
   -interactive          run a shell in the job's place, once it runs
   -maxjobs N            refuse to make more than N jobs
   -name SCHEDD          submit to this schedd
-  -addr ADDRESS         submit to the schedd at this address
+  -address ADDRESS      submit to the schedd at this address
   -pool HOST            look for the schedd in this pool
   -remote SCHEDD        submit to this schedd and spool the files
   -queue WORDS...       the queue statement, up to the next option
@@ -50,16 +55,18 @@ Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
 """
 OPTIONS = (
     Option("append", 1, 1),
-    Option("addr", 2, 1),
+    Option("address", 2, 1),
     Option("allow-crlf-script", 2),
     Option("batch-name", 1, 1),
-    Option("capabilities", 3),
+    Option("capabilities", 3, qualified=True),
     Option("debug", 2, qualified=True),
-    Option("disable", 2),
-    Option("dry-run", 2, 1, qualified=True),
+    Option("disable", 3),
+    Option("dry-run", 3, 1, qualified=True),
     Option("dump", 2, 1),
-    Option("factory", 1),
-    Option("file", 4, 1),
+    Option("factory", 2),
+    Option("file", 2, 1),
+    Option("force-mpi-universe", 7),
+    Option("generator", 1),
     Option("help", 1),
     Option("interactive", 1),
     Option("maxjobs", 3, 1),
@@ -129,13 +136,23 @@ class Request(Struct):
         """Whether each job is shown whole."""
         return "verbose" in self.switches or self.is_quiet
 
+    @property
+    def is_factory(self) -> bool:
+        """Whether the schedd is to make the jobs."""
+        return bool({"factory", "generator"} & self.switches)
+
+    @property
+    def shows_dump(self) -> bool:
+        """Whether what the jobs would be goes to standard output, by -dump: nothing else does."""
+        return self.values.get("dump") == "-"
+
     def manner(self) -> Manner:
         """Return how the jobs are sent."""
         return Manner(
             verbose=self.is_verbose,
             terse=self.is_terse,
             quiet=self.is_quiet,
-            is_factory="factory" in self.switches,
+            is_factory=self.is_factory,
             schedd_words=tuple(
                 word
                 for option in ("name", "pool")
@@ -146,7 +163,8 @@ class Request(Struct):
 
     def options(self, config: Config) -> SubmitOptions:
         """Return what changes how the description is read."""
-        most = self.values.get("maxjobs")
+        # No number, and none above zero, is no limit.
+        most = int(self.values.get("maxjobs", "0"))
         return SubmitOptions(
             assignments=tuple(self.assignments),
             appended=tuple(self.appended),
@@ -154,7 +172,7 @@ class Request(Struct):
             spooled=self.is_spooled,
             allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False,
             batch_name=self.values.get("batch-name", ""),
-            most_jobs=int(most) if most is not None else None,
+            most_jobs=most if most > 0 else None,
             interactive="interactive" in self.switches,
         )
 
@@ -173,12 +191,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         from kettle.tools.configuration.condor_version import main as show_version
 
         return show_version(["condor_version"], environment, streams)
-    if request.dry_file and not request.file:
-        streams.stderr.write(NO_FILE.format(request.dry_file))
-        return 1
-    address = request.values.get("addr", "")
-    if address and not address.startswith("<"):
-        streams.stderr.write(NO_ADDRESS.format(address))
+    wrong = find_conflict(request)
+    if wrong:
+        streams.stderr.write(wrong)
         return 1
     from kettle.tools.reach import Reach
 
@@ -189,21 +204,52 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             # A pool alone does not name a schedd: the own one is meant then.
             pool=request.values.get("pool", "") if named else "",
             name=named,
-            address=address,
+            address=request.values.get("address", ""),
             subsystem="SUBMIT",
         )
     except KettleError as error:
         streams.stderr.write(f"{error}\n")
         return 1
-    if "capabilities" in request.switches:
-        return show_capabilities(reach, streams)
+    return submit(request, reach, environment, streams)
+
+
+def find_conflict(request: Request) -> str:
+    """Return what is said of a command line that cannot be meant, empty if it can."""
+    if request.dry_file and not request.file and "interactive" not in request.switches:
+        return NO_FILE.format(request.dry_file)
+    address = request.values.get("address", "")
+    if address and not address.startswith("<"):
+        return NO_ADDRESS.format(address)
+    return ""
+
+
+def submit(request: Request, reach: Reach, environment: Mapping[str, str], streams: Streams) -> int:
+    """Queue the jobs, or write what they would be; the exit code."""
+    # As in the reference the schedd comes before the description; a dry run needs none.
+    try:
+        schedd = reach.schedd() if needs_schedd(request) else None
+    except KettleError as error:
+        streams.stderr.write(tell_absence(reach, error))
+        return 1
+    if "capabilities" in request.switches and schedd is not None:
+        return show_capabilities(reach, schedd, streams)
+    if request.is_factory and "interactive" in request.switches:
+        streams.stderr.write("\nERROR: Interactive jobs cannot be materialized late\n")
+        return 1
     text = read_description(request, streams)
     if text is None:
         return 1
     submission = prepare(text, request, reach.config, environment, streams)
-    if request.dry_file:
+    if schedd is None or request.dry_file:
         return run_dry(submission, request, streams)
-    return submit_jobs(reach, submission, request.manner(), streams)
+    return submit_jobs(reach, schedd, submission, request.manner(), streams)
+
+
+def needs_schedd(request: Request) -> bool:
+    """Whether a schedd has to be found: for what is queued, and for a dry run that names one."""
+    if not request.dry_file:
+        return True
+    return "dry-run" in request.values and bool({"name", "remote"} & request.values.keys())
 
 
 def parse_arguments(words: list[str]) -> Request:
@@ -227,13 +273,26 @@ def parse_arguments(words: list[str]) -> Request:
             position += len(taken)
             continue
         if not option.values:
-            request.switches.add(option.name)
+            _take_switch(option.name, request)
             continue
-        if position >= len(words):
-            raise UsageError(f"condor_submit: -{option.name} requires another argument")
-        _read_option(option.name, match_option(word, option) or "", words[position], request)
+        value = _next_word(option.name, words[position:])
+        _read_option(option.name, match_option(word, option) or "", value, request)
         position += 1
     return request
+
+
+def _next_word(name: str, rest: list[str]) -> str:
+    """Return the word behind an option; the file of a dry run is no other option."""
+    if not rest or (name == "dry-run" and rest[0][:1] == "-" != rest[0]):
+        raise UsageError(f"condor_submit: -{name} requires another argument")
+    return rest[0]
+
+
+def _take_switch(name: str, request: Request) -> None:
+    """Note an option that stands for itself; of these two the last one counts."""
+    if name in {"terse", "verbose"}:
+        request.switches -= {"terse", "verbose"}
+    request.switches.add(name)
 
 
 def _read_option(name: str, qualifiers: str, value: str, request: Request) -> None:
@@ -244,8 +303,18 @@ def _read_option(name: str, qualifiers: str, value: str, request: Request) -> No
     if name == "file":
         request.file = value
         return
-    if name == "maxjobs" and not value.isdecimal():
-        raise UsageError(f"-maxjobs requires a number, not {value}")
+    if name == "maxjobs":
+        if not re.fullmatch(r"\s*[+-]?\d{1,18}", value, re.ASCII):
+            raise UsageError(
+                f"Error: Unable to convert argument ({value}) to a number for -maxjobs."
+            )
+        if int(value) < -1:
+            raise UsageError(f"Error: {int(value)} is not a valid for -maxjobs.")
+    other = {"dump": "dry-run", "dry-run": "dump"}.get(name)
+    if other in request.values:
+        raise UsageError(
+            f"condor_submit: -{name} <file> and -{other} <file> cannot be used together"
+        )
     if name == "dry-run":
         _read_dry_words(qualifiers, request)
     request.values[name] = value
@@ -254,7 +323,7 @@ def _read_option(name: str, qualifiers: str, value: str, request: Request) -> No
 def _read_dry_words(words: str, request: Request) -> None:
     """Read what stands behind `-dry-run:`.
 
-    Compat: hash, def, template and jobset, which show the reference's own tables, are unknown
+    Compat: hash, template and jobset, which show the reference's own tables, are unknown
     (test_a_dry_run_can_show_whole_ads_of_another_cluster). Of a cluster the number counts with
     which it begins, as in the reference, whose scripts say the name of a file there.
     """
@@ -263,7 +332,7 @@ def _read_dry_words(words: str, request: Request) -> None:
             request.whole_ads = True
         elif numbered := re.match(r"cluster=(\d{0,9})", word):
             request.cluster = max(1, int(numbered[1] or 0))
-        elif not re.fullmatch(r"digest|oauth=\d+", word):
+        elif not re.fullmatch(r"digest|def|oauth=\d+", word):
             raise UsageError(f"unknown option {word} for -dry-run:<opts>")
 
 
@@ -312,20 +381,33 @@ def prepare(
 
 def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
     """Write what the jobs would be; 1 if one of them cannot be made."""
+    dumped = "dump" in request.values
     words = ("job ClassAd(s)", "Storing", "submitted")
-    if "dump" not in request.values:
+    if not dumped:
         words = ("job(s)", "Dry-Run", "dry-run")
     show = Progress(streams, words[1], words[2], terse=request.is_terse)
-    show.quiet = request.is_quiet
+    # What stores tells that it does, even if the description came by `-`.
+    show.quiet = request.is_quiet and not dumped
+    show.silent = request.shows_dump
+    show.by_dash, show.verbose = request.is_quiet, request.is_verbose
     show.what = words[0]
+    show.begin()
     if request.dry_file == "-":
         write: Callable[[str], object] = streams.stdout.write
         return write_dry(submission, request, show, write)
     try:
+        if request.whole_ads:
+            # These are written when all is said.
+            ads: list[str] = []
+            code = write_dry(submission, request, show, ads.append)
+            with open(request.dry_file, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.writelines(ads)
+            return code
         with open(request.dry_file, "w", encoding="utf-8", errors="surrogateescape") as file:
             return write_dry(submission, request, show, file.write)
     except OSError as error:
-        streams.stderr.write(f"ERROR: Failed to open {request.dry_file}: {error.strerror}\n")
+        what = "file to dump ClassAds into" if dumped else "file -dry-run output file"
+        streams.stderr.write(f"\nERROR: Failed to open {what} ({error.strerror})\n")
         return 1
 
 
@@ -333,29 +415,36 @@ def write_dry(
     submission: Submission, request: Request, show: Progress, write: Callable[[str], object]
 ) -> int:
     """Write each job's attributes; the first one with the cluster's."""
-    show.begin()
     whole: list[str] = []
     try:
         for job in submission.jobs():
             if request.whole_ads:
                 whole.append(whole_ad(submission, job))
-                show.one()
+                _show_one(submission, request, job, show)
                 continue
-            is_factory = submission.is_factory or "factory" in request.switches
+            is_factory = submission.is_factory or request.is_factory
             write(_dry_text(submission, job, is_factory=is_factory))
-            if request.is_quiet and not is_factory:
-                show.streams.stdout.write(show_whole(submission, request, job))
-            show.dots = show.dots and not is_factory
-            show.one()
+            if is_factory:
+                show.dots = False
+                show.one()
+            else:
+                _show_one(submission, request, job, show)
     except SubmitError as error:
         write(_end_of_line(request, show, error))
         show.fail(submission, error)
         return 1
     show.end(submission, request.cluster)
     write("".join(f"\n{text}" for text in whole))
-    if "dump" in request.values and show.count and not show.terse:
+    if "dump" in request.values and show.count and not (show.terse or show.silent or show.verbose):
         show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
+
+
+def _show_one(submission: Submission, request: Request, job: JobPlan, show: Progress) -> None:
+    """Show that there is one more job, or all of it."""
+    if show.verbose and not show.silent:
+        show.streams.stdout.write(show_whole(submission, request, job))
+    show.one()
 
 
 def _dry_text(submission: Submission, job: JobPlan, *, is_factory: bool) -> str:
@@ -369,9 +458,7 @@ def _dry_text(submission: Submission, job: JobPlan, *, is_factory: bool) -> str:
 
 
 def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
-    """Return what a dry run, which -dump is not, says of a job whose description came by `-`."""
-    if "dump" in request.values:
-        return ""
+    """Return what a dry run says of each job where they are to be shown whole."""
     ad = job.differences.to_ad(submission.cluster_ad())
     ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = request.cluster, job.proc, job.status
     return render_proc(ad)

@@ -13,6 +13,7 @@ from kettle.structs import Struct
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kettle.client.pool import Located
     from kettle.client.queue import Queue
     from kettle.submit.build import JobPlan, Submission
     from kettle.tools.programs import Streams
@@ -50,19 +51,21 @@ class Progress:
         self.dots = dots and not terse
         self.verbose = False
         # The description came by `-`: the line that grows, and what is counted, are not shown.
-        self.quiet = False
+        self.quiet = self.by_dash = False
+        # Neither is anything else: what is written goes to standard output.
+        self.silent = False
         self.what = "job(s)"
         self.count = 0
 
     def begin(self) -> None:
         """Show that it begins."""
-        if not self.terse and not self.quiet:
+        if not self.terse and not self.quiet and not self.silent:
             self.streams.stdout.write(f"{self.verb} {self.what}")
 
     def one(self) -> None:
         """Show one more job."""
         self.count += 1
-        if self.dots and not self.quiet:
+        if self.dots and not (self.quiet or self.silent or self.verbose):
             self.streams.stdout.write(".")
 
     def end(self, submission: Submission, cluster: int) -> None:
@@ -74,14 +77,19 @@ class Progress:
             name = submission.facts.file_name
             err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
             return
-        if self.verbose or self.quiet:
+        if not self.by_dash and not self.terse:
             out.write("\n")
+        if self.verbose:
+            # Over the warnings about what is not used.
+            out.write("\n")
+        elif self.silent:
+            pass
         elif self.terse:
             out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
         else:
             # The procs of a parallel job are the kinds of its nodes, not jobs.
             jobs = 1 if submission.is_parallel else self.count
-            out.write(f"\n{jobs} job(s) {self.done} to cluster {cluster}.\n")
+            out.write(f"{jobs} job(s) {self.done} to cluster {cluster}.\n")
         for warning in submission.warnings:
             err.write(f"{warning}\n")
 
@@ -186,13 +194,12 @@ def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
     return cluster, count
 
 
-def show_capabilities(reach: Reach, streams: Streams) -> int:
+def show_capabilities(reach: Reach, schedd: Located, streams: Streams) -> int:
     """Say what the schedd offers to submitters; 1 if it cannot be asked."""
     from kettle.client.queue import Queue
     from kettle.transfer.plan import is_url
 
     try:
-        schedd = reach.schedd()
         with Queue(reach.connector, schedd.address) as queue:
             offered = queue.capabilities()
             explained = offered.string("ExtendedSubmitHelpFile")
@@ -224,17 +231,14 @@ def describe_offer(offered: ClassAd) -> str:
     return "".join(lines)
 
 
-def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: Streams) -> int:
+def submit_jobs(
+    reach: Reach, schedd: Located, submission: Submission, manner: Manner, streams: Streams
+) -> int:
     """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
     progress = Progress(streams, "Submitting", "submitted", terse=manner.terse)
-    progress.quiet = manner.quiet
+    progress.quiet = progress.by_dash = manner.quiet
     progress.verbose, progress.dots = manner.verbose, progress.dots and not manner.verbose
     sender = Sender(submission, progress, verbose=manner.verbose)
-    try:
-        schedd = reach.schedd()
-    except KettleError as error:
-        streams.stderr.write(tell_absence(reach, error))
-        return 1
     progress.begin()
     try:
         cluster, count = _queue(reach, schedd.address, sender, is_factory=manner.is_factory)

@@ -12,7 +12,7 @@ from kettle.tools.options import Option
 from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import TOKEN, Wish, deliver, run
+from kettle.tools.tokens.token_commands import MISSING, TOKEN, Wish, deliver, run
 from kettle.wire.security.tokens import POOL_KEY, mint_token
 
 # What the program ends with when it cannot read the key to sign with.
@@ -20,7 +20,14 @@ NO_KEY_EXIT_CODE = 2
 TOLD = ("version", "h", "he", "hel", "help")
 OPTIONS = (Option("identity", shortest=2, values=1), Option("key", values=1), *TOKEN)
 PHRASES = Phrases(
-    unknown="condor_token_create: Invalid command line argument: {word}\n", missing=""
+    unknown="condor_token_create: Invalid command line argument: {word}\n",
+    missing="",
+    missing_of={
+        **{name: text.format(tool="condor_token_create") for name, text in MISSING.items()},
+        "identity": "condor_token_create: -identity requires a condor identity as an argument\n",
+        "key": "condor_token_create: -key requires a key ID as an argument\n",
+    },
+    missing_shows_usage=False,
 )
 
 USAGE = """\

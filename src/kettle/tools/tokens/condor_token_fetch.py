@@ -59,12 +59,20 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     return deliver(token, wish, reach, streams)
 
 
+def find_name(reach: Reach) -> str:
+    """Return the schedd's name, empty where nobody tells: what asks the collector says why."""
+    try:
+        return reach.without_pool().schedd().name
+    except KettleError:
+        return ""
+
+
 def fetch_from_afar(wish: Wish, reach: Reach) -> str:
     """Have the collector fetch a token of the schedd's; SaidError if it does not."""
     if (wish.get("type") or SCHEDD.title).lower() != SCHEDD.title:
         raise SaidError("condor_token_fetch: Remote fetch (-remote) is only valid with the schedd.")
     failed = "Remote token fetch failed with the following error:\n\n"
-    name = wish.get("name") or reach.without_pool().schedd().name
+    name = wish.get("name") or find_name(reach)
     collector = reach.pool.locate(COLLECTOR).address
     try:
         return request_schedds_token(

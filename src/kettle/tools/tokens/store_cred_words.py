@@ -221,12 +221,13 @@ def _settle(wish: Wish) -> None:
         wish.mode |= CredentialMode.LEGACY | CredentialMode.PASSWORD
     if wish.operation != CredentialMode.ADD or not wish.is_for_monitors:
         return
+    wrong = []
     if not wish.get("i"):
-        raise SaidError(
-            "ERROR: add-krb and add-oauth commands require a credential filename argument"
-        )
+        wrong.append("ERROR: add-krb and add-oauth commands require a credential filename argument")
     if wish.type_name == "oauth" and not wish.get("s"):
-        raise SaidError("ERROR: add-oauth command requires a service name")
+        wrong.append("ERROR: add-oauth command requires a service name")
+    if wrong:
+        raise SaidError("\n".join(wrong))
     if wish.type_name == "kerberos":
         wish.mode |= CredentialMode.WAIT
 
