@@ -5,7 +5,7 @@ for using too much is queued again where one of them has it ask for something el
 commands `retry_request_memory` and `on_evict_checks`, and what a real schedd makes of them.
 
 Limit: of the transform language SET, EVALSET, DEFAULT, EVALDEFAULT and DELETE; a body with
-macros or with any other word changes nothing.
+macros, with any other word or with a name that no attribute can have changes nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError
+from kettle.policy.attribute_protection import is_attribute_name
 
 LINE_END = "\x1e"
 # Limit: changes that one ad may name, lines of each, and bytes of a line.
@@ -37,7 +38,10 @@ def next_request(job: ClassAd, facts: Mapping[str, object]) -> dict[str, str]:
     """
     names = (job.string("TransformOnEvict") or "").replace(",", " ").split()
     for name in names[:_MOST_CHANGES]:
-        body = job.string(f"TransformBody_{name}")
+        of_body = f"TransformBody_{name}"
+        if not is_attribute_name(of_body):
+            continue
+        body = job.string(of_body)
         try:
             changes = _apply(body or "", ClassAd(facts, parent=job), job)
         except (_Unfit, ClassAdSyntaxError):
@@ -71,6 +75,8 @@ def _read(body: str) -> Iterator[tuple[str, str, str]]:
         if len(line) > _LONGEST_LINE or (word != "REQUIREMENTS" and word not in _COMMANDS):
             raise _Unfit(line[:80])
         name, _, value = rest.strip().partition(" ")
+        if word != "REQUIREMENTS" and not is_attribute_name(name):
+            raise _Unfit(line[:80])
         yield word, name, rest.strip() if word == "REQUIREMENTS" else value.strip()
 
 

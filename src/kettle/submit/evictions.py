@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
 LINE_END = "\x1e"
+# What an attribute's name may end with, behind TransformBody_.
+_NAME = late_pattern(r"[A-Za-z0-9_]{1,200}")
 UNITS = "a units suffix (i.e K, M, G, or T)"
 
 
@@ -137,7 +140,11 @@ def _set_transform(job: JobBuilder, retry: Retry, *changes: str) -> None:
 
 
 def set_evict_checks(job: JobBuilder) -> None:
-    """Decide the changes that the description itself names, `transform_body_NAME` each."""
+    """Decide the changes that the description itself names, `transform_body_NAME` each.
+
+    Compat: the reference takes any name, and its schedd then refuses the attribute
+    (test_a_change_at_eviction_has_a_name_that_an_attribute_can_end_with).
+    """
     text = job.param("on_evict_checks")
     if text is None:
         return
@@ -147,6 +154,10 @@ def set_evict_checks(job: JobBuilder) -> None:
             body = job.text_of(f"TransformBody_{name}")
         if body is None:
             continue
+        if not _NAME.fullmatch(name):
+            raise SubmitError(
+                f"ERROR: on_evict_checks = {name[:80]} is invalid. A name has letters, digits and _"
+            )
         lines = [line.strip() for line in body.split("\n")]
         lines = [line for line in lines if line and not line.startswith("#")]
         job.evict_changes.append(name)

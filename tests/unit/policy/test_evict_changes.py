@@ -71,11 +71,23 @@ def test_another_end_changes_nothing(facts: dict[str, object]) -> None:
         "COPY RequestMemory x",
         "SET RequestMemory $(x)",
         "SET Other 7",
+        "SET RequestMemory 400\x1eDELETE",
+        "SET RequestMemory 400\x1eSET a=b 1",
+        "SET RequestMemory 400\x1eSET 1a 1",
+        "SET RequestMemory 400\x1eSET Two\tWords 1",
+        f"SET RequestMemory 400\x1eDELETE {'x' * 257}",
         "",
     ],
 )
 def test_what_comes_to_nothing_changes_nothing(line: str) -> None:
     assert next_request(job(line), TOO_MUCH) == {}
+
+
+def test_a_change_whose_name_no_attribute_can_end_with_is_none() -> None:
+    ad = ClassAd({"TransformOnEvict": "a-b a.b", "RequestMemory": 100})
+    for name in ("a-b", "a.b"):
+        ad.insert_text(f"TransformBody_{name}", quote_old("SET RequestMemory 400"))
+    assert next_request(ad, TOO_MUCH) == {}
 
 
 def test_a_job_that_names_no_changes_has_none() -> None:

@@ -133,3 +133,10 @@ def test_an_old_environment_may_begin_with_what_parts_it(
 
 def test_an_environment_parted_otherwise_is_refused_for_what_it_lacks() -> None:
     assert complaint("environment = ,=").startswith("ERROR: ERROR: missing variable in '='.\n")
+
+
+@pytest.mark.parametrize("name", ["a.b", "x" * 201])
+def test_a_change_at_eviction_has_a_name_that_an_attribute_can_end_with(name: str) -> None:
+    text = f"on_evict_checks = {name}\ntransform_body_{name} = SET RequestMemory 400\nqueue\n"
+    with pytest.raises(SubmitError, match=r"on_evict_checks = .* is invalid"):
+        jobs_of(text)

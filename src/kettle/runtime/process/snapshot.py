@@ -233,7 +233,8 @@ def _be_worker(work: Callable[[], None], pipe: int, name: str, seconds: int) -> 
         work()
         code = 0
     except BaseException as error:  # noqa: BLE001 - told to the parent, which raises it
-        os.write(pipe, f"{error}".encode()[:_MOST_REPORTED])
+        # Names of files and texts of ads may have bytes that are no text.
+        os.write(pipe, f"{error}".encode("utf-8", "backslashreplace")[:_MOST_REPORTED])
     finally:
         os._exit(code)
 

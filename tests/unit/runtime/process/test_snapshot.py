@@ -142,6 +142,13 @@ def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Pat
             with pytest.raises(KettleError, match=r"writes: .*No space left"):
                 await one.snapshots.run(lambda: fail, "writes")
 
+            def fail_oddly() -> None:
+                # Bytes of a file's name, or of an ad, that are no text; and half of a character.
+                raise KettleError("cannot write \udcff\ud83d")
+
+            with pytest.raises(KettleError, match=r"writes: cannot write \\udcff\\ud83d"):
+                await one.snapshots.run(lambda: fail_oddly, "writes")
+
     asyncio.run(scenario())
 
 
