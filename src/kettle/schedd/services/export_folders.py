@@ -1,7 +1,8 @@
 """Users' folders with the logs of exports: everything there is done by a child of the schedd.
 
 A folder may lie where every look at it hangs. A child ends itself after a while, and what it did is
-said only when it does nothing any more. One folder of each user's at a time, and few at once.
+said only when it does nothing any more. One folder of each user's at a time, and few at once that
+answer; those that hang keep only their own users waiting.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 LONGEST_LOG = 256 * 1024 * 1024
 # How long a folder may hang.
 HANGING_SECONDS = 60
-# Limit: folders looked at at a time, and what one user may have asked for.
+# Limit: folders looked at at a time; after how long one counts as hanging and gives its place to
+# another, and how many may hang; what one user may have asked for.
 _MOST_FOLDERS = 8
+_PATIENCE_SECONDS = 5
+_MOST_HANGING = 64
 _MOST_ASKED = 4
 # What is read before others have their turn.
 _PIECE_BYTES = 64 * 1024
@@ -63,6 +67,7 @@ class ExportFolders:
         self._turns: dict[str, asyncio.Lock] = {}
         self._asked: Counter[str] = Counter()
         self._all = asyncio.Semaphore(_MOST_FOLDERS)
+        self._hanging = 0
 
     async def create(self, owner: str, path: str, data: bytes) -> None:
         """Write the log of an export; NotBegun, or KettleError if part of it may be there, or all.
@@ -139,8 +144,32 @@ class ExportFolders:
         return OwnedFiles.of(self._runtime.privileges, owner)
 
     async def _do(self, work: Callable[[], None], what: str) -> None:
-        async with self._all:
+        async with self._place():
             await self._runtime.snapshots.run(lambda: work, f"an {what}", HANGING_SECONDS)
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """Wait until few enough are at work; RefusedError if too many hang."""
+        if self._hanging >= _MOST_HANGING:
+            raise RefusedError("too many folders of exports and imports hang")
+        await self._all.acquire()
+        hangs = False
+
+        def give_way() -> None:
+            nonlocal hangs
+            hangs = True
+            self._hanging += 1
+            self._all.release()
+
+        timer = asyncio.get_running_loop().call_later(_PATIENCE_SECONDS, give_way)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if hangs:
+                self._hanging -= 1
+            else:
+                self._all.release()
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncIterator[None]:

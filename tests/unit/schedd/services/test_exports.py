@@ -14,12 +14,13 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
-from kettle.errors import KettleError, StorageError
+from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
+from kettle.schedd.services import export_folders
 from kettle.schedd.services.export_folders import ExportFolders
 from kettle.schedd.services.exports import ExportCommands
 from kettle.testing.virtual_loop import run_virtually
@@ -361,6 +362,44 @@ def test_a_folder_that_hangs_keeps_nobody_else_from_importing(tmp_path: Path) ->
 
     run_virtually(scenario())
     assert [round(seconds) for seconds in answers] == [1]
+
+
+def test_whose_folders_hang_keep_nobody_else_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_folders, "_MOST_HANGING", 12)
+
+    class Some(Aside):
+        async def run(
+            self, make: Callable[[], Callable[[], None]], name: str, seconds: int = 600
+        ) -> None:
+            hangs, self.hangs = self.hangs, 0.0
+            await asyncio.sleep(hangs)
+
+    async def scenario() -> None:
+        loop, aside = asyncio.get_running_loop(), Some()
+        runtime: Any = SimpleNamespace(snapshots=aside)
+        folders = ExportFolders(runtime)
+        hanging = []
+        for number in range(12):
+            aside.hangs = 3600.0
+            call = folders.create(f"user{number}", str(tmp_path), b"")
+            hanging.append(asyncio.ensure_future(call))
+            await asyncio.sleep(0)
+            if number == 7:
+                began = loop.time()
+                await folders.create("ann", str(tmp_path), b"")
+                assert loop.time() - began <= 5.0
+        await asyncio.sleep(10)
+        with pytest.raises(RefusedError, match="too many folders"):
+            await folders.create("ann", str(tmp_path), b"")
+        await asyncio.gather(*hanging)
+        # Nothing is left of those who are done.
+        await asyncio.gather(*(folders.create(f"u{n}", str(tmp_path), b"") for n in range(20)))
+        assert (folders._hanging, folders._turns, folders._asked) == (0, {}, {})
+        assert folders._all._value == 8
+
+    run_virtually(scenario())
 
 
 def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
