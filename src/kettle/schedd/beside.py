@@ -96,7 +96,9 @@ def startable(
     waiting = [
         job
         for job in queue.by_status[JobStatus.IDLE].values()
-        if job.universe in BESIDE_THE_SCHEDD and (job.ad.integer(COOLS_UNTIL) or 0) < now
+        if job.universe in BESIDE_THE_SCHEDD
+        and job.waits
+        and (job.ad.integer(COOLS_UNTIL) or 0) < now
     ]
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:

@@ -24,9 +24,10 @@ MOST_TOGETHER = 500
 def may_leave(job: Job) -> bool:
     """Tell whether a finished job goes now, or stays because LeaveJobInQueue says so.
 
-    One whose log had no room for its events stays until they are written.
+    One whose log had no room for its events stays until they are written, and one that another
+    manager has until that is over: it may still bring its end.
     """
-    if job.status not in FINISHED:
+    if job.status not in FINISHED or job.is_external:
         return False
     return not job.ad.boolean("LeaveJobInQueue") and not has_unwritten_events(job)
 

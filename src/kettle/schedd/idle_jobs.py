@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
-from kettle.schedd.queue.exports import is_external
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, Priority
 
@@ -247,11 +246,10 @@ class IdleJobs:
 
     def _put_in(self, job: Job, *, learn_only: bool = False) -> None:
         if (
-            job.status != JobStatus.IDLE
+            not job.waits
             or job.universe not in MATCHED_UNIVERSES
             or job.id in self._reserved
             or job.id in self._place
-            or is_external(job.ad)
         ):
             return
         number = self._assign(job)

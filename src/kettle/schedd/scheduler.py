@@ -42,6 +42,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.rests import Rests, forget_rest, note_rest
 from kettle.schedd.run_ends import RunEnd
 from kettle.schedd.statistics import Statistics
@@ -153,7 +154,8 @@ class Scheduler:
             return
         granted = reply.claimed or [(claim.id, claim.slot)]
         job = self.queue.jobs.get(claim.job) if claim.job is not None else None
-        wanted = job if job is not None and job.status == JobStatus.IDLE else None
+        # Meanwhile it may have been held, or given to another manager.
+        wanted = job if job is not None and job.waits else None
         # The startd gives a new claim id to what is left, and the granted slot keeps the old one.
         self.claims.rename(claim, granted[0][0] or claim.id)
         slot = keep_group(granted[0][1], claim.slot)
@@ -323,7 +325,7 @@ class Scheduler:
 
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
-        if job.status not in ON_A_MACHINE and not self._has_run(job):
+        if job.status not in ON_A_MACHINE and not self.has_run(job):
             self.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
@@ -557,23 +559,21 @@ class Scheduler:
 
     def _on_done(self, done: Done, plan: Plan) -> None:
         job, action = done.job, done.action
-        runs = self._has_shadow(job.id) or self.outside.runs.is_beside(job)
         match action:
+            case JobAction.HOLD | JobAction.RELEASE if job.status == JobStatus.COMPLETED:
+                # Its run ended while that was brought to the disk: its log has its end.
+                pass
             case JobAction.HOLD:
-                code, subcode = int(HoldReasonCode.UserRequest), plan.request.subcode
-                if runs:
-                    self.outside.runs.signal(job, "Hold", done.reason, code, subcode)
-                else:
-                    self.outside.owners.held(job, done.reason, code, subcode)
+                self._held(job, done.reason, HoldReasonCode.UserRequest, plan.request.subcode)
             case JobAction.RELEASE:
                 self._released(job, done.reason)
                 self.let_go(job)
-            case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
-                code = int(VacateReasonCode.JobRemoved)
+            case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if self.has_run(job):
                 word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
-                self.outside.runs.signal(job, word, done.reason, code, 0)
+                self._signal_removal(job, done.reason, word)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
-                self._forget_run(job)
+                if action is JobAction.REMOVE_X:
+                    self._forget_run(job)
                 if done.was == JobStatus.COMPLETED and departures.was_leaving(job):
                     # Its log has its end, or will have it, and needs no other.
                     self.queue.update(job.id, {"JobAbortEventLogged": "1"})
@@ -588,36 +588,45 @@ class Scheduler:
                 code = int(VacateReasonCode.UserVacateJob)
                 self.outside.runs.signal(job, _SIGNALS[action], done.reason, code, 0)
 
-    def _has_run(self, job: Job) -> bool:
-        """Tell whether a run of a job is not over, whatever its status was edited to be."""
-        if job.id in self.claims.by_job or job.id in self._unended:
+    def has_run(self, job: Job) -> bool:
+        """Tell whether a run of a job is not over, whatever its status is, or was edited to be.
+
+        One that is held, released or removed has it until its execution point let go, and one whose
+        end is yet to be committed until it is. While a claim is only being asked for there is none.
+        """
+        if self._running_claim(job) is not None or job.id in self._unended:
             return True
         return self.outside.runs.is_beside(job)
 
+    def _running_claim(self, job: Job) -> Claim | None:
+        claim = self.claims.by_job.get(job.id)
+        return claim if claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST} else None
+
+    def _held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Have a hold that was committed carried out by who runs the job, or told to its log."""
+        if self.has_run(job):
+            self.outside.runs.signal(job, "Hold", reason, int(code), subcode)
+        else:
+            self.outside.owners.held(job, reason, int(code), subcode)
+
     def _released(self, job: Job, reason: str) -> None:
         """Tell the log of a release, and first who may still be carrying out the hold."""
-        if self._has_shadow(job.id) or self.outside.runs.is_beside(job):
+        if self.has_run(job):
             self.outside.runs.signal(job, "Release", reason, 0, 0)
         self.outside.owners.released(job, reason)
 
-    def _has_shadow(self, job: JobId) -> bool:
-        """Tell whether a claim runs the job; a removed or held job may still have a shadow.
-
-        One whose end is yet to be committed has none that hears, and its end says what it means.
-        """
-        if job in self._unended:
-            return True
-        claim = self.claims.by_job.get(job)
-        return claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}
+    def _signal_removal(self, job: Job, reason: str, word: str = "Remove") -> None:
+        self.outside.runs.signal(job, word, reason, int(VacateReasonCode.JobRemoved), 0)
 
     def _forget_run(self, job: Job) -> None:
         """Give up the claim of a job that is forgotten whatever its remote side does."""
-        claim = self.claims.by_job.get(job.id)
-        if self.outside.runs.is_beside(job):
-            self.outside.runs.signal(job, "Forget", "", VacateReasonCode.JobRemoved, 0)
-        elif claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}:
-            self.outside.runs.signal(job, "Forget", "", VacateReasonCode.JobRemoved, 0)
+        if self.has_run(job):
+            self.outside.runs.signal(job, "Forget", "", int(VacateReasonCode.JobRemoved), 0)
+        claim = self._running_claim(job)
+        if claim is not None:
             self.outside.claims.release(claim.id, claim.startd_address)
+        if job.is_external:
+            self.queue.update(job.id, {"Managed": None, "ManagedManager": None})
 
     # -- policy -----------------------------------------------------------------------------
 
@@ -625,14 +634,19 @@ class Scheduler:
         """Let those of the jobs leave that are finished: some had to wait for the history."""
         for job in jobs:
             finished = job.status in FINISHED and job.id in self.queue.jobs
-            if finished and not self._has_run(job):
+            if finished and not self.has_run(job):
                 self.let_go(job)
 
     def apply_policy(self, jobs: Iterable[Job]) -> None:
-        """Do what periodic expressions want of those of the jobs that wait, or are held."""
+        """Do what periodic expressions want of those of the jobs that wait, or are held.
+
+        Those of another manager are left alone, and so are those whose input is on its way.
+        """
         now = self.now()
         for job in jobs:
             if job.status not in WAITING or job.id not in self.queue.jobs:
+                continue
+            if job.is_external or is_waiting_for_files(job.ad):
                 continue
             decision = decide_periodic(job.ad, float(now), self.system_policy)
             if decision.verdict is Verdict.HOLD:
@@ -643,27 +657,22 @@ class Scheduler:
                 self._released(job, decision.reason)
                 self.outside.want_matches()
             elif decision.verdict is Verdict.REMOVE:
-                removed = job_machine.Removed(decision.reason)
-                self.queue.update(job.id, job_machine.step(job.ad, removed, now))
-                self.let_go(job)
+                self.remove(job, decision.reason)
 
     def hold(self, job: Job, reason: str, code: int, subcode: int = 0) -> None:
-        """Put a job that does not run on hold."""
+        """Put a job on hold; if it runs, its shadow or whatever runs it carries that out."""
         event = job_machine.Held(reason, code, subcode)
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.outside.owners.held(job, reason, code, subcode)
+        self._held(job, reason, code, subcode)
 
-    def hold_running(self, job: Job, reason: str, code: int, subcode: int) -> None:
-        """Put a running job on hold; its shadow, or what runs it, is told."""
-        event = job_machine.Held(reason, code, subcode)
-        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.outside.runs.signal(job, "Hold", reason, code, subcode)
-
-    def remove_running(self, job: Job, reason: str) -> None:
-        """Remove a running job; its shadow, or what runs it, is told."""
+    def remove(self, job: Job, reason: str) -> None:
+        """Remove a job; one that runs leaves the queue when its run is over."""
         event = job_machine.Removed(reason)
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.outside.runs.signal(job, "Remove", reason, int(VacateReasonCode.JobRemoved), 0)
+        if self.has_run(job):
+            self._signal_removal(job, reason)
+        else:
+            self.let_go(job)
 
 
 _SIGNALS = {

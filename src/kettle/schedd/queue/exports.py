@@ -8,7 +8,7 @@ Text and transactions only: files are `services.exports`'. Source: wire notes, E
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -25,8 +25,15 @@ from kettle.policy.attribute_protection import (
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import LONGEST_NAME, LONGEST_TEXT, check_shape
-from kettle.schedd.queue.job_ids import CLUSTER_PROC, HEADER_KEY, key_of, parse_ids, parse_key
-from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.job_ids import (
+    CLUSTER_PROC,
+    HEADER_KEY,
+    key_of,
+    parse_ids,
+    parse_key,
+    spool_folder,
+)
+from kettle.schedd.queue.job_queue import EXTERNAL, Cluster, Job, JobQueue
 from kettle.schedd.queue.qmgmt import (
     LARGE_TRANSACTION_BYTES,
     MOST_OPEN_BYTES,
@@ -36,8 +43,10 @@ from kettle.schedd.queue.selection import select_jobs
 from kettle.schedd.queue.transaction import CHANGE_BYTES, Transaction
 
 LOG_NAME = "job_queue.log"
-EXTERNAL = "External"
 MANAGER = "Lumberjack"
+# What stands for the spool of the other manager until whoever starts it writes the true one.
+NO_SPOOL = "##"
+_STAYS = "LeaveJobInQueue"
 
 # What the other manager may not change of a job whatever the lists say, in lower case.
 _OURS = frozenset(
@@ -84,11 +93,6 @@ class Chosen:
     user: str = ""
 
 
-def is_external(ad: ClassAd) -> bool:
-    """Tell whether another manager runs a job."""
-    return "Managed" in ad and ad.string("Managed") == EXTERNAL
-
-
 def choose(queue: JobQueue, request: ClassAd, actor: Actor, verb: str) -> Chosen:
     """Return the clusters of the jobs that a request to `verb` means, by ids or by a constraint.
 
@@ -128,31 +132,55 @@ def _meant(queue: JobQueue, request: ClassAd) -> Iterator[Job]:
         raise RemoteProtocolError("the request names no jobs")
 
 
-def check_exportable(chosen: Chosen) -> None:
-    """Raise RefusedError unless every job waits here: none runs, none is exported already."""
+def check_exportable(chosen: Chosen, has_run: Callable[[Job], bool]) -> None:
+    """Raise RefusedError unless every job waits here: none runs, none is exported already.
+
+    `has_run` tells whether a run of a job is not over: one that is held, or was released again, may
+    still be leaving its machine.
+    """
     for cluster in chosen.clusters:
         for job in cluster.procs.values():
-            if is_external(job.ad):
+            if job.is_external:
                 raise RefusedError(f"job {job.id} is exported already")
             if job.status not in {JobStatus.IDLE, JobStatus.HELD}:
                 raise RefusedError(f"job {job.id} is neither idle nor held")
+            if has_run(job):
+                raise RefusedError(f"a run of job {job.id} is not over yet")
 
 
-def render_log(chosen: Chosen, next_cluster: int, now: int) -> str:
-    """Return the queue log that the other manager starts from."""
+def render_log(chosen: Chosen, next_cluster: int, now: int, spool: str = NO_SPOOL) -> str:
+    """Return the queue log that the other manager starts from.
+
+    There jobs stay in the queue when they are over, so that what became of them can come back, and
+    those with a folder of their own have it below `spool`. Source: observed of a real schedd.
+
+    Compat: in the log of the reference a cluster goes on making jobs, with the digest of the queue
+    it was taken from. Ours makes them here only, where they would be made a second time
+    (test_an_exported_cluster_makes_its_further_jobs_here_only).
+    """
 
     def ads() -> Iterator[tuple[str, str, str, Iterable[tuple[str, str]]]]:
         yield HEADER_KEY, "Job", "Machine", [("NextClusterNum", str(next_cluster))]
         for cluster in chosen.clusters:
-            yield key_of(cluster.id, CLUSTER_PROC), "Job", "Machine", _texts(cluster.ad)
+            texts = [pair for pair in _texts(cluster.ad) if not _is_of_factory(pair[0])]
+            yield (
+                key_of(cluster.id, CLUSTER_PROC), "Job", "Machine", [*texts, (_STAYS, "true")],
+            )  # fmt: skip
             for job in cluster.procs.values():
-                yield key_of(*job.id), "Job", "Machine", _texts(job.ad)
+                folder = quote_line(f"{spool}/{spool_folder(job.id)}")
+                texts = [(name, folder if name == "Iwd" else text) for name, text in _texts(job.ad)]
+                yield key_of(*job.id), "Job", "Machine", texts
 
     return "".join(queue_log.encode_snapshot(1, now, ads()))
 
 
 def _texts(ad: ClassAd) -> list[tuple[str, str]]:
-    return [(name, ad.text(name) or "undefined") for name in ad.own_names()]
+    names = (name for name in ad.own_names() if name.lower() != _STAYS.lower())
+    return [(name, ad.text(name) or "undefined") for name in names]
+
+
+def _is_of_factory(name: str) -> bool:
+    return name.lower().startswith("jobmaterialize")
 
 
 class NewLog(NamedTuple):
@@ -230,7 +258,7 @@ def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
     chosen.jobs = 0
     for cluster in chosen.clusters:
         for job in cluster.procs.values():
-            chosen.jobs += is_external(job.ad)
+            chosen.jobs += job.is_external
             _take_back(transaction, job)
     return transaction
 
@@ -357,7 +385,7 @@ def exported_job(queue: JobQueue, key: str) -> Job | None:
     """Return the exported job that has a key, None if none has."""
     number = parse_key(key)
     job = queue.job(*number) if number is not None and number[1] >= 0 else None
-    return job if job is not None and is_external(job.ad) else None
+    return job if job is not None and job.is_external else None
 
 
 def plan_import(queue: JobQueue, brought: Brought) -> Iterator[tuple[Transaction, int]]:

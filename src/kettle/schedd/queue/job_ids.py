@@ -31,6 +31,16 @@ class JobId(NamedTuple):
         return f"{self.cluster}.{self.proc}"
 
 
+# Into so many folders a spool divides its clusters, and each of these its jobs.
+SPOOL_FAN = 10_000
+
+
+def spool_folder(job: JobId) -> str:
+    """Return the name of a job's own folder below a spool."""
+    cluster, proc = job
+    return f"{cluster % SPOOL_FAN}/{proc % SPOOL_FAN}/cluster{cluster}.proc{proc}.subproc0"
+
+
 def key_of(cluster: int, proc: int) -> str:
     """Return the key of an ad in the queue log; a cluster's sorts before its jobs'."""
     return f"0{cluster}.-1" if proc == CLUSTER_PROC else f"{cluster}.{proc}"

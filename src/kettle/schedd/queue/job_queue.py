@@ -64,6 +64,9 @@ _OFTEN_OWN = frozenset(("jobstatus", "qdate"))
 _NOT_SHARED = _KEPT - _OFTEN_OWN
 _STATUS = frozenset(("jobstatus",))
 
+# What Managed says of a job that another manager runs.
+EXTERNAL = "External"
+
 
 class Journal(Protocol):
     """Where committed transactions are written, in order."""
@@ -93,6 +96,16 @@ class Job:
     autocluster: int = 0
     # Whether the history has it: it is only in the queue until that is on disk.
     recorded: bool = False
+
+    @property
+    def is_external(self) -> bool:
+        """Whether another manager runs it."""
+        return "Managed" in self.ad and self.ad.string("Managed") == EXTERNAL
+
+    @property
+    def waits(self) -> bool:
+        """Whether it may be started here: it is idle, and nobody else's."""
+        return self.status == JobStatus.IDLE and not self.is_external
 
     @property
     def age(self) -> tuple[int, int, int]:

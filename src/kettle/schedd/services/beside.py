@@ -303,9 +303,9 @@ class BesideJobs:
         now = float(self._schedd.now())
         decision = decide_periodic(run.job.ad, now, scheduler.system_policy)
         if decision.verdict is Verdict.HOLD:
-            scheduler.hold_running(run.job, decision.reason, decision.code, decision.subcode)
+            scheduler.hold(run.job, decision.reason, decision.code, decision.subcode)
         elif decision.verdict is Verdict.REMOVE:
-            scheduler.remove_running(run.job, decision.reason)
+            scheduler.remove(run.job, decision.reason)
         elif decision.verdict is Verdict.VACATE:
             self.signal(run.job, "Vacate", decision.reason, decision.code, 0)
 

@@ -69,9 +69,10 @@ class ExportCommands:
         queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
             chosen = exports.choose(queue, request, actor, "export")
-            exports.check_exportable(chosen)
+            exports.check_exportable(chosen, self._schedd.scheduler.has_run)
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
+            spool = request.string("NewSpoolDir") or exports.NO_SPOOL
+            text = exports.render_log(chosen, queue.next_cluster, self._schedd.now(), spool)
             data = text.encode("utf-8", "surrogateescape")
             log = exports.NewLog.of(path, data)
             await self._commit(exports.plan_export(queue, chosen, log))

@@ -22,12 +22,11 @@ from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.removal import remove_by_steps
-from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_ids import SPOOL_FAN, JobId, spool_folder
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
-_FAN = 10_000
 # Files that are removed, or names that are looked at, before others have their turn.
 _AT_ONCE = 100
 # What the name of a folder that is being removed ends with, before a number.
@@ -53,14 +52,11 @@ class SpoolFolder:
 
     def cluster_file(self, cluster: int, suffix: str) -> str:
         """Return the name of a cluster's file (`items` or `digest`)."""
-        return f"{self.path}/{cluster % _FAN}/condor_submit.{cluster}.{suffix}"
+        return f"{self.path}/{cluster % SPOOL_FAN}/condor_submit.{cluster}.{suffix}"
 
     def job_folder(self, job: JobId) -> str:
         """Return a spooled job's folder."""
-        return (
-            f"{self.path}/{job.cluster % _FAN}/{job.proc % _FAN}/"
-            f"cluster{job.cluster}.proc{job.proc}.subproc0"
-        )
+        return f"{self.path}/{spool_folder(job)}"
 
     def write_items(self, cluster: int, data: bytes) -> str:
         """Keep the rows of a late materialized cluster; returns the file's name."""

@@ -19,7 +19,7 @@ from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
 
 def export(schedd: Schedd, ids: str) -> str:
     chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE, "export")
-    exports.check_exportable(chosen)
+    exports.check_exportable(chosen, lambda job: False)
     text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
     log = exports.NewLog.of("/folder/job_queue.log", text.encode())
     schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
@@ -79,7 +79,7 @@ def test_naming_one_job_exports_its_whole_cluster() -> None:
     cluster = jobs[0].id.cluster
     assert list(log.ads) == ["0.0", f"0{cluster}.-1", f"{cluster}.0", f"{cluster}.1"]
     assert log.ads[f"0{cluster}.-1"]["args"] == ("Args", '"1"')
-    assert [exports.is_external(job.ad) for job in schedd.queue.jobs.values()] == [
+    assert [job.is_external for job in schedd.queue.jobs.values()] == [
         True,
         True,
         False,
@@ -114,11 +114,11 @@ def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None
         exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE, "export")
     schedd.queue.update(job.id, {"JobStatus": "2"})
     with pytest.raises(RefusedError, match="neither idle nor held"):
-        exports.check_exportable(exports.choose(schedd.queue, request, ALICE, "export"))
+        export(schedd, str(job.id))
     schedd.queue.update(job.id, {"JobStatus": "1"})
     export(schedd, str(job.id))
     with pytest.raises(RefusedError, match="already"):
-        exports.check_exportable(exports.choose(schedd.queue, request, ALICE, "export"))
+        export(schedd, str(job.id))
 
 
 def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> None:
@@ -128,8 +128,8 @@ def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> Non
     text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
     assert take_over(schedd, read(schedd, text)) == [1]
     assert (first.status, first.ad.integer("ExitCode"), first.owner) == (4, 3, "alice")
-    assert not exports.is_external(first.ad)
-    assert exports.is_external(second.ad)
+    assert not first.is_external
+    assert second.is_external
 
 
 def test_nobody_imports_changes_of_another_users_jobs() -> None:
@@ -189,9 +189,9 @@ def test_an_import_is_taken_over_in_pieces() -> None:
     assert count == 2
     schedd.queue.commit(transaction)
     # The disk is full here: what has come back has, and the next import takes the rest.
-    assert [exports.is_external(job.ad) for job in jobs] == [False] * 2 + [True] * 4
+    assert [job.is_external for job in jobs] == [False] * 2 + [True] * 4
     assert take_over(schedd, read(schedd, text)) == [2, 2]
-    assert not any(exports.is_external(job.ad) for job in jobs)
+    assert not any(job.is_external for job in jobs)
     assert take_over(schedd, read(schedd, text)) == []
 
 

@@ -1,0 +1,183 @@
+"""Jobs that another manager has, or may not have yet: nobody here starts or ends them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+from kettle.records import queue_log
+from kettle.schedd.beside import startable
+from kettle.schedd.queue import actions, exports, factory
+from kettle.schedd.queue.job_queue import Job
+from unit.schedd.queue.test_exports import Table
+from unit.schedd.queue_fixture import ALICE, NOW
+from unit.schedd.scheduler_fixture import World
+from unit.schedd.test_scheduler import act, status_of
+
+
+def export(world: World, job: Job) -> str:
+    """Give a job's cluster away, as the schedd does; returns the log."""
+    request = ClassAd({"ActionIds": str(job.id)})
+    chosen = exports.choose(world.queue, request, ALICE, "export")
+    exports.check_exportable(chosen, world.scheduler.has_run)
+    text = exports.render_log(chosen, world.queue.next_cluster, NOW, "/new")
+    log = exports.NewLog.of("/folder/job_queue.log", text.encode())
+    world.queue.commit(exports.plan_export(world.queue, chosen, log))
+    return text
+
+
+def take_back(world: World, job: Job) -> None:
+    request = ClassAd({"ActionIds": str(job.id)})
+    chosen = exports.choose(world.queue, request, ALICE, "unexport")
+    world.queue.commit(exports.plan_unexport(world.queue, chosen))
+
+
+def test_a_job_that_is_exported_while_its_claim_is_asked_for_is_not_started() -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.match(job)
+    export(world, job)
+    world.hands.take()
+    world.grant(claim)
+    assert world.hands.take() == [("release", "<c>#1#1#key")]
+    assert status_of(job) is JobStatus.IDLE
+    take_back(world, job)
+    assert world.idle.is_waiting(job.id)
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_a_job_whose_run_is_not_over_is_not_exported(released: bool) -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0")
+    if released:
+        act(world, 2, "1.0")
+    with pytest.raises(RefusedError, match=r"a run of job 1\.0 is not over yet"):
+        export(world, job)
+    world.exit(job, 107, reusable=False)
+    export(world, job)
+    assert job.is_external
+
+
+def test_a_job_beside_the_schedd_whose_process_still_leaves_is_not_exported() -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse="7")
+    world.hands.beside = {"1.0"}
+    with pytest.raises(RefusedError, match="is not over yet"):
+        export(world, job)
+
+
+@pytest.mark.parametrize("universe", ["7", "12"])
+def test_exported_jobs_do_not_start_beside_the_schedd(universe: str) -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse=universe)
+    assert list(startable(world.queue, ClassAd(), {}, NOW)) == [job]
+    export(world, job)
+    assert not list(startable(world.queue, ClassAd(), {}, NOW))
+
+
+def test_an_exported_cluster_makes_its_further_jobs_here_only() -> None:
+    world = World()
+    (job,) = world.submit()
+    transaction = world.queue.transaction()
+    making = {
+        "JobMaterializeDigestFile": '"/spool/1/condor_submit.1.digest"',
+        "JobMaterializeLimit": "10",
+        "JobMaterializeNextProcId": "1",
+    }
+    transaction.update("01.-1", making)
+    world.queue.commit(transaction)
+    log = Table()
+    queue_log.replay(export(world, job).encode(), log)
+    assert not [name for name in log.ads["01.-1"] if name.startswith("jobmaterialize")]
+    assert factory.count_wanted(world.queue.clusters[1]) == 9
+
+
+def test_what_was_exported_stays_in_the_other_queue_until_it_is_fetched() -> None:
+    world = World()
+    (job,) = world.submit(LeaveJobInQueue="false")
+    world.queue.update(job.id, {"Iwd": '"/spool/1/0/cluster1.proc0.subproc0"'})
+    log = Table()
+    queue_log.replay(export(world, job).encode(), log)
+    assert log.ads["01.-1"]["leavejobinqueue"] == ("LeaveJobInQueue", "true")
+    assert "leavejobinqueue" not in log.ads["1.0"]
+    assert log.ads["1.0"]["iwd"] == ("Iwd", '"/new/1/0/cluster1.proc0.subproc0"')
+
+
+@pytest.mark.parametrize("policy", ["PeriodicRemove", "PeriodicHold"])
+def test_periodic_policy_leaves_exported_jobs_alone(policy: str) -> None:
+    world = World()
+    (job,) = world.submit(**{policy: "true"})
+    export(world, job)
+    world.scheduler.apply_policy([job])
+    assert (status_of(job), world.hands.take()) == (JobStatus.IDLE, [])
+
+
+def test_a_removed_job_stays_as_long_as_another_manager_has_it() -> None:
+    world = World()
+    (job,) = world.submit()
+    export(world, job)
+    act(world, 3, "1.0")
+    world.scheduler.see_out([job])
+    assert (status_of(job), world.hands.take()) == (JobStatus.REMOVED, [])
+    take_back(world, job)
+    world.scheduler.see_out([job])
+    assert world.hands.take() == [("009", "1.0"), ("history", "1.0", "3")]
+    assert not world.queue.jobs
+
+
+def test_an_exported_job_is_forgotten_by_force() -> None:
+    world = World()
+    (job,) = world.submit()
+    export(world, job)
+    act(world, 3, "1.0")
+    act(world, 4, "1.0")
+    assert not world.queue.jobs
+
+
+def test_policy_has_a_held_job_that_still_runs_removed_by_who_runs_it() -> None:
+    world = World()
+    (job,) = world.submit(PeriodicRemove="JobStatus == 5")
+    world.run(job)
+    act(world, 1, "1.0")
+    world.hands.take()
+    world.scheduler.apply_policy([job])
+    assert world.hands.take() == [("signal", "Remove", "1.0", "1023")]
+    assert job.id in world.queue.jobs
+    world.exit(job, 102)
+    assert ("history", "1.0", "3") in world.hands.take()
+    assert not world.queue.jobs
+    assert not world.scheduler.claims.by_job
+
+
+def test_policy_has_a_released_job_that_still_runs_held_by_who_runs_it() -> None:
+    world = World()
+    (job,) = world.submit(PeriodicHold="NumHolds == 1 && JobStatus == 1")
+    world.run(job)
+    act(world, 1, "1.0")
+    act(world, 2, "1.0")
+    world.hands.take()
+    world.scheduler.apply_policy([job])
+    assert world.hands.take() == [("signal", "Hold", "1.0", "3")]
+    assert status_of(job) is JobStatus.HELD
+
+
+@pytest.mark.parametrize(("action", "event"), [(1, "012"), (2, "013")])
+def test_no_hold_or_release_is_told_behind_the_end_of_a_job(action: int, event: str) -> None:
+    world = World()
+    (job,) = world.submit(LeaveJobInQueue="true")
+    world.run(job)
+    if event == "013":
+        act(world, 1, "1.0")
+    request = actions.parse(ClassAd({"JobAction": action, "ActionIds": "1.0"}))
+    plan = actions.plan(world.queue, request, ALICE, world.now, [job])
+    world.queue.commit(plan.transaction)
+    # While that is brought to the disk, the run ends.
+    world.exit(job, 100)
+    world.hands.take()
+    world.scheduler.on_action(plan)
+    assert status_of(job) is JobStatus.COMPLETED
+    assert not [done for done in world.hands.take() if done[0] == event or "Hold" in done]
