@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -748,3 +749,25 @@ def test_the_work_of_a_job_s_processes_is_measured_while_it_runs(tmp_path: Path)
         assert sum(record.load.cores) == 0.0
 
     play(tmp_path, scenario, f"POLLING_INTERVAL = {POLLED_SECONDS}\n", starter)
+
+
+def test_a_slot_takes_no_job_while_no_sandbox_can_be_made(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        folder = point.service.runtime.config.get("EXECUTE") or ""
+        os.rmdir(folder)
+        await asyncio.sleep(9)
+        trouble = f"EXECUTE, {folder}, cannot be written"
+        ad = point.advertised()
+        assert ad is not None
+        assert (ad.boolean("Start"), ad.string("KettleTrouble")) == (False, trouble)
+        assert not (await point.claim(job())).claimed
+        assert (await point.activate(claim_id, job()))[0] == 0
+        os.mkdir(folder)
+        await asyncio.sleep(9)
+        ad = point.advertised()
+        assert ad is not None
+        assert (ad.boolean("Start"), ad.string("KettleTrouble")) == (True, None)
+        assert (await point.claim(job())).claimed
+
+    play(tmp_path, scenario)

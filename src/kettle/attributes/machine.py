@@ -107,6 +107,10 @@ class Machine:
     JobUserPrioPreemptions = integer(
         written_by="startd", doc="How many jobs had to leave for users with a better priority."
     )
+    KettleTrouble = string(
+        written_by="startd",
+        doc="Why the slot takes no job although its owner's expressions would; Kettle's own.",
+    )
     KeyboardIdle = integer(
         written_by="startd",
         unit="seconds",

@@ -316,6 +316,10 @@ def _constant_verdict(
     return read_verdict(found.get)
 
 
+# Why a slot takes no job although its owner's expressions would have it, as its ad says.
+# Compat: the reference takes jobs whose sandbox cannot be made, one after the other
+# (test_a_slot_takes_no_job_while_no_sandbox_can_be_made).
+TROUBLE = "KettleTrouble"
 # Requirements of a slot that can take a job.
 OFFERS = "Start && WithinResourceLimits"
 
@@ -330,6 +334,9 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
         ad.insert_text("Start", start if takes else "false")
     else:
         ad.insert_text("Start", expression_text(config, record, "START", "true"))
+    if machine.readings.trouble:
+        ad.insert_text("Start", "false")
+        ad[TROUBLE] = machine.readings.trouble
     # A slot that cannot take a job pretends that its Requirements are false.
     ad.insert_text("Requirements", OFFERS if offered else "false")
     ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))

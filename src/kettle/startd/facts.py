@@ -59,6 +59,8 @@ class Readings:
     clock_minutes: int = 0
     clock_day: int = 0
     volume: str = "0"
+    # Why no job can be started here now; empty if one can.
+    trouble: str = ""
 
 
 PUBLISHED_FLAGS = {

@@ -39,7 +39,7 @@ from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.commands import OtherCommands
 from kettle.startd.services.deactivating import Deactivating
 from kettle.startd.services.draining import Draining
-from kettle.startd.services.facts import read_facts, read_readings
+from kettle.startd.services.facts import read_facts
 from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.load import LoadMeter
@@ -98,10 +98,11 @@ class StartdService:
 
     async def start(self) -> None:
         """Divide the machine, offer the slots, begin to poll."""
+        # What earlier jobs left is looked for there, too.
+        await self._meter.begin()
         # Before anything is offered: an earlier execution of a job that comes may still live.
         await self.starters.leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
-        self.machine.readings = read_readings(config, self.runtime.clock.now())
         found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
         machine = self.machine
         resources = machine_resources(config, machine.facts, machine.readings, found)

@@ -97,6 +97,7 @@ class Activating:
         config = startd.runtime.config
         verdict = ads.constant_verdict(config, record)
         takes_all = verdict is not None and verdict.start is True and startd.machine.drain is None
+        takes_all = takes_all and not startd.machine.readings.trouble
         return takes_all and ads.is_lasting(record, config)
 
     def _judge_activation(

@@ -1,7 +1,7 @@
 """Reading the machine: what it is, and what it is doing now.
 
-Numbers only; what they mean is `facts.py`, `ads.py` and the policy. Reads /proc, /sys and the
-execute directory's file system; asks nobody.
+Numbers only; what they mean is `facts.py`, `ads.py` and the policy. Reads /proc and /sys; asks
+nobody. The execute directory is looked at in `execute_folder.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from kettle.attributes.version import parse_os_release
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.runtime.process.memory import read_meminfo
+from kettle.runtime.storage.mounts import machine_mounts
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
+from kettle.startd.services.execute_folder import FolderFacts
+
+_UNKNOWN_FOLDER = FolderFacts()
 
 
 def read_facts(config: Config, host: str) -> MachineFacts:
@@ -66,6 +70,8 @@ def find_whether_it_turns(folder: str, devices: str = "/sys/dev/block") -> bool 
     What has no device of its own, such as a file system in memory, does not turn. A part of a disk
     is as the whole.
     """
+    if machine_mounts().is_far(folder):
+        return None
     try:
         device = os.stat(folder).st_dev
     except OSError:
@@ -79,16 +85,13 @@ def find_whether_it_turns(folder: str, devices: str = "/sys/dev/block") -> bool 
     return None
 
 
-def read_readings(config: Config, now: float) -> Readings:
-    """Measure what changes, but for the jobs' load: disk, memory, idle times, the clock."""
-    execute = config.value(StartdKnobs.EXECUTE)
-    free = total = 0
-    volume = "0"
-    with contextlib.suppress(OSError):
-        facts = os.statvfs(execute)
-        free = facts.f_bavail * facts.f_frsize // 1024
-        total = facts.f_blocks * facts.f_frsize // 1024
-        volume = str(os.stat(execute).st_dev)
+def read_readings(
+    config: Config, now: float, folder: FolderFacts = _UNKNOWN_FOLDER, trouble: str = ""
+) -> Readings:
+    """Measure what changes, but for the jobs' load: memory, idle times, the clock.
+
+    What is known of EXECUTE, the `folder`, is told by who looks at it, and what is wrong with it.
+    """
     reserved = config.value(StartdKnobs.RESERVED_DISK) * 1024
     memory = read_meminfo()
     wall = time.localtime(now)
@@ -101,12 +104,13 @@ def read_readings(config: Config, now: float) -> Readings:
         load=load,
         keyboard_idle=min(console, _idle_since(terminals, now)),
         console_idle=console,
-        disk_kib=max(0, free - reserved),
-        disk_total_kib=total,
+        disk_kib=max(0, folder.free_kib - reserved),
+        disk_total_kib=folder.total_kib,
         virtual_memory_kib=memory.get("MemTotal", 0) + memory.get("SwapTotal", 0),
         clock_minutes=wall.tm_hour * 60 + wall.tm_min,
         clock_day=(wall.tm_wday + 1) % 7,
-        volume=volume,
+        volume=folder.volume,
+        trouble=trouble,
     )
 
 

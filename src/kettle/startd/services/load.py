@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd import latches
+from kettle.startd.facts import Readings
 from kettle.startd.load_shares import deal_out
 from kettle.startd.machine import SlotRecord
 from kettle.startd.services.execute_folder import ExecuteFolder
@@ -24,7 +25,25 @@ class LoadMeter:
 
     def __init__(self, startd: Startd) -> None:
         self._startd = startd
-        self._execute = ExecuteFolder(startd.runtime)
+        self._execute = ExecuteFolder(startd.runtime, self._on_changed)
+
+    async def begin(self) -> None:
+        """Measure for the first time, before there are slots; EXECUTE has to answer once."""
+        await self._execute.answers()
+        self._startd.machine.readings = self._read()
+
+    def _read(self) -> Readings:
+        config, now = self._startd.runtime.config, self._startd.runtime.clock.now()
+        folder = self._execute.look()
+        return read_readings(config, now, folder, self._execute.trouble)
+
+    def _on_changed(self) -> None:
+        """EXECUTE was looked at in its own time, and is another than it was."""
+        machine = self._startd.machine
+        machine.readings = replace(machine.readings, trouble=self._execute.trouble)
+        if machine.slots:
+            self._startd.refresh_base()
+            self._startd.updates.note_all()
 
     async def measure_when_due(self) -> None:
         """Wait for the next moment to measure; nobody does while no slot is or was in use."""
@@ -55,14 +74,17 @@ class LoadMeter:
     def read(self) -> None:
         """Read what changes, and say whose load is whose."""
         startd, machine = self._startd, self._startd.machine
-        runtime = startd.runtime
-        readings = read_readings(runtime.config, runtime.clock.now())
-        self._execute.look()
+        trouble = machine.readings.trouble
+        readings = self._read()
         for record in machine:
             record.load.settle(machine.facts.cores, readings.load)
         jobs_load = min(sum(record.load.of_job for record in machine), readings.load)
         deal_out(machine, readings.load - jobs_load)
         machine.readings = replace(readings, jobs_load=jobs_load)
+        if readings.trouble != trouble:
+            # Nobody is to send a job here, or may again.
+            startd.refresh_base()
+            startd.updates.note_all()
         self._look_at_latches()
 
     def _look_at_latches(self) -> None:

@@ -31,6 +31,8 @@ from kettle.wire.commands import Command
 
 # Limit: how many jobs that go first are counted.
 MOST_AHEAD = 1000
+# Limit: so many machines are named that take no job for a trouble of their own.
+_MOST_TROUBLES = 3
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         verdict = describe_slotless(job, time.time()) or describe_beside(job, find_schedd(reach))
     else:
         verdict = decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
+        verdict += describe_trouble(slots if waits else [], found)
     if waits:
         verdict += describe_log_trouble(job, reach.config.get("FULL_HOSTNAME") or "", _looker())
     if arguments.json:
@@ -284,6 +287,17 @@ def describe_mismatch(found: Explanation) -> str:
     if found.refused_by_job < found.slots:
         return "It is idle because the slots that it accepts do not accept it."
     return "It is idle because no single slot meets all of its conditions together."
+
+
+def describe_trouble(slots: Sequence[ClassAd], found: Explanation) -> str:
+    """Return which machines take no job for a trouble of their own, empty if none has any."""
+    troubles = {
+        slot.string("Machine") or "": slot.string("KettleTrouble")
+        for slot in slots
+        if slot.string("KettleTrouble")
+    }
+    said = [f" {machine} takes no jobs: {trouble}." for machine, trouble in troubles.items()]
+    return "".join(said[: 0 if found.matching else _MOST_TROUBLES])
 
 
 def describe_turn(ahead: int, found: Explanation) -> str:

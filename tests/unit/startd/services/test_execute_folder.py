@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from kettle.runtime.process.snapshot import InlineSnapshots
+from kettle.runtime.storage.mounts import machine_mounts
 from kettle.startd.services.execute_folder import ExecuteFolder
 from kettle.testing.world import World, run_in_world
 
@@ -28,6 +34,53 @@ def test_a_change_is_told_of_once(tmp_path: Path) -> None:
         assert [line.partition("sandboxes, ")[2] for line in said] == [
             "cannot be written: no job can be started here",
             "can be written again",
+        ]
+
+    run_in_world(tmp_path, scenario)
+
+
+class SlowSnapshots(InlineSnapshots):
+    """Does the work when the folder answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer_now = asyncio.Event()
+        self.asked = 0
+
+    async def run(
+        self, make: Callable[[], Callable[[], None]], name: str, seconds: int = 600
+    ) -> None:
+        self.asked += 1
+        await self.answer_now.wait()
+        make()()
+
+
+def test_a_folder_that_hangs_stops_nobody_and_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_mounts(), "is_far", lambda _path: True)
+    changes: list[str] = []
+
+    async def scenario(world: World) -> None:
+        runtime, _, _ = world.runtime("STARTD", f"EXECUTE = {tmp_path}\n")
+        runtime.snapshots = slow = SlowSnapshots()
+        execute = ExecuteFolder(runtime, lambda: changes.append(execute.trouble))
+        slow.answer_now.set()
+        await execute.answers()
+        room = execute.facts.total_kib
+        assert room > 0
+        slow.answer_now.clear()
+        for _ in range(9):
+            assert execute.look().total_kib == room
+            await asyncio.sleep(5)
+        assert slow.asked == 2
+        assert changes == ["", f"EXECUTE, {tmp_path}, does not answer"]
+        slow.answer_now.set()
+        await asyncio.sleep(1)
+        assert execute.trouble == changes[-1] == ""
+        assert [line.partition(f"{tmp_path}")[2] for line in world.log if "EXECUTE" in line] == [
+            " does not answer: no job can be started here".replace(" ", ", ", 1),
+            ", can be written again",
         ]
 
     run_in_world(tmp_path, scenario)

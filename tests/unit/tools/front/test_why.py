@@ -10,6 +10,7 @@ from kettle.tools.front.why import (
     decide_verdict,
     describe_beside,
     describe_slotless,
+    describe_trouble,
     render_conditions,
 )
 
@@ -156,3 +157,11 @@ def test_a_job_that_needs_no_slot_says_what_keeps_it(
 
 def test_nothing_else_keeps_a_job_that_needs_no_slot() -> None:
     assert describe_slotless(job(JobUniverse=7, JobCoolDownExpiration=100), 100) == ""
+
+
+def test_a_machine_says_why_it_takes_no_jobs() -> None:
+    trouble = "EXECUTE, /x, cannot be written"
+    slots = [ClassAd({"Machine": "vm", "KettleTrouble": trouble})] * 2 + [ClassAd({"Machine": "w"})]
+    nothing = explain(ClassAd({"Requirements": True}), [])
+    assert describe_trouble(slots, nothing) == f" vm takes no jobs: {trouble}."
+    assert describe_trouble(slots[2:], nothing) == ""
