@@ -26,6 +26,10 @@ NAMES = (
     "RecentDaemonCoreDutyCycle",
 )
 
+# A duty is told over at least so many seconds: a daemon that has just begun has done nothing but
+# work, which is no sign of too much of it (CURB_MATCHMAKING).
+_LEAST_SECONDS = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -90,4 +94,5 @@ def _duty(since: Reading, until: Reading) -> float:
     passed = until.moment - since.moment
     if passed <= 0:
         return 0.0
-    return min(1.0, max(0.0, (until.loop_seconds - since.loop_seconds) / passed))
+    worked = until.loop_seconds - since.loop_seconds
+    return min(1.0, max(0.0, worked / max(_LEAST_SECONDS, passed)))

@@ -25,6 +25,14 @@ def test_the_duty_cycle_is_time_on_a_processor() -> None:
     assert own.attributes()["DaemonCoreDutyCycle"] == pytest.approx(0.25)
 
 
+def test_a_daemon_that_has_just_begun_is_not_overworked() -> None:
+    own = figures()
+    own.add(replace(START, moment=START.moment + 0.1, loop_seconds=START.loop_seconds + 0.1))
+    attributes = own.attributes()
+    assert attributes["DaemonCoreDutyCycle"] == pytest.approx(0.02)
+    assert attributes["RecentDaemonCoreDutyCycle"] == pytest.approx(0.02)
+
+
 def test_the_recent_duty_cycle_forgets_what_is_older_than_the_window() -> None:
     own = figures()
     loop, moment = START.loop_seconds, START.moment
