@@ -16,9 +16,11 @@ from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
 
 pytestmark = pytest.mark.timeout(240)
 
-# Notes its pid, then every signal; ends at those that are named.
+# Notes its pid, then every signal; ends at those that are named. A run after the first has notes of
+# its own. What is waited for in the background keeps no signal waiting.
 PROGRAM = """#!/bin/sh
 notes=$1; shift
+[ ! -e $notes ] || notes=$notes.again
 note() {
     echo $1 >>$notes
     case " $leaves " in *" $1 "*) exit 7 ;; esac
@@ -26,11 +28,11 @@ note() {
 leaves=$*
 for name in TERM USR1 USR2 HUP INT; do trap "note $name" $name; done
 echo $$ >$notes.new && mv $notes.new $notes
-while :; do sleep 0.1; done
+while :; do sleep 0.1 & wait; done
 """
 # Long enough that nobody waits for it in vain, and that a job which has more was not killed.
 LONG = "job_max_vacate_time = 500\n"
-SHORT = "job_max_vacate_time = 1\n"
+SHORT = "job_max_vacate_time = 2\n"
 EVERY = "kill_sig = SIGUSR1\nremove_kill_sig = SIGUSR2\nhold_kill_sig = SIGHUP\n"
 
 
@@ -105,7 +107,7 @@ def test_which_signal_a_job_gets_is_what_htcondor_sends(
 ) -> None:
     jobs = {
         "TERM": Stubborn(pool, work / "none", SHORT + "hold_kill_sig = SIGHUP"),
-        "USR1": Stubborn(pool, work / "one", "kill_sig_timeout = 1\nkill_sig = SIGUSR1"),
+        "USR1": Stubborn(pool, work / "one", "kill_sig_timeout = 2\nkill_sig = SIGUSR1"),
         # What is said for a removal counts for every other order, too.
         "USR2": Stubborn(pool, work / "all", SHORT + EVERY),
     }

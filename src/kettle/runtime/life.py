@@ -11,7 +11,7 @@ import gc
 import time
 from collections.abc import Callable, Coroutine
 from random import SystemRandom
-from typing import Any
+from typing import Any, TypeVar
 
 import uvloop
 
@@ -26,12 +26,18 @@ from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.zygote import Zygote
 from kettle.runtime.sockets.system_network import SystemNetwork
 
+T = TypeVar("T")
+
 # New objects before the youngest generation is looked through, and how often the older ones are.
 RELAXED_COLLECTION = (20_000, 20, 50)
 
 
-def run(main: Coroutine[Any, Any, int]) -> int:
-    """Run a process's whole life on an event loop of its own; return its exit code."""
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a process's whole life on an event loop of its own; return what comes of it.
+
+    The loop is one that every signal wakes: asyncio's own sleeps through a SIGCHLD that comes just
+    before it begins to wait.
+    """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
 

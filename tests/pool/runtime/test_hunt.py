@@ -17,6 +17,7 @@ from typing import Any, cast
 import pytest
 
 from kettle.master.services.orphans import Orphans
+from kettle.runtime import life
 from kettle.runtime.process import kernel
 from kettle.runtime.process.hunt import hunt, outlives_its_daemon
 from kettle.runtime.process.privileges import Privileges
@@ -42,7 +43,7 @@ def in_a_process(scenario: Callable[[SystemProcesses], Awaitable[None]]) -> None
 
     def call() -> bytes:
         kernel.become_subreaper()
-        asyncio.run(main())
+        life.run(main())
         return b""
 
     run_in_child(call)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import KettleError
+from kettle.runtime import life
 from kettle.runtime.process import kernel
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
@@ -42,7 +43,7 @@ def run(
         finally:
             processes.stop()
 
-    asyncio.run(main())
+    life.run(main())
     if warmed is not None:
         with contextlib.suppress(ChildProcessError):  # reaped on the way out already
             os.waitpid(warmed.pid, 0)
@@ -234,7 +235,7 @@ def test_a_dead_zygote_is_replaced_for_the_next_fork(monkeypatch: pytest.MonkeyP
             await asyncio.gather(*(child.wait() for child in processes.children()))
         processes.stop()
 
-    asyncio.run(main())
+    life.run(main())
 
 
 def test_a_signal_waits_for_the_handler_of_a_daemon_that_starts() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import KettleError
+from kettle.runtime import life
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.snapshot import (
     LIFE_SECONDS,
@@ -103,7 +104,7 @@ def test_a_long_answer_comes_from_a_child_that_ends_and_closes_the_connection(
                 assert await child.wait() == 0
             assert one.snapshots.running == 0
 
-    asyncio.run(scenario())
+    life.run(scenario())
 
 
 def test_a_short_answer_and_one_too_many_are_sent_by_the_daemon_itself() -> None:
@@ -117,7 +118,7 @@ def test_a_short_answer_and_one_too_many_are_sent_by_the_daemon_itself() -> None
             await one.snapshots.answer(ours, numbers(10), ads=10**6)  # type: ignore[arg-type]
             assert await read(theirs, 10) == os.getpid()
 
-    asyncio.run(scenario())
+    life.run(scenario())
 
 
 def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Pat
             with pytest.raises(KettleError, match=r"writes: cannot write \\udcff\\ud83d"):
                 await one.snapshots.run(lambda: fail_oddly, "writes")
 
-    asyncio.run(scenario())
+    life.run(scenario())
 
 
 def test_a_process_without_a_name_has_children_all_the_same(
@@ -162,7 +163,7 @@ def test_a_process_without_a_name_has_children_all_the_same(
         async with Forking() as one:
             await one.snapshots.run(lambda: path.touch, "writes")
 
-    asyncio.run(scenario())
+    life.run(scenario())
     assert path.exists()
 
 
@@ -179,7 +180,7 @@ def test_work_that_takes_too_long_does_nothing_any_more_when_that_is_said(tmp_pa
             with pytest.raises(ProcessLookupError):
                 os.kill(int((tmp_path / "pid").read_text()), 0)
 
-    asyncio.run(scenario())
+    life.run(scenario())
 
 
 def test_work_that_goes_on_is_not_ended_and_the_daemon_never(tmp_path: Path) -> None:
@@ -195,7 +196,7 @@ def test_work_that_goes_on_is_not_ended_and_the_daemon_never(tmp_path: Path) -> 
             await one.snapshots.run(lambda: work, "goes on")
             assert all(int(word) > LIFE_SECONDS - 60 for word in path.read_text().split())
 
-    asyncio.run(scenario())
+    life.run(scenario())
     before, _ = signal.getitimer(signal.ITIMER_REAL)
     note_progress()
     assert signal.getitimer(signal.ITIMER_REAL)[0] <= before
@@ -214,7 +215,7 @@ def test_a_child_that_cannot_settle_ends_and_never_is_a_second_daemon(
             with pytest.raises(KettleError, match="status 1"):
                 await one.snapshots.run(lambda: lambda: None, "writes")
 
-    asyncio.run(scenario())
+    life.run(scenario())
 
 
 def test_the_loop_goes_on_between_slices_of_an_answer_that_the_daemon_sends() -> None:
@@ -237,4 +238,4 @@ def test_the_loop_goes_on_between_slices_of_an_answer_that_the_daemon_sends() ->
             counting.cancel()
             assert turns > 5
 
-    asyncio.run(scenario())
+    life.run(scenario())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from kettle.runtime import life
 from kettle.runtime.process.processes import Child, SystemProcesses
 from kettle.runtime.storage.url_fetching import MachinePlugins, UrlFetcher
 from kettle.transfer.plugins import PluginRules
@@ -37,7 +37,7 @@ def test_plug_ins_stand_apart_by_commas_or_blanks(tmp_path: Path, between: str) 
         finally:
             processes.stop()
 
-    assert asyncio.run(ask()) == ("box", "drive", "gopher")
+    assert life.run(ask()) == ("box", "drive", "gopher")
 
 
 def test_a_kind_of_url_whose_trial_fails_is_named_with_the_reason(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_kind_of_url_whose_trial_fails_is_named_with_the_reason(tmp_path: Path
         finally:
             processes.stop()
 
-    failed = asyncio.run(ask())
+    failed = life.run(ask())
     assert sorted(failed) == ["box", "http"]
     assert "No such file" in failed["http"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["boxes", "there"]
@@ -98,7 +98,7 @@ def test_a_plug_in_gets_those_of_the_job_s_variables_that_bear_its_name(tmp_path
         finally:
             processes.stop()
 
-    asyncio.run(fetch())
+    life.run(fetch())
     seen = (tmp_path / "seen").read_text().split("\n")
     assert {"BOX_DEBUG=1", "box_too=2", "PATH=/bin:/usr/bin"} <= set(seen)
     assert "CURL_MAX_REDIRS=3" not in seen
