@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from kettle.errors import KettleError
+from kettle.runtime import life
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.snapshot import ForkedSnapshots
@@ -52,5 +52,5 @@ def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None
             processes.stop()
             await files.synchronizer.idle()
 
-    asyncio.run(scenario())
+    life.run(scenario())
     assert path.read_bytes() == data
