@@ -8,7 +8,10 @@ Columns last from cycle to cycle (`kept_slots.py`) as long as somebody looks at 
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from math import isnan
 from typing import TypeVar, cast
 
@@ -27,6 +30,8 @@ Indexes = NDArray[np.int64]
 
 # Limit: whole numbers up to this are exact in floating point; greater ones the evaluator compares.
 _EXACT = 2.0**53
+# Strings, one in a line.
+_STRINGS = re.compile(r'(?:"[^"\\\n]*"\n)*"[^"\\\n]*"')
 # So many different values are looked up one by one in the time that it takes to number all places.
 _FEW = 30
 
@@ -36,23 +41,27 @@ class Column:
 
     def __init__(self, name: str, texts: list[str | None]) -> None:
         self.name = name
-        self.texts = list(dict.fromkeys(texts))
-        self._known = dict(zip(self.texts, range(len(self.texts)), strict=True))
-        self.codes: Codes = np.zeros(len(texts), np.int32)
-        if len(self.texts) > 1:
-            self.codes[:] = list(map(self._known.__getitem__, texts))
+        # A text that is met for the first time gets the next number.
+        known: dict[str | None, int] = defaultdict(count().__next__)
+        self.codes: Codes = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+        self._known = dict(known)
+        self.texts = list(known)
         # A slot that had the text when it was first met.
         self.firsts: list[int] = _first_rows(self.codes, len(self.texts)).tolist()
         self._numbers = read_numbers(self.texts)
-        self.numbers: Numbers = np.array(self._numbers or [0.0])[self.codes]
-        odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
+        numbers = np.array(self._numbers or [0.0])
+        self.numbers: Numbers = numbers[self.codes]
         # Whether all texts are numbers.
-        self.clean = not odd
+        self.clean = not np.isnan(numbers).any()
         # Whether all texts are values, which refer to nothing.
-        self.plain = _are_values(odd)
+        self.plain = self.clean or _are_values(self._odd())
         self._strings: list[str | None] = []
         # Grows whenever a slot's text changes.
         self.version = 0
+
+    def _odd(self) -> list[str | None]:
+        """Return the texts that are no numbers."""
+        return [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
 
     def _code(self, text: str | None, row: int) -> int:
         code = self._known.get(text)
@@ -105,7 +114,7 @@ class Column:
         self._numbers = [self._numbers[code] for code in living.tolist()]
         self._known = {text: code for code, text in enumerate(self.texts)}
         self._strings = []
-        odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
+        odd = self._odd()
         self.clean, self.plain = not odd, _are_values(odd)
         self.version += 1
         return True
@@ -195,6 +204,8 @@ def read_numbers(texts: list[str | None]) -> list[float]:
         # Where all are numbers, as they mostly are, without a look at each.
         found = list(map(float, cast("list[str]", texts)))
     except (TypeError, ValueError):
+        if len(texts) > _FEW and _are_strings(texts):
+            return [float("nan")] * len(texts)
         return list(map(read_number, texts))
     exact = bool((np.abs(found) < _EXACT).all())
     if exact and "_" not in "".join(cast("list[str]", texts)):
@@ -202,8 +213,17 @@ def read_numbers(texts: list[str | None]) -> list[float]:
     return list(map(read_number, texts))
 
 
-def _are_values(texts: Iterable[str | None]) -> bool:
+def _are_strings(texts: list[str | None]) -> bool:
+    """Tell whether all are strings without anything odd in them."""
+    if None in texts:
+        return False
+    return _STRINGS.fullmatch("\n".join(cast("list[str]", texts))) is not None
+
+
+def _are_values(texts: list[str | None]) -> bool:
     """Tell whether all refer to nothing; strings, of which there may be many, are seen at once."""
+    if len(texts) > _FEW and _are_strings(texts):
+        return True
     return all(
         (text is not None and plain_string(text) is not None) or is_plain(text) for text in texts
     )
@@ -241,9 +261,8 @@ class Columns:
             return [None] * len(self.rows)
         found = [table.get(name) for table in self._tables]
         odd = self._chained
-        kinds = list(map(type, found))
-        if not _UNPARSED.issuperset(kinds):
-            odd = odd.union([row for row, kind in enumerate(kinds) if kind not in _UNPARSED])
+        if not _UNPARSED.issuperset(map(type, found)):
+            odd = odd.union([row for row, each in enumerate(found) if type(each) not in _UNPARSED])
         for row in odd:
             found[row] = read_text(self.rows[row].ad, name)
         # Nothing but texts is left.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.slot_classes import is_plain
@@ -26,10 +26,16 @@ _MOST_CHANGED = 0.25
 
 # What a row takes from its ad, beside names and the weight.
 _READ_ONCE = ("cpus", "currentrank", "partitionableslot", "state", "remoteuser", "remoteowner")
+# What tells slots apart, as startds write it; and what many of them have in common.
+_OWN = ("name", "myaddress", "claimid")
+_COMMON = (*_READ_ONCE, "slotweight", "accountinggroup", "claimids")
+# Limit: different texts of what slots have in common; what more there are is read slot by slot.
+_MOST_COMMON = 1000
 
 _TEXTS = frozenset((str, type(None)))
 
 _Key = tuple[str, str]
+_Texts = tuple[str | None, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +90,8 @@ class KeptSlots:
         self._of_ads: dict[int, _Kept] = {}
         self._columns: Columns | None = None
         self._use_weights = True
+        # Rows of ads that say nothing but this, None where it is no values; from one table alone.
+        self._alike: dict[_Texts, Slot | None] = {}
 
     def table(self, ads: Iterable[ClassAd], *, use_weights: bool = True) -> SlotTable:
         """Return the table of these ads; the one returned before must not be used any more.
@@ -125,12 +133,35 @@ class KeptSlots:
         found: dict[_Key, _Kept] = {}
         known = self._of_ads
         for ad in ads:
-            kept = known.get(id(ad))
+            kept = known.get(id(ad)) or self._read_plain(ad)
             key = slot_key(ad) if kept is None else kept.key
             if not key[0] or key in found:
                 continue
             found[key] = kept or _Kept.read(key, ad, use_weights=self._use_weights)
+        self._alike.clear()
         return found
+
+    def _read_plain(self, ad: ClassAd) -> _Kept | None:
+        """Read an ad as startds write them, all at once; None if it has to be looked at closely."""
+        get = ad.table.get
+        name, address, claim = (_unquote(get(key)) for key in _OWN)
+        if not name or not address or not claim or ad.parent is not None:
+            return None
+        found = tuple(map(get, _COMMON))
+        # Expressions that were parsed before are in none of the rows kept.
+        texts = cast("_Texts", found)
+        if texts not in self._alike:
+            if len(self._alike) >= _MOST_COMMON or not _TEXTS.issuperset(map(type, found)):
+                return None
+            self._alike[texts] = _read_common(texts, use_weights=self._use_weights)
+        alike = self._alike[texts]
+        if alike is None:
+            return None
+        row = Slot(
+            -1, name, ad, address, alike.remote_user, [claim], alike.partitionable, alike.free,
+            alike.weight, alike.current_rank,
+        )  # fmt: skip
+        return _Kept((name, address), ad, row, (claim,), row.weight, lasting=True)
 
     def _enter_changes(self, before: dict[_Key, _Kept]) -> None:
         """Put rows in the places of those they stand for; there are as many as before."""
@@ -185,6 +216,29 @@ def _is_lasting(ad: ClassAd) -> bool:
     if not _TEXTS.issuperset(map(type, texts)):
         texts = tuple(read_text(ad, name) for name in _READ_ONCE)
     return _are_values(texts)
+
+
+def _unquote(text: object) -> str:
+    """Return what a plain string says, nothing for all else."""
+    if type(text) is str and text[:1] == '"' and text.find('"', 1) == len(text) - 1:
+        return "" if "\\" in text else text[1:-1]
+    return ""
+
+
+def _read_common(texts: _Texts, *, use_weights: bool) -> Slot | None:
+    """Return a row that only says what slots with these texts have in common."""
+    said = dict(zip(_COMMON, texts, strict=True))
+    if said.pop("claimids") is not None:
+        # They are each slot's own.
+        return None
+    ad = ClassAd()
+    for name, text in said.items():
+        if text is None:
+            continue
+        if not is_plain(text) and (name != "slotweight" or text.lower() != "cpus"):
+            return None
+        ad.insert_text(name, text)
+    return read_slot(("", ""), ad, use_weights=use_weights)
 
 
 @lru_cache(maxsize=1000)
