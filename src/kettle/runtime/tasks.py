@@ -101,6 +101,17 @@ def do_with_each(do: Callable[[list[_T]], object], things: Iterable[_T], what: s
                 do([each])
 
 
+async def in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
+    """Do long work, with the others' turns in between; return what it returns."""
+    while True:
+        for _ in range(at_a_time):
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+        await asyncio.sleep(0)
+
+
 def _report_again(what: str, error: Exception) -> None:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = (what, type(error).__name__, frame.filename, str(frame.lineno))

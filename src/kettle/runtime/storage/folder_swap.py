@@ -15,7 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
-from kettle.runtime.storage.removal import remove_by_steps
+from kettle.runtime import tasks
+from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.trees import walk_tree
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
     settle(privileges, folder)
     try:
         await _sync_tree(files, privileges, arriving)
-        await _remove(privileges, old)
+        await tasks.in_turns(remove_as_root(privileges, old))
         with privileges.as_root():
             with contextlib.suppress(FileNotFoundError):
                 os.rename(folder, old)
@@ -52,16 +53,7 @@ async def put_in_place(files: Files, privileges: Privileges, folder: str) -> Non
         await _sync_names(files, privileges, folder)
     except OSError as error:
         raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
-    await _remove(privileges, old)
-
-
-async def _remove(privileges: Privileges, folder: str) -> None:
-    """Remove a folder, with the others' turns in between."""
-    steps, more = remove_by_steps(folder), True
-    while more:
-        with privileges.as_root():
-            more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
-        await asyncio.sleep(0)
+    await tasks.in_turns(remove_as_root(privileges, old))
 
 
 def settle(privileges: Privileges, folder: str) -> None:

@@ -9,8 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from kettle.runtime.storage.trees import empty_folder
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.privileges import Privileges
+
+# Files that are removed before others have their turn.
+_AT_ONCE = 100
 
 
 def remove_tree(folder: str) -> bool:
@@ -28,3 +36,15 @@ def remove_by_steps(folder: str) -> Iterator[None]:
     with contextlib.suppress(OSError):
         yield from empty_folder(folder)
         os.rmdir(folder)
+
+
+def remove_as_root(privileges: Privileges, folder: str) -> Iterator[None]:
+    """Remove a tree that is another account's, some files at a step.
+
+    The rights are the process's: they are given back before anybody else has a turn.
+    """
+    steps, more = remove_by_steps(folder), True
+    while more:
+        with privileges.as_root():
+            more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
+        yield

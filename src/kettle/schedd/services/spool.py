@@ -13,7 +13,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.startd import StartdKnobs
@@ -21,13 +21,13 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
-from kettle.runtime.storage.removal import remove_by_steps
+from kettle.runtime.storage.removal import remove_as_root
 from kettle.schedd.queue.job_ids import SPOOL_FAN, JobId, spool_folder
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
-# Files that are removed, or names that are looked at, before others have their turn.
+# Names that are looked at before others have their turn.
 _AT_ONCE = 100
 # What the name of a folder that is being removed ends with, before a number.
 _GONE = ".gone"
@@ -120,8 +120,7 @@ class SpoolFolder:
         try:
             while self._going:
                 folder = self._going.popleft()
-                for _ in self.remove_by_steps(folder):
-                    await asyncio.sleep(0)
+                await tasks.in_turns(remove_as_root(self._runtime.privileges, folder))
                 _remove_with_parent(os.path.dirname(folder))
         finally:
             self._removing = None
@@ -130,15 +129,6 @@ class SpoolFolder:
         """Return when nothing is being removed any more."""
         while self._removing is not None:
             await asyncio.wait([self._removing])
-
-    def remove_by_steps(self, folder: str) -> Iterator[None]:
-        """Remove a folder that is a job's owner's, with what is in it, some files at a time."""
-        steps = remove_by_steps(folder)
-        more = True
-        while more:
-            with self._runtime.privileges.as_root():
-                more = sum(1 for _ in islice(steps, _AT_ONCE)) == _AT_ONCE
-            yield
 
     async def remove_orphans(self, knows: Callable[[int, int | None], bool]) -> list[str]:
         """Remove what belongs to jobs and clusters that `knows` does not; return what it was.

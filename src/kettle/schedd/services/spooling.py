@@ -7,15 +7,16 @@ its place when all are there and on disk.
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
+from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue import spooling
@@ -125,7 +126,8 @@ class SpoolCommands:
             await self._receive(stream, job, folder)
         finally:
             try:
-                await _in_turns(self._schedd.spool.remove_by_steps(folder + folder_swap.ARRIVING))
+                privileges = self._schedd.runtime.privileges
+                await tasks.in_turns(remove_as_root(privileges, folder + folder_swap.ARRIVING))
             finally:
                 self._arriving.discard(job.id)
 
@@ -136,7 +138,7 @@ class SpoolCommands:
         started = schedd.now()
         files = OwnedFiles.of(runtime.privileges, job.owner)
         arriving = folder + folder_swap.ARRIVING
-        await _in_turns(schedd.spool.remove_by_steps(arriving))
+        await tasks.in_turns(remove_as_root(runtime.privileges, arriving))
         # The folder above goes with the last one in it: nothing may be waited for in between.
         runtime.files.make_folder(os.path.dirname(folder))
         os.mkdir(arriving, 0o700)
@@ -154,7 +156,7 @@ class SpoolCommands:
         finished = schedd.now()
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
-        await _in_turns(files.date_back(arriving, finished))
+        await tasks.in_turns(files.date_back(arriving, finished))
         await folder_swap.put_in_place(runtime.files, runtime.privileges, folder)
         if job.id not in schedd.queue.jobs:
             schedd.spool.remove_job(job.id)
@@ -221,7 +223,7 @@ class SpoolCommands:
             files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
             folder = schedd.spool.job_folder(job.id)
             steps = spooling.plan_output(job.ad, folder, files)
-            plan = await _in_turns(steps, _LOOKS_AT_A_TIME)
+            plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
         except (RefusedError, NotFoundError, OSError) as error:
             # One job whose files cannot be sent keeps nobody from the next one's.
             objection = str(error)
@@ -254,14 +256,3 @@ class SpoolCommands:
         # Compat: a job that only waited for its output to be fetched leaves now, the reference's at
         # its next periodic look (test_spooled_output_is_fetched).
         schedd.scheduler.see_out(present)
-
-
-async def _in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
-    """Do long work, with the others' turns in between; return what it returns."""
-    while True:
-        for _ in range(at_a_time):
-            try:
-                next(steps)
-            except StopIteration as end:
-                return end.value
-        await asyncio.sleep(0)

@@ -14,8 +14,9 @@ import os
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError
+from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
-from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.removal import remove_as_root, remove_tree
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     manifest_name,
@@ -101,7 +102,8 @@ class IntermediateStore:
                 self._runtime.files, self._runtime.privileges, self._path
             )
         finally:
-            self._remove_arriving()
+            arriving = self._path + folder_swap.ARRIVING
+            await tasks.in_turns(remove_as_root(self._runtime.privileges, arriving))
 
     def forget(self) -> None:
         """Remove what came, unless it is, or is being, kept."""

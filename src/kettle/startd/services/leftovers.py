@@ -16,20 +16,18 @@ import contextlib
 import os
 import re
 from collections.abc import Collection
-from itertools import islice
 
+from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.census import note_of, read_note, remove_note
 from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, leftovers
 from kettle.runtime.process.hunt import Find, hunt
 from kettle.runtime.process.processes import is_zombie, kill_tree
-from kettle.runtime.storage.removal import remove_by_steps
+from kettle.runtime.storage.removal import remove_as_root
 
 _ROUND_SECONDS = 0.02
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
-# How many files of a sandbox are removed before somebody else has a turn.
-_STEPS_AT_ONCE = 50
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
 
 
@@ -67,12 +65,8 @@ class Leftovers:
     async def remove_sandbox(self, starter_pid: int) -> None:
         """Remove a dead starter's sandbox, which may hold a million files."""
         for name in (f"dir_{starter_pid}", f".private_{starter_pid}"):
-            steps = remove_by_steps(f"{self._execute}/{name}")
-            over = False
-            while not over:
-                with self._runtime.privileges.as_root():
-                    over = not list(islice(steps, _STEPS_AT_ONCE))
-                await asyncio.sleep(0)
+            sandbox = f"{self._execute}/{name}"
+            await tasks.in_turns(remove_as_root(self._runtime.privileges, sandbox))
         with self._runtime.privileges.as_root():
             remove_note(note_of(self._execute, starter_pid))
 

@@ -16,14 +16,16 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
 from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services.spool import SpoolFolder
-from kettle.schedd.services.spooling import SpoolCommands, _in_turns
+from kettle.schedd.services.spooling import SpoolCommands
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
@@ -206,7 +208,7 @@ def test_others_have_their_turn_while_many_files_are_looked_at_or_removed(tmp_pa
     fetching = Fetching(arrival, tmp_path)
     assert asyncio.run(during(fetching.fetch())) > 9
     files = OwnedFiles.of(arrival.spool._runtime.privileges, arrival.job.owner)
-    assert asyncio.run(during(_in_turns(files.date_back(str(arrival.folder), 100)))) > 9
-    removal = arrival.spool.remove_by_steps(str(arrival.folder))
-    assert asyncio.run(during(_in_turns(removal))) > 9
+    assert asyncio.run(during(tasks.in_turns(files.date_back(str(arrival.folder), 100)))) > 9
+    removal = remove_as_root(arrival.spool._runtime.privileges, str(arrival.folder))
+    assert asyncio.run(during(tasks.in_turns(removal))) > 9
     assert not arrival.folder.exists()
