@@ -114,6 +114,10 @@ class Market:
         if self._wide is not None:
             self._wide.note(slot, names)
 
+    def forget(self) -> None:
+        """Look for slots anew: requests say something else than before."""
+        self._found.clear()
+
     def candidates(self, request: Request) -> Candidates:
         """Return the candidates for a request; requests alike share them."""
         key = self._key(request)

@@ -101,6 +101,8 @@ class Match:
     offline: bool = False
     # The concurrency limits that the job counts against here.
     limits: str = ""
+    # Whose part of the pool it is; empty for the group's own.
+    negotiating_group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +190,19 @@ class Cycle:
                 for each in self.submitters.values()
                 if each.group in regrouped or each.group == ROOT
             ]
+            self._regroup(members)
             self._serve_group(members, self._pie())
         self.plan.considered = self._market.considered
         return self.plan
+
+    def _regroup(self, members: list[str]) -> None:
+        """Say in what is still wanted that it is not the own group that negotiates any more."""
+        for name in members:
+            for request in self.submitters[name].pending():
+                request.ad["SubmitterNegotiatingGroup"] = ROOT
+                request.ad["SubmitterAutoregroup"] = True
+        # Preemption may have been refused because of the group.
+        self._market.forget()
 
     # --- who is served how much -------------------------------------------------------------
 
@@ -450,6 +462,7 @@ class Cycle:
                 preempted,
                 offline,
                 limits,
+                request.ad.string("SubmitterNegotiatingGroup") or "",
             )
         )
         return choice.cost

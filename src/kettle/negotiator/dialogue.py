@@ -102,7 +102,7 @@ def offered_ad(match: Match) -> ClassAd:
         {RESOURCE_CLUSTER: request.cluster, RESOURCE_PROC: request.proc}, parent=match.slot_ad
     )
     said = {
-        "RemoteNegotiatingGroup": group,
+        "RemoteNegotiatingGroup": match.negotiating_group or group,
         "RemoteAutoregroup": False,
         "RemoteGroup": "" if group == NO_GROUP else group,
         "MatchedConcurrencyLimits": match.limits,

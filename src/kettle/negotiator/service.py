@@ -37,6 +37,7 @@ from kettle.negotiator.snapshot import (
     make_submitters,
     significant_attributes,
     sort_ads,
+    weigh_pool,
 )
 from kettle.negotiator.statistics import CycleHistory, CycleStatistics
 from kettle.records.job_trace import Step
@@ -180,6 +181,7 @@ class NegotiatorService:
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
             table = self._slots.table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
+            table.total_weight = weigh_pool(table, self.settings)
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]

@@ -37,6 +37,7 @@ class NegotiatorSettings:
     accounting_bytes: int
     advertise_accounting: bool
     slot_constraint: Expr | None
+    poolsize_constraint: Expr | None
     submitter_constraint: Expr | None
     job_constraint: Expr | None
     group_sort: Expr | None
@@ -68,6 +69,7 @@ def read_settings(config: Config) -> NegotiatorSettings:
         accounting_bytes=config[Knobs.MAX_ACCOUNTANT_DATABASE_SIZE],
         advertise_accounting=config[Knobs.NEGOTIATOR_ADVERTISE_ACCOUNTING],
         slot_constraint=config[Knobs.NEGOTIATOR_SLOT_CONSTRAINT],
+        poolsize_constraint=config[Knobs.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT],
         submitter_constraint=config[Knobs.NEGOTIATOR_SUBMITTER_CONSTRAINT],
         job_constraint=config[Knobs.NEGOTIATOR_JOB_CONSTRAINT],
         group_sort=config[Knobs.GROUP_SORT_EXPR],

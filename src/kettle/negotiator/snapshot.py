@@ -21,6 +21,7 @@ from kettle.matchmaking.groups import (
     plan_quotas,
     sort_groups,
 )
+from kettle.matchmaking.slots import SlotTable
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.settings import NegotiatorSettings
 from kettle.records.queue_log import is_key
@@ -102,6 +103,13 @@ def read_submitter(ad: ClassAd) -> SubmitterAd | None:
 
 def _allowed(constraint: Expr | None, ad: ClassAd) -> bool:
     return constraint is None or ad.satisfies(constraint)
+
+
+def weigh_pool(table: SlotTable, settings: NegotiatorSettings) -> float:
+    """Return what there is to be shared: the weight of all slots, or of those that count."""
+    if settings.poolsize_constraint is None:
+        return table.total_weight
+    return sum(slot.weight for slot in table if _allowed(settings.poolsize_constraint, slot.ad))
 
 
 def significant_attributes(slots: Iterable[ClassAd]) -> str:

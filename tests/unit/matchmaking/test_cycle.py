@@ -12,6 +12,7 @@ from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import Eviction
+from kettle.negotiator.dialogue import offered_ad
 from unit.matchmaking.pools import RANKS, SETTINGS, given, plan, pslot, request, slot, submitter
 
 
@@ -429,6 +430,27 @@ def test_a_group_gets_its_quota_and_not_more() -> None:
     )
     assert sum(name == "g.a@d" for name, _ in given(found)) == 2
     assert sum(name == "h.b@d" for name, _ in given(found)) == 6
+
+
+def test_what_a_group_takes_beyond_its_quota_is_nobodys_part() -> None:
+    tree = build_tree([GroupSettings("g", 1.0, autoregroup=True)])
+    tree["g"].demand = 3.0
+    plan_quotas(tree, 3.0)
+    asked = request("g.a@d", count=3)
+    held = slot("s9", RemoteUser="z@d", State="Claimed")
+    found = plan(
+        [slot("s1"), slot("s2"), held],
+        submitter("g.a@d", asked, group="g", priority=10.0),
+        submitter("z@d", priority=1e9, usage=1.0),
+        groups=tree,
+        group_order=("g", "<none>"),
+        settings=preempting('SubmitterNegotiatingGroup == "<none>" && SubmitterAutoregroup'),
+    )
+    assert [match.negotiating_group for match in found.matches] == ["g", "<none>", "<none>"]
+    assert [match.slot_name for match in found.matches] == ["s1", "s2", "s9"]
+    assert offered_ad(found.matches[0]).string("RemoteNegotiatingGroup") == "g"
+    told = offered_ad(found.matches[1])
+    assert (told.string("RemoteNegotiatingGroup"), told.string("RemoteGroup")) == ("<none>", "g")
 
 
 def test_requests_are_served_in_the_order_of_the_schedd() -> None:

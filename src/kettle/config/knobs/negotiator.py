@@ -227,7 +227,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Which slots count for how large the pool is, of which shares and quotas are parts.",
     )
     NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
         "500",
