@@ -7,7 +7,7 @@ notes, Late materialization.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from random import Random
 
@@ -134,16 +134,15 @@ class DigestSources:
     """What a digest may look at: its own items, and nothing else of the access point.
 
     A digest is a user's text that the schedd reads with its own rights, so it runs no command and
-    reads no file; what it wants to know of files was looked at when it was submitted. Which
-    names are folders `is_folder` says.
+    reads no file; what it wants to know of files was looked at when it was submitted. Compat: the
+    reference looks whether the folder of a factory's first job is there, and hangs where its server
+    does; here the job that has none says so when it starts
+    (test_no_digest_looks_at_the_access_point).
     """
 
-    def __init__(
-        self, items_file: str, items: str, is_folder: Callable[[str], bool] = bool
-    ) -> None:
+    def __init__(self, items_file: str, items: str) -> None:
         self._items_file = items_file
         self._items = items
-        self._is_folder = is_folder
 
     def read_text(self, path: str) -> str:
         """Return the items; StorageError for every other file."""
@@ -168,8 +167,8 @@ class DigestSources:
         raise StorageError(f"a digest cannot run {command}")
 
     def look_at(self, path: str) -> FileFact | None:
-        """Say that every file is there, without a size: that was checked at the submission."""
-        return FileFact(0, self._is_folder(path), is_measured=False) if path else None
+        """Say that every file and folder is there, without a size."""
+        return FileFact(0, is_directory=True, is_measured=False) if path else None
 
     def head(self, path: str) -> bytes:
         """Return nothing."""

@@ -7,7 +7,6 @@ What is made is `factory`'s decision; the digest and the items are read here, on
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -177,7 +176,7 @@ class Factories:
             environment={},
             cluster=cluster.id,
         )
-        sources = factory.DigestSources(items_file, items, os.path.isdir)
+        sources = factory.DigestSources(items_file, items)
         return later_jobs(
             digest,
             ad,

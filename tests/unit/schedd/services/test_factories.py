@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Coroutine
 from types import SimpleNamespace
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.config import Config
 from kettle.records.event_cluster import Completion
 from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.services.factories import Factories
@@ -79,3 +81,30 @@ def test_the_events_of_a_pause_name_who_wanted_it() -> None:
         ],
         ["Job Materialization Resumed", "\tvia condor_release (by user bob)"],
     ]
+
+
+def test_no_digest_looks_at_the_access_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the folders of later jobs are there is seen by those who touch them as their owner.
+
+    The server that has them may hang, and the schedd with it.
+    """
+
+    def hang(path: object, *_: object, **__: object) -> bool:
+        raise AssertionError(f"the schedd looks at {path!r}")
+
+    digest = "executable = /far/run.sh\ninitialdir = /far/run$(ProcId)\nFACTORY.Iwd=/far\nqueue 2\n"
+    schedd = SimpleNamespace(
+        queue=SimpleNamespace(clusters={}),
+        queue_settings=SimpleNamespace(version="", platform=""),
+        runtime=SimpleNamespace(
+            files=SimpleNamespace(read_text=lambda _: digest),
+            config=Config.from_text("", subsystem="SCHEDD"),
+        ),
+        spool=SimpleNamespace(cluster_file=lambda *_: "/spool/digest"),
+        now=lambda: 5,
+    )
+    cluster = Cluster(7, ClassAd({"JobMaterializeDigestFile": "digest", "Owner": "alice"}))
+    monkeypatch.setattr(os, "stat", hang)
+    monkeypatch.setattr(os.path, "isdir", hang)
+    made = list(Factories(schedd)._open(cluster))  # type: ignore[arg-type]
+    assert [dict(plan.differences)["Iwd"] for plan in made] == ['"/far/run0"', '"/far/run1"']
