@@ -88,6 +88,34 @@ def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, wo
     jobs.wait_for(9, 10)
 
 
+def test_a_typo_and_a_reconfig_change_nothing_and_the_jobs_go_on(
+    pool: PersonalPool, work: Path
+) -> None:
+    extra = Path(pool.folder, "config.d", "typo")
+    extra.write_text(
+        "SHADOW_WORKLIFE = 1 hour\nTCP_KEEPALIVE_INTERVAL = 5 min\n"
+        "ALLOW_TRANSFER_REMAP_TO_MKDIR = maybe\nPERIODIC_EXPR_INTERVAL = 1 min\n"
+        "SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = maybe\nOUR_KNOB = 5\n"
+    )
+    log = Path(pool.folder, "log", "SchedLog")
+    try:
+        control(pool, "condor_reconfig")
+        control(pool, "condor_reconfig", "-schedd")
+        control(pool, "condor_reconfig", "-startd")
+        wait_until(lambda: "the old configuration stays" in log.read_text(), 10)
+        assert "line 1: SHADOW_WORKLIFE = 1 hour is not" in log.read_text()
+        jobs = submit(pool, work, SLEEPER.replace("= 60", "= 0"))
+        jobs.wait_for(5, 30)
+        assert run_tool(pool, "condor_config_val", "-schedd", "OUR_KNOB")[1] == "Not defined\n"
+    finally:
+        extra.write_text("OUR_KNOB = 5\n")
+    control(pool, "condor_reconfig")
+    known = ("condor_config_val", "-schedd", "OUR_KNOB")
+    wait_until(lambda: run_tool(pool, *known)[1] == "5\n", 10)
+    extra.unlink()
+    control(pool, "condor_reconfig")
+
+
 @shows("R025")
 @shows("R032")
 @shows("R040")

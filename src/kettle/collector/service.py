@@ -103,6 +103,10 @@ class CollectorService:
         self._published_at = self._now()
         self._sweeper = tasks.repeat(self._sweep, "expire ads")
 
+    def check(self, config: Config) -> None:
+        """Raise ConfigError for settings that cannot be taken over."""
+        read_settings(config)
+
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; ads stay."""
         self.store.settings = read_settings(config)

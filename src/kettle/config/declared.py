@@ -1,22 +1,31 @@
 """Every knob that is declared, found by walking the tables: for checks of a whole configuration.
 
-Daemons and tools never need this; they name the knobs they read.
+Who reads a knob names it and needs none of this; daemons that take over a new configuration, and
+tools that judge one, do.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
 from kettle.config.knob import Family, Knob
 from kettle.config.knobs.history import HISTORIES
+from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
     from kettle.config.store import Config
 
+
+# With this module, and not when somebody asks: a daemon's files may have been replaced by then.
+_TABLES = [
+    importlib.import_module(f"{knobs.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(knobs.__path__)
+]
 
 # What stands for {level} and {context} in the names of knobs: authorization levels, and directions.
 _CONTEXTS = [
@@ -55,21 +64,74 @@ def _names_of_levels() -> set[str]:
 
 def _rows() -> list[object]:
     """Return everything that the tables of knobs hold."""
-    modules = [
-        importlib.import_module(f"{knobs.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(knobs.__path__)
-    ]
-    groups = [group for module in modules for group in vars(module).values()]
+    groups = [group for module in _TABLES for group in vars(module).values()]
     return [row for group in groups if isinstance(group, type) for row in vars(group).values()]
 
 
 def check_values(config: Config) -> None:
     """Raise ConfigError, naming the place, for the first value that its knob does not take."""
-    declared = declared_knobs()
+    for fault in find_faults(config):
+        raise fault
+
+
+def find_faults(config: Config) -> Iterator[ConfigError]:
+    """Yield an error, naming the place, for each value that its knob does not take.
+
+    A circle of macros is one too, whoever reads them. The configuration must not forgive.
+    """
+    rows = _rows()
+    declared = {row.name.upper(): row for row in rows if isinstance(row, Knob)}
+    declared |= {alias.upper(): row for row in list(declared.values()) for alias in row.aliases}
+    families = [(_pattern(row), row) for row in rows if isinstance(row, Family)]
     for macro in config.entries():
-        knob = declared.get(macro.name.upper())
-        if knob is not None:
-            config[knob]
+        name = config.plain_name(macro.name)
+        knob = declared.get(name)
+        try:
+            if knob is not None:
+                config[knob]
+            elif config.get(name) is not None:
+                _check_family(config, name, families)
+        except ConfigError as error:
+            yield error if error.source else config.placed(name, error)
+
+
+def explain_wrong(config: Config, name: str, text: str) -> str:
+    """Say what is wrong with a text for a name, empty if nothing is."""
+    knob = declared_knobs().get(config.plain_name(name))
+    try:
+        expanded = config.expand(text)
+        if knob is not None and expanded:
+            knob.parse(expanded)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _check_family(
+    config: Config, name: str, families: list[tuple[re.Pattern[str], Family[Any]]]
+) -> None:
+    """Raise ConfigError if the name is of families of knobs, and none takes its value."""
+    wrong: ConfigError | None = None
+    for pattern, family in families:
+        match = pattern.fullmatch(name)
+        if match is None:
+            continue
+        try:
+            config[family[match[1]]]
+            return
+        except ConfigError as error:
+            wrong = error
+    if wrong is not None:
+        raise wrong
+
+
+def _pattern(family: Family[Any]) -> re.Pattern[str]:
+    """Return what matches the names of a family; one that any name is of has none."""
+    before, _, rest = family.pattern.partition("{")
+    after = rest.partition("}")[2]
+    if not before and not after:
+        return re.compile(r"(?!)")
+    return re.compile(rf"{re.escape(before)}(\w+){re.escape(after)}", re.IGNORECASE)
 
 
 def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:

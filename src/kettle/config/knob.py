@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
+# A time as people write it, by the first letter of its unit.
+_WITH_UNIT = late_pattern(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([smhdwSMHDW])[A-Za-z]*\s*")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class Knob(Generic[T]):
@@ -71,9 +75,16 @@ class Knob(Generic[T]):
         """Say which values the knob takes, for the manual and for error messages."""
         return self.kind
 
+    def nearest(self, text: str) -> str:
+        """Return the text that is meant by one that this knob does not take, empty for none."""
+        del text
+        return ""
+
     def refuse(self, text: str) -> ConfigError:
         """Return the error for a text that this knob does not take."""
-        return ConfigError(f"{self.name} = {text} is not {self.allowed()}")
+        near = self.nearest(text)
+        hint = f"did you mean {near}?" if near else ""
+        return ConfigError(f"{self.name} = {text} is not {self.allowed()}", hint=hint)
 
 
 class StringKnob(Knob[str]):
@@ -110,6 +121,10 @@ class BooleanKnob(Knob[bool]):
         if value is None:
             raise self.refuse(text)
         return value
+
+    def nearest(self, text: str) -> str:
+        """Name the word that a misspelt one is most like; both where it is like none."""
+        return _most_alike(text, ("true", "false", "yes", "no")) or "true or false"
 
 
 class NumberKnob(Knob[T]):
@@ -182,6 +197,15 @@ class SecondsKnob(IntegerKnob):
     kind = "number of seconds"
     __slots__ = ()
 
+    def nearest(self, text: str) -> str:
+        """Count the seconds of a time that was written with its unit."""
+        match = _WITH_UNIT.fullmatch(text)
+        unit = _UNITS.get(match[2][0].lower()) if match else None
+        if match is None or unit is None:
+            return super().nearest(text)
+        seconds = round(float(match[1]) * unit)
+        return str(seconds) if self.in_range(seconds) else ""
+
 
 class RealKnob(NumberKnob[float]):
     """A number with a fraction."""
@@ -248,6 +272,10 @@ class EnumKnob(Knob[str]):
                 return choice
         raise self.refuse(text)
 
+    def nearest(self, text: str) -> str:
+        """Name the choice that a misspelt one is most like."""
+        return _most_alike(text, self.choices)
+
     def allowed(self) -> str:
         """List the choices."""
         return "one of " + ", ".join(self.choices)
@@ -299,6 +327,14 @@ expression = ExpressionKnob
 listing = ListKnob
 choice = EnumKnob
 family = Family
+
+
+def _most_alike(text: str, words: tuple[str, ...]) -> str:
+    import difflib  # for those alone who mistype
+
+    by_key = {word.lower(): word for word in words}
+    close = difflib.get_close_matches(text.strip().lower(), by_key, n=1)
+    return by_key[close[0]] if close else ""
 
 
 def split_list(text: str) -> tuple[str, ...]:

@@ -81,6 +81,10 @@ class Config:
         self.own_facts: dict[str, str] = {}
         self._facts: dict[str, tuple[str, str]] | None = None
         self._detected: dict[str, tuple[str, str]] | None = None
+        # Whom wrong values are told to, and what is told: see `forgive`.
+        self._tell: Callable[[str], object] | None = None
+        self._complained: set[str] = set()
+        self._untold: list[str] = []
         self._expander = expander.Expander(
             self.raw, environment.get, sources.random, on_problem=self.problems.append
         )
@@ -108,38 +112,80 @@ class Config:
 
     def __getitem__(self, which: knob.Knob[T]) -> T:
         """Return the knob's value; raise ConfigError naming the place where it is set wrongly."""
-        text = self.get(which.name)
+        set_as = which.name
+        text = self.get(set_as)
         if text is None:
             for alias in which.aliases:
                 text = self.get(alias)
                 if text is not None:
+                    set_as = alias
                     break
         if text is None:
             text = self._default_for(which)
         try:
             return which.parse(text)
         except ConfigError as error:
-            origin = self.origin(which.name)
-            place = f"{origin}: " if origin else ""
-            raise ConfigError(
-                f"{place}{error.message}",
-                source=origin.source if origin else "",
-                line=origin.line if origin else 0,
-            ) from None
+            wrong = self.placed(set_as, error)
+        if self._tell is None:
+            raise wrong
+        self._complain(which.name, f"{wrong}: its default is used")
+        return self._default_of(which)
 
     def value(self, which: knob.Knob[T]) -> T:
         """Return the knob's value, its default if it is set wrongly: for what must go on."""
         try:
             return self[which]
         except ConfigError:
-            return which.parse(self.expand(which.default or which.unset))
+            return self._default_of(which)
 
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""
         raw = self.raw(name)
         if not raw:
             return None
-        return self.expand(raw) or None
+        if "$" not in raw:
+            return raw
+        try:
+            return self.expand(raw) or None
+        except ConfigError as error:
+            if self._tell is None:
+                raise
+            self._complain(name, f"{self.placed(name, error)}: it counts as not set")
+            return None
+
+    def forgive(self, tell: Callable[[str], object] | None = None) -> None:
+        """From now on a wrong value is told of, once, and its knob has its default.
+
+        For whoever is at work and must go on. What is met before there is a `tell` is told then.
+        """
+        self._tell = tell or self._untold.append
+        if tell is not None:
+            for text in self._untold:
+                tell(text)
+            self._untold.clear()
+
+    def placed(self, name: str, error: ConfigError) -> ConfigError:
+        """Return the error with the place where the name is set before it."""
+        origin = self.origin(name)
+        place = f"{origin}: " if origin else ""
+        return ConfigError(
+            f"{place}{error.message}",
+            source=origin.source if origin else "",
+            line=origin.line if origin else 0,
+            hint=error.hint,
+        )
+
+    def _complain(self, name: str, text: str) -> None:
+        if self._tell is not None and name.upper() not in self._complained:
+            self._complained.add(name.upper())
+            self._tell(text)
+
+    def _default_of(self, which: knob.Knob[T]) -> T:
+        try:
+            return which.parse(self.expand(which.default or which.unset))
+        except ConfigError:
+            # A default that names what is set wrongly.
+            return which.parse(which.unset)
 
     def raw(self, name: str) -> str | None:
         """Return the text of a name as it was written, None if nobody defines it."""
@@ -259,6 +305,12 @@ class Config:
         if not name:
             return False
         return metaknobs.find_template(category, name.partition("(")[0]) is not None
+
+    def plain_name(self, name: str) -> str:
+        """Return, in upper case, the name that one with a prefix of this program's sets."""
+        key = name.upper()
+        own = (prefix for prefix in self._prefixed("") if key.startswith(prefix))
+        return key.removeprefix(next(own, ""))
 
     def entries(self) -> Iterator[Macro]:
         """Yield what files and environment set, ordered by name in any case."""

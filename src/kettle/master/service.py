@@ -121,6 +121,10 @@ class MasterService:
                 os.path.join(folder, "InstanceLock"), f"{os.getpid()}\n"
             )
 
+    def check(self, config: Config) -> None:
+        """Raise ConfigError where DAEMON_LIST is none."""
+        plan_daemons(config)
+
     async def reconfigure(self, config: Config) -> None:
         """Start and stop what DAEMON_LIST gained and lost; pass the word on to the others."""
         try:

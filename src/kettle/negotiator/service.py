@@ -104,6 +104,10 @@ class NegotiatorService:
         ]
         self.ads.send()
 
+    def check(self, config: Config) -> None:
+        """Raise ConfigError for settings that cannot be taken over."""
+        read_settings(config)
+
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; the books stay."""
         try:

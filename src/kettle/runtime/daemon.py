@@ -44,6 +44,7 @@ from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.renewal import renew
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import PASSING, Files, SystemSources
@@ -69,7 +70,8 @@ class Service(Protocol):
     """What makes a daemon that daemon.
 
     A class attribute `preload: tuple[str, ...]` names the modules its zygote imports; without
-    it there is no zygote.
+    it there is no zygote. A method `check(config)`, where there is one, raises KettleError for a
+    new configuration that the service could not take over; then it stays as it is.
     """
 
     def __init__(self, runtime: Runtime) -> None: ...
@@ -118,6 +120,8 @@ class Daemon:
     async def serve(self) -> None:
         """Run the service from its start to the end of its shutdown."""
         await self.service.start()
+        # What is wrong from here on is no reason to end.
+        self.runtime.config.forgive(self.runtime.log.problem)
         self._network.begin_accepting()
         self.address_files.write()
         self._network.on_moved(self.address_files.write)
@@ -147,20 +151,12 @@ class Daemon:
     async def _reconfigure(self) -> None:
         self._reconfiguring = False
         runtime = self.runtime
-        identity = runtime.identity
-        try:
-            config = load_config(
-                SystemSources(),
-                dict(os.environ),
-                subsystem=identity.subsystem,
-                local_name=identity.local_name,
-            )
-        except ConfigError as error:
-            runtime.log.problem(f"The new configuration is not used: {error}")
+        check = getattr(self.service, "check", None)
+        config = renew(runtime.identity, runtime.remote_settings, check, runtime.log.problem)
+        if config is None:
             return
-        runtime.remote_settings.apply(config)
         runtime.config = config
-        identity.reconfigured_at = runtime.clock.now()
+        runtime.identity.reconfigured_at = runtime.clock.now()
         configure_log(runtime.log, config)
         runtime.network.reconfigure(config)
         await self.service.reconfigure(config)

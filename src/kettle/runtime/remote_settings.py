@@ -145,11 +145,19 @@ class RemoteSettings:
 
         `holds` tells whether who asks has a level; only those that have a list are asked for.
 
-        Raises RefusedError for who may not, for another name, and for what is no setting, and
-        StorageError if what is to be set for good cannot be written.
+        Raises RefusedError for who may not, for another name, for what is no setting or no value
+        of its knob, and StorageError if what is to be set for good cannot be written.
         """
         self._check_allowed(config, holds, name, for_good=for_good)
         text = _read_setting(name, setting or f"{name} =")
+        # Compat: the reference takes any text, and dies of it when it is read
+        # (test_a_value_that_its_knob_does_not_take_is_not_set_from_afar).
+        if setting:
+            # All the tables of knobs, for those alone who set something.
+            from kettle.config.declared import explain_wrong
+
+            if wrong := explain_wrong(config, name, text):
+                raise RefusedError(wrong)
         kept = self._kept if for_good else None
         texts = kept.texts if kept else self._texts
         if setting and name.upper() not in texts and len(texts) >= MOST_NAMES:
@@ -181,9 +189,13 @@ class RemoteSettings:
 def load_for_child(subsystem: str) -> Config:
     """Return the configuration of a shadow host or starter, with what is set for its kind.
 
+    It is born for a job while whoever bears it may still have an older configuration, so it
+    forgives: a knob that is set wrongly has its default, as its log says.
+
     Raises ConfigError as `load_config` and `RemoteSettings.begin` do.
     """
     config = load_config(SystemSources(), dict(os.environ), subsystem=subsystem)
+    config.forgive()
     daemons = Privileges.find(config.get("CONDOR_IDS")).daemon
     RemoteSettings.begin(config, Files(), daemons.uid).apply(config)
     return config

@@ -54,7 +54,7 @@ from kettle.schedd.services.spooling import SpoolCommands
 from kettle.schedd.services.transfer_queue import TransferQueueCommands, read_limits
 from kettle.schedd.services.unwritten_events import UnwrittenEvents
 from kettle.schedd.services.users import UserCommands
-from kettle.schedd.settings import read_queue_settings, read_service_settings
+from kettle.schedd.settings import QueueSettings, read_queue_settings, read_service_settings
 from kettle.schedd.statistics import Statistics, read_horizons
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ScheddService:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self._read_settings()
+        self._read_settings(runtime.config)
         window, quantum = read_window(runtime.config, "SCHEDD")
         self.statistics = Statistics(
             self.now(),
@@ -227,12 +227,18 @@ class ScheddService:
         self.runtime.log(f"Job {job_id} waits {seconds} s: its runs fail, one after the other")
         asyncio.get_running_loop().call_later(seconds, act)
 
+    def check(self, config: Config) -> None:
+        """Raise KettleError if `reconfigure` could not take all of a configuration over."""
+        read_limits(config)
+        read_service_settings(config)
+        self._read_queue_settings(config)
+
     async def reconfigure(self, config: Config) -> None:
         """Take over a new configuration, all of it or, if a value is none, nothing."""
         log = self.runtime.log
         try:
             limits = read_limits(config)
-            self._read_settings()
+            self._read_settings(config)
         except ConfigError as error:
             log.problem(f"The new configuration of the schedd is not used: {error}")
             return
@@ -263,12 +269,18 @@ class ScheddService:
         await self.journal.flush()
         self.journal.close()
 
-    def _read_settings(self) -> None:
+    def _read_settings(self, config: Config) -> None:
+        """Take over what is read once for the whole daemon, all of it or nothing."""
+        settings = read_service_settings(config)
+        self.queue_settings = self._read_queue_settings(config)
+        self.settings = settings
+        self.runtime.snapshots.most = settings.query_workers
+
+    def _read_queue_settings(self, config: Config) -> QueueSettings:
         runtime = self.runtime
         account = runtime.privileges.daemon.name
-        settings = read_service_settings(runtime.config)
-        self.queue_settings = read_queue_settings(
-            runtime.config,
+        return read_queue_settings(
+            config,
             schedd_name=runtime.identity.name,
             version=runtime.identity.version,
             platform=runtime.identity.platform,
@@ -276,8 +288,6 @@ class ScheddService:
             # A pool that root starts for itself has no other account to own jobs.
             root_may_own=os.getuid() == 0 and account == "root",
         )
-        self.settings = settings
-        runtime.snapshots.most = settings.query_workers
 
     def _on_changes(self, changes: Changes) -> None:
         """Follow every commit: events of new jobs, and whether anybody must hear of it."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kettle.config import Config
-from kettle.config.declared import check_values, declared_knobs, find_slips
+from kettle.config.declared import check_values, declared_knobs, find_faults, find_slips
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.starter import StarterKnobs
+from kettle.config.origin import Origin
 from kettle.errors import ConfigError
 
 
@@ -60,3 +61,12 @@ def test_a_knob_without_a_default_is_not_defined_and_no_slip() -> None:
     assert config[ScheddKnobs.REQUEST_CLAIM_TIMEOUT] == 20
     assert Config.from_text("")[ScheddKnobs.REQUEST_CLAIM_TIMEOUT] == 1800
     assert "REQUEST_CLAIM_TIMEOUT" not in [name for name, _, _ in find_slips(config)]
+
+
+def test_no_default_is_a_fault() -> None:
+    config = Config.from_text("", facts={"DETECTED_MEMORY": "1000"})
+    for knob in declared_knobs().values():
+        # A text that is the default but for white space is not the default itself.
+        if knob.default:
+            config.assign(knob.name, f"{knob.default} ", Origin("ours"))
+    assert [str(fault) for fault in find_faults(config)] == []

@@ -225,3 +225,23 @@ def test_what_the_daemons_account_set_for_good_holds_where_root_starts_them_agai
     # That its log is elsewhere it can only know from there.
     began = python(BEGIN)
     assert (began.returncode, "/no/such/folder/Log" in began.stderr) == (1, True), began.stderr
+
+
+@pytest.mark.parametrize("for_good", [True, False])
+def test_a_value_that_its_knob_does_not_take_is_not_set_from_afar(
+    tmp_path: Path, for_good: bool
+) -> None:
+    """It could not be unset again in a daemon that does not begin with it."""
+    config, settings = make(
+        tmp_path, "ENABLE_RUNTIME_CONFIG = true\nSETTABLE_ATTRS_ADMINISTRATOR = *\n"
+    )
+    with pytest.raises(RefusedError, match="is not a number of seconds"):
+        settings.change(
+            config,
+            lambda _: True,
+            "STARTD.ALIVE_INTERVAL",
+            "STARTD.ALIVE_INTERVAL = often",
+            for_good=for_good,
+        )
+    settings.apply(config)
+    assert config.get("ALIVE_INTERVAL") == "300"

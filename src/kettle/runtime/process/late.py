@@ -40,6 +40,8 @@ LATE = (
     ("kettle.runtime.credentials", "kettle.runtime.process.kernel"),
     ("kettle.runtime.daemon", "kettle.attributes.version"),
     ("kettle.runtime.daemon", "kettle.runtime.identity"),
+    ("kettle.runtime.remote_settings", "kettle.config.declared"),
+    ("kettle.runtime.renewal", "kettle.config.declared"),
     ("kettle.runtime.storage.event_logs", "kettle.records.event_forms"),
     ("kettle.runtime.storage.files", "kettle.runtime.process.privileges"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.disk"),

@@ -197,9 +197,11 @@ class ShadowHosts:
             self._retire(host)
             host = None
         if host is None:
-            host = self._current[job.user] = _Host(job.user, job.owner)
             runtime = self._schedd.runtime
-            host.old_at = runtime.clock.monotonic() + runtime.config[ShadowKnobs.SHADOW_WORKLIFE]
+            life = runtime.config.value(ShadowKnobs.SHADOW_WORKLIFE)
+            host = _Host(job.user, job.owner, old_at=runtime.clock.monotonic() + life)
+            # A host that is known is one that lives: nothing may fail between these.
+            self._current[job.user] = host
             self._all.add(host)
             tasks.spawn(self._serve(host), f"shadow host of {host.user}")
         return host

@@ -36,6 +36,7 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
     """
     config = load_for_child("SHADOW")
     log = open_log(config, DaemonArguments(), "SHADOW")
+    config.forgive(log.problem)
     owner = arguments.decode("utf-8", "surrogateescape")
     privileges = settle(config, log, owner)
     log.privileged = privileges.as_root

@@ -86,6 +86,7 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
     log = _open_log(prepared, activation)
+    prepared.config.forgive(log.problem)
     try:
         return await _serve(prepared, log, activation, descriptors)
     except Exception as error:

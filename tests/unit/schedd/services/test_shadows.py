@@ -214,6 +214,15 @@ def test_an_old_host_gets_no_further_jobs_and_ends_with_its_last(tmp_path: Path)
     play(tmp_path, scenario, "SHADOW_WORKLIFE = 100\n")
 
 
+def test_a_lifetime_that_is_none_stops_no_job(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(1)
+        assert stage.story == ["start 1.0"]
+
+    play(tmp_path, scenario, "SHADOW_WORKLIFE = 1 hour\n")
+
+
 def test_a_new_configuration_means_new_hosts(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.start(1)

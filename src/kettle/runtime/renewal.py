@@ -1,0 +1,70 @@
+"""A daemon at work takes a configuration as a whole, or stays as it is.
+
+What a daemon reads while it works it reads as it needs it, long after the new configuration was
+taken: a value that no knob takes would then stop a job, or everything. So everything is looked at
+before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from kettle.config import Config, load_config
+from kettle.errors import ConfigError, KettleError
+from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.sockets.security_settings import read_security
+from kettle.runtime.storage.files import SystemSources
+
+# Limit: faults that a log names at once.
+_MOST_NAMED = 20
+
+
+def renew(
+    identity: DaemonIdentity,
+    settings: RemoteSettings,
+    check: Callable[[Config], object] | None,
+    complain: Callable[[str], object],
+) -> Config | None:
+    """Read the daemon's configuration anew; None, with every fault told, if it is not to be used.
+
+    `settings` is what was set from afar, `check` raises KettleError for what only the service of
+    the daemon can find wrong.
+    """
+    try:
+        config = load_config(
+            SystemSources(),
+            dict(os.environ),
+            subsystem=identity.subsystem,
+            local_name=identity.local_name,
+        )
+        settings.apply(config)
+        faults = list_faults(config, check)
+        if not faults:
+            config.forgive(complain)
+            return config
+    except ConfigError as error:
+        faults = [str(error)]
+    for fault in faults[:_MOST_NAMED]:
+        complain(fault)
+    if len(faults) > _MOST_NAMED:
+        complain(f"... and {len(faults) - _MOST_NAMED} more")
+    complain("The new configuration is not used: the old configuration stays.")
+    return None
+
+
+def list_faults(config: Config, check: Callable[[Config], object] | None) -> list[str]:
+    """Return what is wrong with a configuration, a sentence with its place for each fault."""
+    # For those alone who are reconfigured: these are all the tables of knobs.
+    from kettle.config.declared import find_faults
+
+    faults = [str(fault) for fault in find_faults(config)]
+    for look in (read_security, check):
+        if look is None or faults:
+            continue
+        try:
+            look(config)
+        except KettleError as error:
+            faults.append(str(error))
+    return faults
