@@ -131,11 +131,15 @@ class AuthorizationDenied(WireError):  # noqa: N818
 
 
 class StorageError(KettleError):
-    """A file that cannot be read, written or trusted; `errno` is the kernel's word, 0 if none."""
+    """A file that cannot be read, written or trusted; `errno` is the kernel's word, 0 if none.
+
+    `ends_daemon` says that the daemon ends for it, and that its log has it: nobody is to tell more.
+    """
 
     def __init__(self, message: str, *, hint: str = "", errno: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.errno = errno
+        self.ends_daemon = False
 
 
 class NotMade(StorageError):  # noqa: N818 - the name says what happened

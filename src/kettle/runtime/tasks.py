@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable,
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from kettle.errors import StorageError
+
 _T = TypeVar("_T")
 
 # How long after a round that failed the next one begins: it may have failed before its pause.
@@ -113,6 +115,8 @@ async def in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
 
 
 def _report_again(what: str, error: Exception) -> None:
+    if isinstance(error, StorageError) and error.ends_daemon:
+        return
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = (what, type(error).__name__, frame.filename, str(frame.lineno))
     now = asyncio.get_running_loop().time()
@@ -156,6 +160,6 @@ def _on_done(task: asyncio.Task[Any]) -> None:
     if task.cancelled():
         return
     error = task.exception()
-    if error is not None:
+    if error is not None and not (isinstance(error, StorageError) and error.ends_daemon):
         lines = "".join(traceback.format_exception(error)).rstrip()
         report(f"Task {task.get_name()} failed: {lines}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kettle.errors import StorageError
 from kettle.runtime import tasks
 from kettle.testing.virtual_loop import run_virtually
 
@@ -80,3 +81,19 @@ def test_rounds_end_when_they_are_to(said: list[str]) -> None:
 
     run_virtually(main())
     assert (rounds, said) == (3, [])
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_ends_the_daemon_was_told_where_it_happened(said: list[str], ends: bool) -> None:
+    async def fail() -> None:
+        error = StorageError("cannot write the queue log")
+        error.ends_daemon = ends
+        raise error
+
+    async def main() -> None:
+        with tasks.reported("A word of a shadow host"):
+            await fail()
+        await asyncio.wait({tasks.spawn(fail(), "a task")})
+
+    run_virtually(main())
+    assert len(said) == (0 if ends else 2)

@@ -111,6 +111,7 @@ class QueueJournal:
             self._end(self._backlog.trouble)
 
     def _end(self, error: StorageError) -> None:
+        error.ends_daemon = True
         self._runtime.log.problem(
             f"ERROR: {error}: the queue in memory is ahead of its log; ending, so that the next "
             "start goes on from what is on disk"

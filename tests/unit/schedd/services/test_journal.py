@@ -209,8 +209,9 @@ def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
         lines: list[str] = []
         one.runtime.log.problem = lines.append  # type: ignore[method-assign, assignment]
         one.disk.fails = "sync"
-        with pytest.raises(StorageError):
+        with pytest.raises(StorageError) as caught:
             await one.commit_for_ever(1)
+        assert caught.value.ends_daemon
         assert one.aborted == 1
         assert len(lines) == 1
         assert "cannot sync" in lines[0]
