@@ -11,6 +11,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
+from kettle.shadow.services import shadow
 from kettle.testing.world import World
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
@@ -344,3 +345,26 @@ def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_pat
 
     waited: float = play(tmp_path, scenario, script=break_off, locate="UnknownError")
     assert waited < 120
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_a_shadow_with_a_bug_lets_its_job_start_anew_when_the_run_is_over_for_certain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reachable: bool
+) -> None:
+    def stumble(run: object) -> None:
+        raise TypeError(run)
+
+    monkeypatch.setattr(shadow, "note_disconnection", stumble)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        if not reachable:
+            await there.vanish()
+        assert exit_of(await here.ended())[0] == 4
+        assert here.numbers() == ["001", "007"]
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert waited < 30 if reachable else 600 <= waited <= 640

@@ -168,6 +168,11 @@ def test_a_bad_line_names_its_place(text: str) -> None:
         parse_mapfile(text)
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_expression_that_python_may_read_otherwise_some_day_is_read_as_it_is_now() -> None:
+    assert parse_mapfile("SSL [[a]1 ann\n").map("SSL", "[1") == "ann"
+
+
 def test_computed_values_have_no_place_in_security_ads() -> None:
     for text in ("1 + 1", "{ 1 }", "Foo", '"a" + "b"'):
         body = Writer().integer(1).string(f"X = {text}").string("").string("").getvalue()

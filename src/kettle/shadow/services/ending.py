@@ -5,6 +5,8 @@ The judgement itself is `endings.py`'s; here it is carried out.
 
 from __future__ import annotations
 
+import asyncio
+
 from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
@@ -32,6 +34,9 @@ from kettle.shadow.services.run import Run
 from kettle.shadow.services.transfers import note_broken_off
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
+
+# How often a startd is told again that does not answer.
+_AGAIN_SECONDS = 10.0
 
 
 def recall_events(run: Run) -> None:
@@ -170,10 +175,7 @@ async def fail_run(run: Run, error: Exception) -> None:
     run.host.runtime.log.problem(f"({run.name}) {type(error).__name__}: {error}")
     run.host.report_bug(error)
     reason = str(error) if isinstance(error, KettleError) else f"{type(error).__name__}: {error}"
-    try:
-        await run.link.command(DeactivateClaimForcibly(run.claim.text))
-    except (WireError, OSError) as trouble:
-        run.log(f"The claim could not be deactivated: {trouble}")
+    await _see_ended(run)
     ending = Ending(
         ShadowExit.EXCEPTION,
         (Last.EXCEPTION,),
@@ -185,3 +187,24 @@ async def fail_run(run: Run, error: Exception) -> None:
     )
     _write_last_events(run, ending, run.host.now())
     _report_exit(run, ending)
+
+
+async def _see_ended(run: Run) -> None:
+    """Have the startd end the run; one that cannot be told does so itself when the lease is over.
+
+    Until then the program may live on, and must not get a second one beside it.
+    """
+    if run.stream is not None:
+        # From now on the starter hears nobody.
+        run.stream.close()
+    over = run.host.steady() + run.lease_seconds
+    while True:
+        try:
+            await run.link.command(DeactivateClaimForcibly(run.claim.text))
+            return
+        except (WireError, OSError) as trouble:
+            run.log(f"The claim could not be deactivated: {trouble}")
+        left = over - run.host.steady()
+        if left <= 0 or not run.may_live_on:
+            return
+        await asyncio.sleep(min(_AGAIN_SECONDS, left))

@@ -144,6 +144,12 @@ class Run(JobRecord):
         age = now - recorded - lease * RECORDED_SHARE - RECORDED_SECONDS
         return min(max(0.0, age), lease - LOOKED_FOR_SECONDS)
 
+    @property
+    def may_live_on(self) -> bool:
+        """Whether a program that nobody heard the end of could get a second one beside it."""
+        removed = self.request is not None and self.request.wish in REMOVALS
+        return self.state.executed and not self.state.exit_known and not removed
+
     @abstractmethod
     async def happen(self, event: Event) -> None:
         """Apply an event to the machine and do what it says."""

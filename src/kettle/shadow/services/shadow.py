@@ -179,7 +179,7 @@ class RunningShadow(Run):
             case Phase.LOST:
                 await look_for_starter(self)
             case Phase.CLOSING:
-                known = await self._tell_claim() or not self._may_live_on()
+                known = await self._tell_claim() or not self.may_live_on
                 await self.happen(Event.CLAIM_TOLD if known else Event.CLAIM_SILENT)
             case Phase.DONE:
                 raise AssertionError("a shadow that is done lives no longer")
@@ -318,11 +318,6 @@ class RunningShadow(Run):
             return False
         self.reusable = reply.boolean("Start") is True
         return True
-
-    def _may_live_on(self) -> bool:
-        """Whether a program that nobody heard the end of could get a second one beside it."""
-        removed = self.request is not None and self.request.wish in REMOVALS
-        return self.state.executed and not self.state.exit_known and not removed
 
     def _keep_line(self, *, goes_on: bool) -> None:
         """The activation ended with the job; a starter that stays waits on its connection."""

@@ -9,6 +9,7 @@ written `/regex/flags`. Reading included files is the caller's. Source: wire not
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -142,7 +143,10 @@ def _make_line(
         return MapLine(method, canonical, literal=principal.text)
     flags = re.IGNORECASE if "i" in principal.flags else re.RegexFlag(0)
     try:
-        return MapLine(method, canonical, pattern=re.compile(principal.text, flags))
+        with warnings.catch_warnings():
+            # Python says what some day it may read otherwise; the field's expressions are read now.
+            warnings.simplefilter("ignore", FutureWarning)
+            return MapLine(method, canonical, pattern=re.compile(principal.text, flags))
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(
             f"line {number} of {source} has a bad expression: {error}", source=source, line=number
