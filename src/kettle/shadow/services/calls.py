@@ -12,7 +12,7 @@ import os
 import posixpath
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kettle.attributes.codes import HoldReasonCode, ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
@@ -25,7 +25,7 @@ from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
-from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
+from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, remove_all
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
 from kettle.shadow.shadow_machine import Event
@@ -53,7 +53,7 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     if handler is not None:
         return await handler(shadow, call)
     file_call = FILE_CALLS.get(type(call))
-    if file_call is None:
+    if not (file_call or isinstance(call, calls.Rmall)):
         return call.answer(-1, errno=errno.ENOSYS)
     if not shadow.rights.files:
         return call.answer(-1, errno=errno.EACCES)
@@ -61,6 +61,8 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
         directory, reserve = shadow.job.string("Iwd") or "/", shadow.host.reserve
         shadow.files = RemoteFiles(directory, shadow.access_limits(), reserve)
     # Whatever the file is, other jobs' shadows go on.
+    if file_call is None:
+        return await remove_all(shadow.files, cast(calls.Rmall, call), shadow.host.aside)
     return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
-from kettle.runtime.storage.removal import remove_as_root, remove_tree
+from kettle.runtime.storage.removal import remove_as_root
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     manifest_name,
@@ -31,6 +32,9 @@ from kettle.transfer.plan import spool_directory
 if TYPE_CHECKING:
     from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
+
+# Files that are taken over before the others have their turn.
+_LINKS_AT_ONCE = 64
 
 
 class IntermediateStore:
@@ -73,16 +77,16 @@ class IntermediateStore:
             return plan_restore(place, path, entries)
         return []
 
-    def begin(self) -> str:
+    async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
         if not self._path:
             raise OSError("there is no SPOOL to keep the job's files in")
         self.is_begun = True
         temporary = self._path + folder_swap.ARRIVING
         owner = self._runtime.privileges.daemon
+        # What a host that died in the middle left.
+        await self._remove_arriving()
         with self._runtime.privileges.as_root():
-            # What a host that died in the middle left.
-            remove_tree(temporary)
             _make_folders(os.path.dirname(self._path), self._runtime.privileges)
             os.mkdir(temporary, 0o700)
             if self._runtime.privileges.can_switch:
@@ -97,36 +101,38 @@ class IntermediateStore:
         self.is_begun = False
         folder_swap.settle(self._runtime.privileges, self._path)
         try:
-            self._keep_older(self._path + folder_swap.ARRIVING)
+            older = self._link_older(self._path + folder_swap.ARRIVING)
+            await tasks.in_turns(older, _LINKS_AT_ONCE)
             await folder_swap.put_in_place(
                 self._runtime.files, self._runtime.privileges, self._path
             )
         finally:
-            arriving = self._path + folder_swap.ARRIVING
-            await tasks.in_turns(remove_as_root(self._runtime.privileges, arriving))
+            await self._remove_arriving()
 
-    def forget(self) -> None:
+    async def forget(self) -> None:
         """Remove what came, unless it is, or is being, kept."""
         if self.is_begun:
             self.is_begun = False
-            self._remove_arriving()
+            await self._remove_arriving()
 
-    def _remove_arriving(self) -> None:
-        with self._runtime.privileges.as_root():
-            remove_tree(self._path + folder_swap.ARRIVING)
+    async def _remove_arriving(self) -> None:
+        arriving = self._path + folder_swap.ARRIVING
+        await tasks.in_turns(remove_as_root(self._runtime.privileges, arriving))
 
-    def _keep_older(self, temporary: str) -> None:
+    def _link_older(self, temporary: str) -> Iterator[None]:
         """Take over what an earlier run left and this one did not change: only changes travel.
 
         Done with the owner's rights, whose directories these are.
         """
         for folder, _, names in os.walk(self._path):
             into = os.path.join(temporary, os.path.relpath(folder, self._path))
+            yield
             with contextlib.suppress(OSError):
                 os.makedirs(into, exist_ok=True)
                 for name in names:
                     with contextlib.suppress(FileExistsError):
                         os.link(os.path.join(folder, name), os.path.join(into, name))
+                    yield
 
 
 def _make_folders(path: str, privileges: Privileges) -> None:

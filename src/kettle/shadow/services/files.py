@@ -7,22 +7,30 @@ the job may not either. Paths are relative to the job's Iwd. Numbers and fields 
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import stat
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Guard, Reserve
-from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.removal import remove_by_steps
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.aside import Aside
 
 FileHandler = Callable[["RemoteFiles", Any, bytes], Reply]
 # Limit: files a job may have open on the access point at once.
 MAX_OPEN = 256
+# Limit: files that are removed before the other jobs have their turn.
+_REMOVED_AT_ONCE = 64
 # Limit: bytes of one directory listing.
 MAX_LISTING = 16 * 1024 * 1024
 # Limit: pieces of one read or write with strides; each is a system call.
@@ -265,13 +273,30 @@ def _readlink(files: RemoteFiles, call: calls.Readlink, _: bytes) -> Reply:
     return _data(call, os.fsencode(os.readlink(files.path(call.path)))[: _size(call.size)])
 
 
-def _rmall(files: RemoteFiles, call: calls.Rmall) -> None:
-    path = files.path(call.path)
-    if stat.S_ISDIR(os.lstat(path).st_mode):
-        if not remove_tree(path):
+async def remove_all(files: RemoteFiles, call: calls.Rmall, aside: Aside) -> Reply:
+    """Answer an rmall, with the turns of the user's other jobs between so many files."""
+    steps: Iterator[None] | None = None
+    more = True
+
+    def remove_some(_: RemoteFiles, __: Call, ___: bytes) -> Reply:
+        nonlocal steps, more
+        more = False
+        path = files.path(call.path)
+        if steps is None:
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                os.unlink(path)
+                return call.answer(0)
+            steps = remove_by_steps(path)
+        more = sum(1 for _ in islice(steps, _REMOVED_AT_ONCE)) == _REMOVED_AT_ONCE
+        if not more and os.path.lexists(path):
             raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
-    else:
-        os.unlink(path)
+        return call.answer(0)
+
+    while True:
+        reply = await aside.run(partial(files.do, _guarded(remove_some), call, b""))
+        if not more:
+            return reply
+        await asyncio.sleep(0)
 
 
 def _get_file(files: RemoteFiles, call: calls.GetFile, _: bytes) -> Reply:
@@ -364,7 +389,6 @@ _TABLE: dict[type[Call], FileHandler] = {
         lambda files, call: os.mkdir(files.path_of_new(call.path), call.mode & 0o777)
     ),
     calls.Rmdir: _simple(lambda files, call: os.rmdir(files.path(call.path))),
-    calls.Rmall: _simple(_rmall),
     calls.Fsync: _simple(lambda files, call: os.fsync(files.descriptor(call.descriptor))),
     calls.Chmod: _simple(lambda files, call: os.chmod(files.path(call.path), call.mode & 0o7777)),
     calls.Fchmod: _simple(

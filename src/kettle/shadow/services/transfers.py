@@ -122,7 +122,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
             # What came before is told as over first, and is on disk.
             await asyncio.wait(shadow.keeping)
         if not final and not spooled:
-            place.landing = Landing(store.begin(), {})
+            place.landing = Landing(await store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
         objection = await _object_to(size, only_folder(shadow.job, place.landing), files)
@@ -149,7 +149,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         elif not _is_failure_report(shadow):
             _note_end(shadow, "Output", outcome)
     finally:
-        store.forget()
+        await store.forget()
         await turn.give_back()
 
 

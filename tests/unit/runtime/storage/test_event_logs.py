@@ -272,6 +272,6 @@ def test_a_log_of_any_form_tells_later_what_happened_if_it_is_at_hand(tmp_path: 
     assert logs().shows(ClassAd(ad))
     assert not logs().shows(ClassAd({"Iwd": str(tmp_path)}))
     assert logs().shows(ClassAd({**ad, "UserLogUseXML": True}))
-    assert not logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").shows(ClassAd(ad))
+    assert logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").shows(ClassAd(ad))
     far = EventLogs(Config.from_text("", subsystem="SCHEDD"), is_far=lambda _: True)
     assert not far.shows(ClassAd(ad))

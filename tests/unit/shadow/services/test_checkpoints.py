@@ -48,12 +48,12 @@ def receive(
 ) -> None:
     """Let a transfer bring files."""
     each = store(spool, privileges)
-    folder = Path(each.begin())
+    folder = Path(asyncio.run(each.begin()))
     for name, text in files.items():
         (folder / name).write_text(text)
     if keep:
         asyncio.run(each.keep())
-    each.forget()
+    asyncio.run(each.forget())
 
 
 def found(spool: Path) -> dict[str, str]:
@@ -110,7 +110,7 @@ def test_what_the_user_spooled_is_no_checkpoint(tmp_path: Path) -> None:
 
 def test_without_a_spool_there_is_no_place() -> None:
     with pytest.raises(OSError, match="SPOOL"):
-        store(None).begin()
+        asyncio.run(store(None).begin())
 
 
 def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
@@ -139,3 +139,28 @@ def test_a_host_that_died_in_the_middle_costs_no_checkpoint(tmp_path: Path) -> N
     # Between the two renames.
     place.rename(place.with_name(f"{place.name}.swap"))
     assert found(tmp_path) == {"one": "1", "two": "2"}
+
+
+@pytest.mark.parametrize("what", ["begin", "keep", "forget"])
+def test_very_many_files_are_in_no_other_job_s_way(tmp_path: Path, what: str) -> None:
+    each, many = store(tmp_path), [f"{number}" for number in range(300)]
+    receive(tmp_path, dict.fromkeys(many, ""))
+    arriving = Path(asyncio.run(each.begin()))
+    for name in many if what != "keep" else ():
+        (arriving / name).touch()
+
+    async def do() -> int:
+        turns = 0
+
+        async def neighbour() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        other = asyncio.ensure_future(neighbour())
+        await getattr(each, what)()
+        other.cancel()
+        return turns
+
+    assert asyncio.run(do()) >= 300 // 64

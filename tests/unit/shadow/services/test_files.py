@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from kettle.runtime.process.aside import InlineAside
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Reserve
 from kettle.shadow.services import files as service_files
-from kettle.shadow.services.files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
+from kettle.shadow.services.files import (
+    FILE_CALLS,
+    MAX_OPEN,
+    RemoteFiles,
+    decode_open_flags,
+    remove_all,
+)
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
@@ -77,7 +85,7 @@ def test_names_are_made_changed_and_removed(files: RemoteFiles, tmp_path: Path) 
     assert do(files, calls.Statfs("d")).value == 0
     assert do(files, calls.Unlink("d/h")).value == 0
     assert do(files, calls.Rmdir("d")).errno == errno.ENOTEMPTY
-    assert do(files, calls.Rmall("d")).value == 0
+    assert asyncio.run(remove_all(files, calls.Rmall("d"), InlineAside())).value == 0
     assert list(tmp_path.iterdir()) == []
 
 
@@ -176,3 +184,32 @@ def test_a_job_that_writes_here_leaves_the_reserve_alone(
 
 def disk_with(free: int, inodes: int = 500) -> os.statvfs_result:
     return os.statvfs_result((4096, 4096, 100_000, free, free, 1000, inodes, inodes, 0, 255))
+
+
+def test_a_job_that_has_many_files_removed_is_not_in_its_neighbours_way(
+    files: RemoteFiles, tmp_path: Path
+) -> None:
+    (tmp_path / "d").mkdir()
+    for number in range(500):
+        (tmp_path / "d" / f"{number}").touch()
+
+    async def remove() -> tuple[int, Reply]:
+        turns = 0
+
+        async def neighbour() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        other = asyncio.ensure_future(neighbour())
+        reply = await remove_all(files, calls.Rmall("d"), InlineAside())
+        other.cancel()
+        return turns, reply
+
+    turns, reply = asyncio.run(remove())
+    assert reply.value == 0
+    assert turns >= 500 // 64
+    assert list(tmp_path.iterdir()) == []
+    gone = asyncio.run(remove_all(files, calls.Rmall("d"), InlineAside()))
+    assert gone.errno == errno.ENOENT
