@@ -160,20 +160,30 @@ def write_pool_password(path: str, password: bytes) -> None:
     try:
         with roots_rights():
             _write_secret(temporary, tokens.scramble(password))
-            os.replace(temporary, path)
+            try:
+                os.replace(temporary, path)
+            except OSError:
+                # Nobody would ever look for it there.
+                os.unlink(temporary)
+                raise
             _sync(os.path.dirname(path) or ".")
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def remove_pool_password(path: str) -> bool:
-    """Delete the pool password's file; False if there is none, or it cannot be deleted."""
+    """Delete the pool password's file, for good; False if there is none.
+
+    StorageError if it cannot be deleted.
+    """
     try:
         with roots_rights():
             os.unlink(path)
             _sync(os.path.dirname(path) or ".")
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError as error:
+        raise StorageError(f"cannot remove {path}: {error.strerror}") from error
     return True
 
 

@@ -15,15 +15,20 @@ from kettle.wire.messages.credentials import LONGEST_PASSWORD, CredentialAnswer
 
 
 def store_pool_password(config: Config, password: str) -> CredentialAnswer:
-    """Write the password to SEC_PASSWORD_FILE, or with an empty one delete the file."""
+    """Write the password to SEC_PASSWORD_FILE, or with an empty one delete the file.
+
+    Compat: the reference answers of a file that cannot be deleted, too, that there is none; the
+    password is in force as before
+    (test_one_that_cannot_be_deleted_is_a_failure_and_not_a_password_that_is_not_there).
+    """
     path = config.get("SEC_PASSWORD_FILE")
     data = os.fsencode(password)
     if not path or len(data) > LONGEST_PASSWORD:
         return CredentialAnswer.FAILURE
-    if not data:
-        gone = remove_pool_password(path)
-        return CredentialAnswer.OK if gone else CredentialAnswer.NOT_FOUND
     try:
+        if not data:
+            gone = remove_pool_password(path)
+            return CredentialAnswer.OK if gone else CredentialAnswer.NOT_FOUND
         write_pool_password(path, data)
     except StorageError:
         return CredentialAnswer.FAILURE
