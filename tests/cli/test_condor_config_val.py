@@ -48,6 +48,11 @@ def test_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
     assert say(folder, "HALF", "nope") == (1, "3600 / 2\n", "Not defined: NOPE\n")
 
 
+def test_a_machine_without_the_account_condor_has_no_tilde(folder: Path) -> None:
+    wrong = "Error: Specified -tilde but can't find condor's home directory\n"
+    assert say(folder, "-tilde") in [(1, "", wrong), (0, "/var/lib/condor\n", "")]
+
+
 @shows("R041")
 def test_dump_lists_what_matches(folder: Path) -> None:
     listed = say(folder, "-dump", "^H(ALF|OUR)$")[1]

@@ -90,9 +90,11 @@ def _parse_long(text: str) -> Iterator[ClassAd]:
             block.append(line)
 
 
-def render_ads(ads: Iterable[ClassAd], form: str, *, sort: bool = True) -> str:
-    """Return ads as the tools print them in one of FORMS; empty ads are left out."""
-    shown = [ad for ad in ads if len(ad)]
+def render_ads(
+    ads: Iterable[ClassAd], form: str, *, sort: bool = True, keep_empty: bool = False
+) -> str:
+    """Return ads as the tools print them in one of FORMS; empty ads are mostly left out."""
+    shown = [ad for ad in ads if keep_empty or len(ad)]
     if form == "xml":
         from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, to_xml
 

@@ -94,6 +94,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"{error}\n")
         return 1
     alone = say_alone(config, request)
+    if alone == "\n" and request.has("tilde"):
+        streams.stderr.write("Error: Specified -tilde but can't find condor's home directory\n")
+        return 1
     if alone is not None:
         streams.stdout.write(alone)
         return 0

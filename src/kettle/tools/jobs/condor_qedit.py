@@ -342,6 +342,7 @@ def edit(wish: Wish, reach: Reach, streams: Streams) -> int:
     constraint = wish.constraint()
     said = []
     with Queue(reach.connector, reach.schedd().address) as queue:
+        able = "Can " if wish.dry_run else ""
         for name in sorted(wish.edits, key=str.lower):
             text = wish.edits[name]
             where = f"by constraint: {constraint}"
@@ -358,7 +359,7 @@ def edit(wish: Wish, reach: Reach, streams: Streams) -> int:
                     "Queue transaction failed.  No attributes were set.\n"
                 )
                 return 1
-            said.append(f'Set attribute "{name}" for {len(jobs) or count} matching jobs.\n')
+            said.append(f'{able}Set attribute "{name}" for {len(jobs) or count} matching jobs.\n')
         if not wish.dry_run:
             queue.commit()
     streams.stdout.write("".join(said))

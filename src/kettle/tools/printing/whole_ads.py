@@ -54,7 +54,7 @@ def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO) -> None:
     elif form == "json":
         _write_json(ads, out)
     else:
-        out.write(render_ads(list(ads), form))
+        out.write(render_ads(list(ads), form, keep_empty=True))
 
 
 def _write_json(ads: Iterable[ClassAd], out: TextIO) -> None:
@@ -66,15 +66,14 @@ def _write_json(ads: Iterable[ClassAd], out: TextIO) -> None:
     parts: list[str] = []
     before, ad = "[\n", None
     for ad in ads:
-        if ad.table or len(ad):
-            parts += before, json.render(ad)
-            before = "\n,\n"
-            if len(parts) >= _WRITTEN_TOGETHER:
-                out.write("".join(parts))
-                parts.clear()
+        parts += before, json.render(ad)
+        before = "\n,\n"
+        if len(parts) >= _WRITTEN_TOGETHER:
+            out.write("".join(parts))
+            parts.clear()
     out.write("".join(parts))
     if ad is not None:
-        out.write("[\n]\n" if before == "[\n" else "\n]\n")
+        out.write("\n]\n")
 
 
 @contextmanager
@@ -96,7 +95,7 @@ def open_ads(form: str, out: TextIO) -> Iterator[Callable[[ClassAd], None]]:
         elif form == "jsonl":
             out.write(render_line(ad))
         elif form == "long":
-            out.write(long_ads.render(ad))
+            out.write(long_ads.render(ad) or "\n")
         else:
             out.write(render_ads([ad], form))
         first = False

@@ -412,5 +412,6 @@ def _render_ads(wish: Wish, ads: list[ClassAd]) -> str:
         ads = chosen
     if wish.form in ("", "long"):
         long_ads = LongAds()
-        return "".join(map(long_ads.render, ads))
-    return render_ads(ads, wish.form)
+        # An ad of which nothing is asked for is an empty line.
+        return "".join(long_ads.render(ad) or "\n" for ad in ads)
+    return render_ads(ads, wish.form, keep_empty=True)
