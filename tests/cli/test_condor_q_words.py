@@ -6,6 +6,7 @@ Recorded from HTCondor 25.14.1.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -201,3 +202,43 @@ def test_the_configuration_chooses_tables(tmp_path: Path) -> None:
     # A file that is not there is no error.
     assert lines("-hold")[3].startswith(" ID      OWNER          HELD_SINCE")
     assert lines("-af", "ClusterId") == ["7"]
+
+
+def test_the_ads_of_a_table_are_written_as_they_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recorded: a banner, attributes without blanks, and only if there are ads and a table."""
+    monkeypatch.chdir(tmp_path)
+    Path("queue.ads").write_text('ClusterId = 3\nProcId = 0\nCmd = "/a = b"\n')
+    raw = '# condor_q v25.14.1 raw query results\nClusterId=3\nProcId=0\nCmd="/a = b"\n\n'
+    for words, out, err, filed in (
+        ("-af ClusterId -capture-raw-results", f"{raw}3\n", "", ""),
+        ("-af ClusterId -capture:-2", "3\n", raw, ""),
+        ("-af ClusterId -capture:raw", "3\n", "", raw),
+        ("-af ClusterId -capture:+raw", "3\n", "", raw + raw),
+        ("-af ClusterId -capture:no/raw", "3\n", "", raw + raw),
+        ("-long -attributes ProcId -capture", "ProcId = 0\n\n", "", raw + raw),
+        ("-af ClusterId -constraint false -capture", "", "", raw + raw),
+    ):
+        said, complaint = io.StringIO(), io.StringIO()
+        argv = ["condor_q", "-jobads", "queue.ads", *words.split()]
+        where = Streams(io.StringIO(), said, complaint)
+        assert condor_q.main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 0
+        assert (said.getvalue(), complaint.getvalue()) == (out, err)
+        assert (Path("raw").read_text() if filed else "") == filed
+
+
+def test_what_a_query_costs_is_said(tmp_path: Path) -> None:
+    ads = tmp_path / "queue.ads"
+    ads.write_text("ClusterId = 3\nProcId = 0\n")
+    out, err = io.StringIO(), io.StringIO()
+    words = ["condor_q", "-jobads", str(ads), "-af", "ClusterId", "-prof"]
+    assert (
+        condor_q.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, Streams(io.StringIO(), out, err)) == 0
+    )
+    assert out.getvalue() == "3\n"
+    line = (
+        r"Fetching job ads\.\.\. 1 ads \(caching OFF\), "
+        r"\d+\.\d{3} CPU-sec, -?\d+ bytes \(from \d+ to \d+\)\n"
+    )
+    assert re.fullmatch(line, err.getvalue())

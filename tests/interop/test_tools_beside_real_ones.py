@@ -125,6 +125,10 @@ condor_q -xml 3.0 -attributes ClusterId,Cmd
 condor_q -json 3.0 -attributes ClusterId,Cmd
 condor_q -long 3.0 -attributes ClusterId,Cmd
 condor_q -stream-results -nobatch
+condor_q -capture-raw-results:/dev/null 3
+condor_q -json 3 -attributes Foo
+condor_q -long 3 -attributes Foo
+condor_qedit -dry-run 3 Foo 1
 condor_history
 condor_history -limit 2
 condor_history 1.1 -af ClusterId ProcId ExitCode
@@ -174,6 +178,8 @@ condor_status -limit 1
 condor_status -sort Name -af Name
 condor_status -schedd -af Name TotalRunningJobs
 condor_status -xml -limit 1 -attributes State
+condor_status -long -limit 1 -attributes Foo
+condor_status -json -limit 1 -attributes Foo
 """
 _MOVING = (
     re.compile(r"\d\d/\d\d(/\d\d)? \d\d:\d\d:\d\d"),

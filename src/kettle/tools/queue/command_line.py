@@ -75,6 +75,8 @@ OPTIONS = (
     Option("cumulative-time", 3),
     Option("grid", 2, qualified=True),
     Option("debug", 3, qualified=True),
+    Option("capture-raw-results", 7, qualified=True),
+    Option("profile", 4, qualified=True),
     Option("io", 2),
     Option("dag", 2),
     Option("batch", 2, qualified=True),
@@ -331,6 +333,8 @@ def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) 
                 wish.modes.add("ec2")
         case "better-analyze" | "analyze" | "reverse-analyze":
             wish.analyze, wish.analyze_qualifiers = name, qualifiers
+        case "capture-raw-results":
+            wish.capture = qualifiers or "-"
         case "factory":
             check_factory(qualifiers)
             wish.flags.add(name)

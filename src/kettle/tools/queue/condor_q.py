@@ -222,8 +222,14 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
 
 def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
     out = streams.stdout
-    if "verbose" in wish.flags:
+    if "profile" in wish.flags:
+        _say_cost(wish, answer, streams)
+    elif "verbose" in wish.flags:
         _say_count(wish, answer, streams)
+    if wish.capture and not (wish.form or {"stream-results", "totals"} & wish.flags):
+        from kettle.tools.queue.raw_results import capture
+
+        answer.ads, answer.runs = capture(answer.ads, wish.capture, streams), None
     if wish.form:
         from kettle.tools.printing.whole_ads import restrict, write_ads
 
@@ -249,6 +255,17 @@ def _say_count(wish: Wish, answer: Answer, streams: Streams) -> None:
         answer.ads = whole or answer.ads
         said = f"{len(whole)} ads"
     streams.stderr.write(f"Fetching job ads... {said}\n")
+
+
+def _say_cost(wish: Wish, answer: Answer, streams: Streams) -> None:
+    """Say what it costs to fetch the ads; totals need none."""
+    from kettle.tools.queue.raw_results import Profile
+
+    profile = Profile()
+    if "totals" not in wish.flags:
+        answer.ads, answer.runs = list(answer.ads), None
+    count = 0 if "totals" in wish.flags else len(list(answer.ads))
+    streams.stderr.write(profile.render(count))
 
 
 def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:

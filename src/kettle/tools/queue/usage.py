@@ -38,6 +38,8 @@ HOW SHOWN
   -print-format FILE                        the columns that FILE describes
   -long[:FORM], -xml, -json                 whole ads
   -attributes LIST                          only these attributes of whole ads
+  -capture-raw-results[:[+]FILE]            first the ads of the table as they came, for -jobads
+  -profile                                  what fetching them cost
 
 WHY A JOB DOES NOT RUN
   -better-analyze [JOB]                     each condition, and how many slots meet it

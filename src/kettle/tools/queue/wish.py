@@ -65,6 +65,8 @@ class Wish(Struct):
     totals_by_user: bool = True
     # None: as wide as the output; 0: no limit.
     width: int | None = None
+    # Where the ads of a table are written to as they came: -capture-raw-results:PLACE.
+    capture: str = ""
     modes: set[str] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)
     batch: bool | None = None
