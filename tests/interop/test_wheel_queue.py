@@ -141,7 +141,10 @@ def test_jobs_are_exported_and_taken_back(pool: WheelPool) -> None:
     assert (report["export"]["ActionResult"], report["export"]["TotalJobAds"]) == ("1", "2")
     assert report["managed"] == [[proc, 5, "External", "Lumberjack"] for proc in (0, 1)]
     assert report["files"] == ["job_queue.log"]
-    assert report["back"] == [[1, 5, None, None]]
+    # The first one was removed while it was away, and leaves now.
+    assert report["back"][-1] == [1, 5, None, None]
+    assert report["back"][:-1] in ([], [[0, 3, None, None]])
+    assert report["imported"] == [[proc, 5, "External", "Lumberjack"] for proc in (0, 1)]
     assert report["import"]["ActionResult"] == "1"
     assert report["import nothing"]["ActionResult"] == "0"
     assert raised(report) == {"export again"}

@@ -11,7 +11,7 @@ from kettle.records import queue_log
 from kettle.schedd.beside import startable
 from kettle.schedd.queue import actions, exports, factory
 from kettle.schedd.queue.job_queue import Job
-from unit.schedd.queue.test_exports import Table
+from unit.schedd.queue import test_exports as exports_fixture
 from unit.schedd.queue_fixture import ALICE, NOW
 from unit.schedd.scheduler_fixture import World
 from unit.schedd.test_scheduler import act, status_of
@@ -90,7 +90,7 @@ def test_an_exported_cluster_makes_its_further_jobs_here_only() -> None:
     }
     transaction.update("01.-1", making)
     world.queue.commit(transaction)
-    log = Table()
+    log = exports_fixture.Table()
     queue_log.replay(export(world, job).encode(), log)
     assert not [name for name in log.ads["01.-1"] if name.startswith("jobmaterialize")]
     assert factory.count_wanted(world.queue.clusters[1]) == 9
@@ -100,7 +100,7 @@ def test_what_was_exported_stays_in_the_other_queue_until_it_is_fetched() -> Non
     world = World()
     (job,) = world.submit(LeaveJobInQueue="false")
     world.queue.update(job.id, {"Iwd": '"/spool/1/0/cluster1.proc0.subproc0"'})
-    log = Table()
+    log = exports_fixture.Table()
     queue_log.replay(export(world, job).encode(), log)
     assert log.ads["01.-1"]["leavejobinqueue"] == ("LeaveJobInQueue", "true")
     assert "leavejobinqueue" not in log.ads["1.0"]
@@ -181,3 +181,26 @@ def test_no_hold_or_release_is_told_behind_the_end_of_a_job(action: int, event: 
     world.scheduler.on_action(plan)
     assert status_of(job) is JobStatus.COMPLETED
     assert not [done for done in world.hands.take() if done[0] == event or "Hold" in done]
+
+
+@pytest.mark.parametrize("action", [1, 3])
+def test_what_was_held_or_removed_here_stays_so_whatever_comes_back(action: int) -> None:
+    world = World()
+    (job,) = world.submit()
+    text = export(world, job) + "103 1.0 JobStatus 4\n"
+    act(world, action, "1.0")
+    was = status_of(job)
+    brought = exports_fixture.read(world, text)
+    assert exports_fixture.take_over(world, brought) == []
+    assert status_of(job) is was
+    assert job.is_external
+
+
+def test_where_a_job_was_and_whether_it_stayed_there_does_not_come_back() -> None:
+    world = World()
+    (job,) = world.submit(Iwd='"/home/alice"')
+    text = export(world, job)
+    text += '103 1.0 Iwd "##/1/0"\n103 1.0 LeaveJobInQueue true\n103 1.0 ExitCode 3\n'
+    assert exports_fixture.take_over(world, exports_fixture.read(world, text)) == [1]
+    assert (job.ad.string("Iwd"), job.ad.integer("ExitCode")) == ("/home/alice", 3)
+    assert "LeaveJobInQueue" not in job.ad

@@ -58,6 +58,8 @@ _OURS = frozenset(
         "procid",
         "mytype",
         "targettype",
+        "iwd",
+        "leavejobinqueue",
         "globaljobid",
         "managed",
         "managedmanager",
@@ -381,11 +383,22 @@ def read_log(
     return brought
 
 
-def exported_job(queue: JobQueue, key: str) -> Job | None:
-    """Return the exported job that has a key, None if none has."""
+def job_of(queue: JobQueue, key: str) -> Job | None:
+    """Return the job that has a key, None if none has."""
     number = parse_key(key)
-    job = queue.job(*number) if number is not None and number[1] >= 0 else None
-    return job if job is not None and job.is_external else None
+    return queue.job(*number) if number is not None and number[1] >= 0 else None
+
+
+def exported_job(queue: JobQueue, key: str) -> Job | None:
+    """Return the exported job that has a key and may come back, None if none does.
+
+    One that was held or removed here stays so, whatever the other manager made of it, until its
+    mark is taken away. Source: observed of a real schedd.
+    """
+    job = job_of(queue, key)
+    if job is None or not job.is_external or job.status in {JobStatus.HELD, JobStatus.REMOVED}:
+        return None
+    return job
 
 
 def plan_import(queue: JobQueue, brought: Brought) -> Iterator[tuple[Transaction, int]]:

@@ -92,6 +92,9 @@ class ExportCommands:
         try:
             chosen = exports.choose(queue, request, actor, "unexport")
             await self._commit(exports.plan_unexport(queue, chosen))
+            for cluster in chosen.clusters:
+                # Of those that were removed meanwhile nobody else brings the end any more.
+                self._schedd.scheduler.see_out(list(cluster.procs.values()))
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
             return
@@ -119,9 +122,12 @@ class ExportCommands:
     async def _take_over(self, brought: exports.Brought) -> int:
         """Commit what came back in pieces; return of how many jobs."""
         count = 0
-        for transaction, jobs in exports.plan_import(self._schedd.queue, brought):
+        queue = self._schedd.queue
+        for transaction, jobs in exports.plan_import(queue, brought):
             await self._commit(transaction)
             count += jobs
+        there = (exports.job_of(queue, key) for key in brought)
+        self._schedd.scheduler.see_out([job for job in there if job is not None])
         return count
 
     async def _write(

@@ -76,7 +76,7 @@ class Desk:
             ),
             journal=SimpleNamespace(flush=self._nothing),
             now=lambda: 1000,
-            scheduler=SimpleNamespace(has_run=lambda job: False),
+            scheduler=SimpleNamespace(has_run=lambda job: False, see_out=lambda jobs: None),
         )
         self.commands = ExportCommands(schedd)
         # Whether a job was exported when the answer came.
