@@ -28,6 +28,8 @@ SLEEP = {
     "request_memory": "16M",
     "request_disk": "1M",
 }
+# What another script has removed just now may still have its claim.
+wait_for("free machine", lambda: not schedd.get_claims("true"))
 cluster = schedd.submit(htcondor2.Submit(SLEEP)).cluster()
 wait_for("run", lambda: job(cluster)["JobStatus"] == 2)
 
