@@ -15,6 +15,8 @@ from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.fair_share import divide
 
 ROOT = "<none>"
+# The key of a group that comes after all others.
+LAST = 3.4028234663852886e38
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,27 @@ class Group:
     settings: GroupSettings
     parent: str | None
     quota: float = 0.0
-    # What the group's own submitters may use: quota less its children's, plus surplus.
+    # What of it is not its children's.
+    own_quota: float = 0.0
+    # What the group's own submitters may use: that, plus surplus.
     allocated: float = 0.0
     usage: float = 0.0
     demand: float = 0.0
+    # Where it stands among those that are served, the smallest first.
+    sort_key: float = 0.0
     children: list[str] = field(default_factory=list)
+
+    @property
+    def wanted(self) -> float:
+        """What the group would use if it could."""
+        return self.usage + self.demand
+
+    @property
+    def surplus_policy(self) -> str:
+        """How the group comes by more than its quota, in the words of its ad."""
+        if self.settings.autoregroup:
+            return "regroup"
+        return "byquota" if self.settings.accept_surplus else "no"
 
 
 def parent_name(name: str) -> str | None:
@@ -71,7 +89,9 @@ def group_of(submitter: str, names: Iterable[str]) -> str:
 
 def build_tree(settings: Iterable[GroupSettings]) -> dict[str, Group]:
     """Return all groups by name, the root first; one whose parent is not configured is left out."""
-    root = GroupSettings(ROOT, 1.0, dynamic=True, accept_surplus=True)
+    settings = tuple(settings)
+    regroup = any(row.autoregroup for row in settings)
+    root = GroupSettings(ROOT, 1.0, dynamic=True, accept_surplus=True, autoregroup=regroup)
     tree = {ROOT: Group(ROOT, root, None)}
     spelling = {ROOT: ROOT}
     for row in sorted(settings, key=lambda row: (row.name.count("."), row.name.lower())):
@@ -97,6 +117,9 @@ def plan_quotas(
     root.quota = pool_weight
     _assign_quotas(tree, root, oversubscribe=oversubscribe)
     _share_surplus(tree, root, 0.0)
+    if root.settings.autoregroup:
+        # In the end all of it is anybody's.
+        root.own_quota = pool_weight
 
 
 def _assign_quotas(tree: Mapping[str, Group], group: Group, *, oversubscribe: bool) -> None:
@@ -107,18 +130,16 @@ def _assign_quotas(tree: Mapping[str, Group], group: Group, *, oversubscribe: bo
         scale = group.quota / static if static > 0 else 0.0
     left = max(0.0, group.quota - static * scale)
     fractions = sum(child.settings.quota for child in children if child.settings.dynamic)
-    dynamic_scale = 1.0 / fractions if fractions > 1.0 and not oversubscribe else 1.0
+    # Fractions never add up to more than the whole.
+    dynamic_scale = 1.0 / max(fractions, 1.0)
     for child in children:
         if child.settings.dynamic:
             child.quota = left * child.settings.quota * dynamic_scale
         else:
             child.quota = child.settings.quota * scale
         _assign_quotas(tree, child, oversubscribe=oversubscribe)
-    group.allocated = max(0.0, group.quota - sum(child.quota for child in children))
-
-
-def _wanted(group: Group) -> float:
-    return group.usage + group.demand
+    group.own_quota = max(0.0, group.quota - sum(child.quota for child in children))
+    group.allocated = group.own_quota
 
 
 def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> float:
@@ -126,11 +147,11 @@ def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> flo
     group.allocated += extra
     children = [tree[name] for name in group.children]
     pot = sum(_share_surplus(tree, child, 0.0) for child in children)
-    own_spare = max(0.0, group.allocated - _wanted(group))
+    own_spare = max(0.0, group.allocated - group.wanted)
     group.allocated -= own_spare
     pot += own_spare
     takers = [child for child in _subtree(tree, group) if _takes_surplus(child, group)]
-    demands = {taker.name: max(0.0, _wanted(taker) - taker.allocated) for taker in takers}
+    demands = {taker.name: max(0.0, taker.wanted - taker.allocated) for taker in takers}
     # By quota, as the reference does; a group without quota counts very little.
     weights = {taker.name: max(taker.quota, 1e-3) for taker in takers}
     for name, part in divide(demands, weights, pot).items():
@@ -167,7 +188,9 @@ def sort_groups(tree: Mapping[str, Group], expression: Expr | None) -> list[str]
             )
             value = ad.evaluate_expression(expression)
         if isinstance(value, (bool, int, float)):
-            return (float(value), group.name)
-        return (3.4e38 if group.name == ROOT else 0.0, group.name)
+            group.sort_key = float(value)
+        else:
+            group.sort_key = LAST if group.name == ROOT or expression is not None else 0.0
+        return (group.sort_key, group.name)
 
     return [group.name for group in sorted(tree.values(), key=key)]

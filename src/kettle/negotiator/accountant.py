@@ -122,6 +122,8 @@ class Accountant:
     settings: PrioritySettings = field(default_factory=PrioritySettings)
     group_names: tuple[str, ...] = ()
     use_slot_weights: bool = True
+    # Nobody is charged for a slot while its job is suspended.
+    discount_suspended: bool = False
     customers: dict[str, Customer] = field(default_factory=dict)
     holdings: dict[str, Holding] = field(default_factory=dict)
     last_update_at: int = 0
@@ -165,6 +167,11 @@ class Accountant:
         """Return the slot weight a submitter holds now."""
         known = self.customers.get(name)
         return known.weight_in_use if known is not None else 0.0
+
+    def slots_in_use(self, name: str) -> int:
+        """Return how many slots a customer holds now."""
+        known = self.customers.get(name)
+        return known.slots_in_use if known is not None else 0
 
     # --- what happens ------------------------------------------------------------------------
 
@@ -284,6 +291,8 @@ class Accountant:
         user = next((each for each in said if each and is_key(each)), None)
         name = holding_name(slot)
         if user is None or not is_key(name) or slot.string("State") not in _HELD_STATES:
+            return None
+        if self.discount_suspended and (slot.string("Activity") or "").lower() == "suspended":
             return None
         entered = slot.integer("EnteredCurrentState")
         since = entered - set_ahead if entered else now

@@ -67,11 +67,11 @@ def _group_attributes(group: Group | None, facts: GroupFacts) -> dict[str, objec
     known = group if group is not None and facts.configured else None
     return {
         "ConfigQuota": known.settings.quota if known else 0.0,
-        "EffectiveQuota": known.allocated if known else 0.0,
+        "EffectiveQuota": known.own_quota if known else 0.0,
         "SubtreeQuota": known.quota if known else 0.0,
-        "GroupSortKey": 0.0,
-        "Requested": known.demand if known else 0.0,
-        "SurplusPolicy": "byquota",
+        "GroupSortKey": known.sort_key if known else 0.0,
+        "Requested": known.wanted if known else 0.0,
+        "SurplusPolicy": known.surplus_policy if known else "byquota",
     }
 
 

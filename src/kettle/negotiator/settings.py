@@ -42,6 +42,8 @@ class NegotiatorSettings:
     job_constraint: Expr | None
     group_sort: Expr | None
     oversubscribe: bool
+    weighted_demand: bool
+    discount_suspended: bool
     inform_startd: bool
     priorities: PrioritySettings
     cycle: CycleSettings
@@ -74,6 +76,8 @@ def read_settings(config: Config) -> NegotiatorSettings:
         job_constraint=config[Knobs.NEGOTIATOR_JOB_CONSTRAINT],
         group_sort=config[Knobs.GROUP_SORT_EXPR],
         oversubscribe=config[Knobs.NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION],
+        weighted_demand=config[Knobs.NEGOTIATOR_USE_WEIGHTED_DEMAND],
+        discount_suspended=config[Knobs.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES],
         inform_startd=config[Knobs.NEGOTIATOR_INFORM_STARTD],
         priorities=_read_priorities(config),
         cycle=_read_cycle(config),

@@ -151,8 +151,11 @@ def make_groups(
     tree = build_tree(settings.groups)
     for submitter in submitters:
         group = tree.get(group_of(submitter.name, settings.group_names)) or tree[ROOT]
-        group.demand += submitter.weighted_idle
+        group.demand += submitter.weighted_idle if settings.weighted_demand else submitter.idle_jobs
     for name, group in tree.items():
         group.usage = accountant.weight_in_use(name)
+        if not settings.weighted_demand:
+            # What is wanted is that and the demand: jobs, then, each of which has one slot.
+            group.demand += accountant.slots_in_use(name) - group.usage
     plan_quotas(tree, pool_weight, oversubscribe=settings.oversubscribe)
     return tree, sort_groups(tree, settings.group_sort)

@@ -6,6 +6,7 @@ import pytest
 
 from kettle.classad import parse_expression
 from kettle.matchmaking.groups import (
+    LAST,
     ROOT,
     Group,
     GroupSettings,
@@ -14,6 +15,8 @@ from kettle.matchmaking.groups import (
     plan_quotas,
     sort_groups,
 )
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.accounting_ads import GroupFacts, accounting_ads
 
 
 def planned(weight: float, *rows: GroupSettings, **demands: float) -> dict[str, Group]:
@@ -88,3 +91,38 @@ def test_the_sort_expression_decides_who_is_served_first() -> None:
     )
     assert sort_groups(tree, expression) == ["b", "a", ROOT]
     assert sort_groups(tree, None) == ["a", "b", ROOT]
+
+
+def test_fractions_never_add_up_to_more_than_the_whole() -> None:
+    rows = (GroupSettings("a", 1.5, dynamic=True), GroupSettings("b", 0.5, dynamic=True))
+    for oversubscribe in (False, True):
+        tree = build_tree(rows)
+        plan_quotas(tree, 8.0, oversubscribe=oversubscribe)
+        assert [tree[name].quota for name in ("a", "b")] == [6.0, 2.0]
+
+
+def test_what_is_told_of_a_group_is_its_quota_wish_policy_and_place() -> None:
+    rows = (
+        GroupSettings("a", 6.0, accept_surplus=True),
+        GroupSettings("a.x", 2.0),
+        GroupSettings("b", 2.0, autoregroup=True),
+    )
+    tree = build_tree(rows)
+    tree["a"].usage, tree["a"].demand = 1.0, 9.0
+    plan_quotas(tree, 20.0)
+    assert [tree[name].own_quota for name in ("a", "a.x", "b", ROOT)] == [4.0, 2.0, 2.0, 20.0]
+    # Surplus is given, and is no quota.
+    assert tree["a"].allocated > tree["a"].own_quota
+    policies = [tree[name].surplus_policy for name in ("a", "a.x", "b", ROOT)]
+    assert policies == ["byquota", "no", "regroup", "regroup"]
+    sort_groups(tree, parse_expression("GroupQuota"))
+    assert [tree[name].sort_key for name in ("a", "a.x", "b")] == [6.0, 2.0, 2.0]
+    sort_groups(tree, parse_expression("Nothing"))
+    assert tree["a"].sort_key == tree[ROOT].sort_key == LAST
+    facts = GroupFacts(tree, configured=True)
+    accountant = Accountant(group_names=("a", "a.x", "b"))
+    accountant.open_groups()
+    (ad,) = (ad for ad in accounting_ads(accountant, {}, facts) if ad.string("Name") == "a")
+    said = {name: ad.evaluate(name) for name in ("Requested", "EffectiveQuota", "SubtreeQuota")}
+    assert said == {"Requested": 10.0, "EffectiveQuota": 4.0, "SubtreeQuota": 6.0}
+    assert (ad.string("SurplusPolicy"), ad.real("GroupSortKey")) == ("byquota", LAST)

@@ -184,3 +184,14 @@ def test_names_that_no_log_can_have_are_not_taken_out_of_one() -> None:
     again = Accountant.from_table(table, PrioritySettings())
     assert list(again.customers) == ["u@here"]
     assert not again.holdings
+
+
+def test_a_suspended_job_is_charged_unless_it_is_discounted() -> None:
+    suspended = claimed("slot1", "a@d", cpus=4)
+    suspended["Activity"] = "Suspended"
+    busy = claimed("slot2", "a@d", cpus=2)
+    busy["Activity"] = "Busy"
+    for discount, weight in ((False, 6.0), (True, 2.0)):
+        accountant = Accountant(discount_suspended=discount)
+        accountant.observe([suspended, busy], 100)
+        assert accountant.weight_in_use("a@d") == weight

@@ -121,7 +121,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether nobody is charged for a slot whose job is suspended.",
     )
     NEGOTIATOR_IGNORE_USER_PRIORITIES = boolean(
         "false",
@@ -263,7 +263,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_USE_WEIGHTED_DEMAND = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether what a group wants is counted in slot weights rather than in jobs.",
     )
     NICE_USER_ACCOUNTING_GROUP_NAME = string(
         "nice-user",

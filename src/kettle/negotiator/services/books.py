@@ -26,8 +26,8 @@ from kettle.wire.known_ads import KnownAds
 
 # What the books need of a claimed slot.
 _HOLDING_ATTRIBUTES = (
-    "AccountingGroup ConcurrencyLimits Cpus EnteredCurrentState MyAddress MyType Name RemoteOwner "
-    "RemoteUser SlotWeight StartdIpAddr State"
+    "AccountingGroup Activity ConcurrencyLimits Cpus EnteredCurrentState MyAddress MyType Name "
+    "RemoteOwner RemoteUser SlotWeight StartdIpAddr State"
 )
 _HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
 # Whoever is shown the books sees who holds what so many seconds ago at the most.
@@ -67,6 +67,7 @@ class Books:
             group_names=settings.group_names,
             use_slot_weights=settings.cycle.use_slot_weights,
         )
+        self.accountant.discount_suspended = settings.discount_suspended
         self.accountant.open_groups()
         self.accountant.age(self.now())
         self._whole_due = True
@@ -99,6 +100,7 @@ class Books:
         self.accountant.group_names = settings.group_names
         self.accountant.open_groups()
         self.accountant.use_slot_weights = settings.cycle.use_slot_weights
+        self.accountant.discount_suspended = settings.discount_suspended
 
     def close(self) -> None:
         """Close the log."""
