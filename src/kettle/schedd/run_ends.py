@@ -16,7 +16,8 @@ _LONGEST_SECONDS = 300
 class RunEnd:
     """How a run ended, by its shadow's last word (`reason` is a ShadowExit), and when.
 
-    `pause` is how long the job waits after it, `tries` how often the queue did not take it.
+    `pause` is how long the job waits after it, `status` what it was then, `tries` how often the
+    queue did not take the end.
     """
 
     job: JobId
@@ -24,6 +25,7 @@ class RunEnd:
     attributes: Mapping[str, str]
     at: int
     pause: int = 0
+    status: int = 0
     tries: int = 0
 
     def next_try(self) -> int:

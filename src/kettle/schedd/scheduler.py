@@ -359,6 +359,7 @@ class Scheduler:
         end = RunEnd(job_id, reason, attributes, self.now())
         if job is not None:
             began = job.ad.integer("ShadowBday") or 0
+            end.status = job.status
             end.pause = self.rests.after_run(job_id, attributes, end.at - began)
         self._follow_startd(job_id, attributes.get("StartdIpAddr"))
         try:
@@ -444,6 +445,11 @@ class Scheduler:
             self.outside.owners.held_running(job)
         self.statistics.on_ended(job, end.reason, end.at, decided=event is None)
         self.outside.records.run_ended(job)
+        if job.status == JobStatus.HELD and event is None and end.status != JobStatus.HELD:
+            # It was held when no shadow was there any more that could have told its log.
+            subcode = job.ad.integer("HoldReasonSubCode") or 0
+            code = job.ad.integer("HoldReasonCode") or 0
+            self.outside.owners.held(job, job.ad.string("HoldReason") or "", code, subcode)
         if end.tries and SCHEDD_EVENTS in end.attributes:
             # Whoever ended it beside us waits for that no more.
             self.outside.owners.recall(job)

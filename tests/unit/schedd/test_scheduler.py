@@ -181,6 +181,30 @@ def test_a_job_whose_end_is_not_taken_yet_is_started_by_nobody(
     assert world.idle.is_waiting(job.id)
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_a_hold_that_no_shadow_can_tell_of_is_told_when_the_end_is_taken(
+    before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    if before:
+        # Its shadow hears of that, and tells the log before it ends.
+        act(world, 1, "1.0")
+    full = Full(world, monkeypatch)
+    with pytest.raises(StorageError):
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False)
+    full.lasts = False
+    if not before:
+        act(world, 1, "1.0")
+    world.hands.take()
+    ((_, again),) = world.hands.again
+    again()
+    assert status_of(job) is JobStatus.HELD
+    told = [done[:2] for done in world.hands.take() if done[0] == "012"]
+    assert told == ([] if before else [("012", "1.0")])
+
+
 def test_a_job_that_had_ended_before_it_was_removed_leaves_when_its_end_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
