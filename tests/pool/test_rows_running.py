@@ -440,6 +440,14 @@ def test_a_job_goes_on_while_its_schedd_is_killed_and_comes_back(
     wait_until(lambda: run_tool(pool, "condor_q", "-all")[0] == 0, 10)
 
 
+@shows("N003", "N006")
+def test_a_time_that_is_said_from_the_present_one_comes(pool: PersonalPool, work: Path) -> None:
+    jobs = shell(pool, work, "date +%s", "deferral_time = (CurrentTime + 2)\n")
+    ended(jobs)
+    times = {event.number: event.time for event in jobs.events()}
+    assert 2 <= times[1] - times[0] < 15
+
+
 @shows("R083")
 def test_the_event_log_has_the_form_that_parsers_know(pool: PersonalPool, work: Path) -> None:
     jobs = ended(shell(pool, work, "exit 4"))

@@ -11,20 +11,29 @@ from kettle.classad import UNDEFINED, ClassAd
 from kettle.starter.launch import CannotLaunch
 
 
-def seconds_to_wait(job: ClassAd, now: float) -> float:
-    """Return how long the job still has to wait; 0 for one that may begin.
+def deferral_time(job: ClassAd) -> int | None:
+    """Return when a job is to begin; None if it may at once.
 
-    CannotLaunch with the hold code where its time has passed, beyond its window (N007, N011), or
-    where DeferralTime is no time (N023).
+    To be asked once: a time that is said from the present one, as `(CurrentTime + 60)`, would move
+    on as long as it is waited for (N003). CannotLaunch with the hold code where DeferralTime is no
+    time (N023).
     """
     moment = job.evaluate("DeferralTime")
     if moment is UNDEFINED:
-        return 0.0
+        return None
     if isinstance(moment, bool) or not isinstance(moment, int) or moment < 0:
         raise CannotLaunch(
             f"DeferralTime is {job.text('DeferralTime')}, which is no time in seconds",
             HoldReasonCode.MissedDeferredExecutionTime,
         )
+    return moment
+
+
+def seconds_to_wait(job: ClassAd, moment: int, now: float) -> float:
+    """Return how long a job still has to wait for its time; 0 for one that may begin.
+
+    CannotLaunch with the hold code where the time has passed, beyond the window (N007, N011).
+    """
     if now <= moment:
         return moment - now
     window = job.integer("DeferralWindow") or 0

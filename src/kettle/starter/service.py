@@ -27,7 +27,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
-from kettle.starter.deferral import seconds_to_wait
+from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
 from kettle.starter.leave_machine import ORDERS, Effect, Order, choose_stage
@@ -287,14 +287,17 @@ class Starter:
 
     async def _await_deferral_time(self) -> None:
         """Wait until the job may begin; an order to leave ends the wait."""
-        seconds = seconds_to_wait(self.job, self.world.clock.now())
+        moment = deferral_time(self.job)
+        if moment is None:
+            return
+        seconds = seconds_to_wait(self.job, moment, self.world.clock.now())
         if seconds > 0:
             self.log(f"the job waits {seconds:.0f} seconds for its deferral time")
         while seconds > 0 and not self.deactivated.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(seconds, _DEFERRAL_LOOK_SECONDS)):
                     await self.deactivated.wait()
-            seconds = seconds_to_wait(self.job, self.world.clock.now())
+            seconds = seconds_to_wait(self.job, moment, self.world.clock.now())
 
     def _choose_account(self) -> Account:
         rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]

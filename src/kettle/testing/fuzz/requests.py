@@ -14,7 +14,7 @@ from kettle.schedd.queue.selection import parse_constraint
 from kettle.startd.slots import parse_slot_type
 from kettle.starter import chirp
 from kettle.starter.argument_syntax import parse_arguments
-from kettle.starter.deferral import seconds_to_wait
+from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.submit.sizes import parse_size
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
@@ -62,7 +62,9 @@ def _read_deferral(data: bytes) -> None:
         ("DeferralTime", "DeferralWindow"), _text(data).split("\n"), strict=False
     ):
         job.insert_text(name, line)
-    seconds_to_wait(job, 1_000_000.0)
+    moment = deferral_time(job)
+    if moment is not None:
+        seconds_to_wait(job, moment, 1_000_000.0)
 
 
 def _read_slots(data: bytes) -> None:
