@@ -185,7 +185,7 @@ def decide_ending(
     if not changes:
         return ending
     again = _evicted(ShadowExit.SHOULD_REQUEUE, ending.reason, ending.code, ending.subcode)
-    again.attributes |= {name: parse_expression(text) for name, text in changes.items()}
+    again.attributes |= {name: parse_expression(text, old=True) for name, text in changes.items()}
     return again
 
 

@@ -219,3 +219,18 @@ def test_a_job_that_used_too_much_and_asks_for_more_next_is_queued_and_not_held(
     assert again.events == (Last.EVICTED, Last.HELD)
     held = judge(exited(9, 112, **said), Request(Wish.HOLD, "mine", 1), **more)
     assert held.exit is ShadowExit.SHOULD_HOLD
+
+
+def test_what_a_change_sets_keeps_its_backslashes() -> None:
+    """What a body says is in the syntax of queue and submit file, where a backslash is one."""
+    more = {
+        "RequestMemory": "100",
+        "TransformOnEvict": '"x"',
+        "TransformBody_x": (
+            '"SET RequestMemory 400\x1eSET Note \\"C:\\new\\test\\"\x1e'
+            'EVALSET Other strcat(\\"C:\\new\\", \\"test\\")"'
+        ),
+    }
+    said = {"HoldReason": "too much memory", "HoldReasonCode": 34, "HoldReasonSubCode": 102}
+    changed = texts(judge(exited(9, 112, **said), **more).attributes)
+    assert changed["Note"] == '"C:\\new\\test"'
