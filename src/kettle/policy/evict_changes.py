@@ -19,10 +19,12 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.policy.attribute_protection import is_attribute_name
 
 LINE_END = "\x1e"
-# Limit: changes that one ad may name, lines of each, and bytes of a line.
+# Limit: changes that one ad may name, lines of all of them, characters of a line, and of a value
+# that a line works out: it may be named in the next one again and again.
 _MOST_CHANGES = 100
-_MOST_LINES = 1000
-_LONGEST_LINE = 64 * 1024
+_MOST_LINES = 200
+_LONGEST_LINE = 4096
+_LONGEST_VALUE = 16 * 1024
 
 Command = Callable[[ClassAd, str, str], None]
 
@@ -31,29 +33,39 @@ class _Unfit(Exception):  # noqa: N818 - the name says what happened
     """A change cannot be made, or is not meant for this end."""
 
 
+class _TooMuchError(Exception):
+    """Changes that cost more than anybody needs; none is made."""
+
+
 def next_request(job: ClassAd, facts: Mapping[str, object]) -> dict[str, str]:
     """Return what changes in a job that would be held, empty if it asks for nothing else.
 
     `facts` are what the queue is about to have of its end: the codes of why it left.
     """
     names = (job.string("TransformOnEvict") or "").replace(",", " ").split()
+    left = _MOST_LINES
     for name in names[:_MOST_CHANGES]:
         of_body = f"TransformBody_{name}"
         if not is_attribute_name(of_body):
             continue
-        body = job.string(of_body)
+        lines = (job.string(of_body) or "").replace(LINE_END, "\n").split("\n")
+        left -= len(lines)
+        if left < 0:
+            break
         try:
-            changes = _apply(body or "", ClassAd(facts, parent=job), job)
+            changes = _apply(lines, ClassAd(facts, parent=job), job)
         except (_Unfit, ClassAdSyntaxError):
             continue
+        except _TooMuchError:
+            break
         if any(changed.lower().startswith("request") for changed in changes):
             return changes
     return {}
 
 
-def _apply(body: str, ad: ClassAd, job: ClassAd) -> dict[str, str]:
+def _apply(lines: list[str], ad: ClassAd, job: ClassAd) -> dict[str, str]:
     touched: dict[str, str] = {}
-    for word, name, value in _read(body):
+    for word, name, value in _read(lines):
         if word == "REQUIREMENTS":
             if not ad.satisfies(parse_expression(value, old=True)):
                 raise _Unfit(value)
@@ -64,11 +76,10 @@ def _apply(body: str, ad: ClassAd, job: ClassAd) -> dict[str, str]:
     return {name: text for name, text in found.items() if text != (job.text(name) or "undefined")}
 
 
-def _read(body: str) -> Iterator[tuple[str, str, str]]:
+def _read(lines: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield each line's word, its attribute, and the rest; _Unfit for what is no such line."""
-    lines = body.replace(LINE_END, "\n").split("\n")
-    if len(lines) > _MOST_LINES or "$(" in body:
-        raise _Unfit(body[:80])
+    if macro := next((line for line in lines if "$(" in line), ""):
+        raise _Unfit(macro[:80])
     for line in filter(None, map(str.strip, lines)):
         word, _, rest = line.partition(" ")
         word = word.upper()
@@ -88,7 +99,10 @@ def _set_value(ad: ClassAd, name: str, value: str) -> None:
     found = ad.evaluate_expression(parse_expression(value, old=True))
     if found is UNDEFINED or found is ERROR:
         raise _Unfit(value)
-    ad.insert_text(name, render_value(found))
+    text = render_value(found, old=True)
+    if len(text) > _LONGEST_VALUE:
+        raise _TooMuchError(name)
+    ad.insert_text(name, text)
 
 
 def _delete(ad: ClassAd, name: str, _: str) -> None:

@@ -93,3 +93,18 @@ def test_a_change_whose_name_no_attribute_can_end_with_is_none() -> None:
 def test_a_job_that_names_no_changes_has_none() -> None:
     assert next_request(ClassAd({"TransformOnEvict": "A"}), TOO_MUCH) == {}
     assert next_request(ClassAd(), TOO_MUCH) == {}
+
+
+def test_a_change_that_builds_and_builds_is_not_made() -> None:
+    growing = ['SET A "x"', *["EVALSET A strcat(A,A,A,A)"] * 13, "SET RequestMemory 5"]
+    assert next_request(job(*growing), TOO_MUCH) == {}
+    assert next_request(job(*growing[:5], growing[-1]), TOO_MUCH)["RequestMemory"] == "5"
+
+
+def test_the_lines_of_all_changes_together_are_bounded() -> None:
+    ad = job("SET RequestMemory 5")
+    ad["TransformOnEvict"] = "Slow Slow Slow RequestMemory"
+    ad.insert_text("TransformBody_Slow", quote_old("\x1e".join(["SET A 1"] * 99)))
+    assert next_request(ad, TOO_MUCH) == {}
+    ad["TransformOnEvict"] = "Slow RequestMemory"
+    assert next_request(ad, TOO_MUCH) == {"RequestMemory": "5"}
