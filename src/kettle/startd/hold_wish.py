@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Final, NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd, unparse
+
+# Limit: a code has 32 bits in the queue and the event log.
+_HIGHEST_CODE: Final = 2**31 - 1
 
 
 class HoldWish(NamedTuple):
@@ -34,4 +38,12 @@ def read_hold_wish(code: int, ad: ClassAd, job: ClassAd | None) -> HoldWish | No
             "The startd put this job on hold.  "
             f"(At preemption time, WANT_HOLD evaluated to true: {text})"
         )
-    return HoldWish(reason, int(subcode) if isinstance(subcode, (bool, int, float)) else 0)
+    return HoldWish(reason, _as_code(subcode))
+
+
+def _as_code(value: object) -> int:
+    """Return a number as a code; 0 for what is none, and for infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return 0
+    code = int(value) if isinstance(value, (bool, int, float)) else 0
+    return max(-_HIGHEST_CODE, min(code, _HIGHEST_CODE))

@@ -46,3 +46,20 @@ def test_anything_but_true_holds_nobody(text: str) -> None:
 def test_a_job_that_leaves_for_another_reason_is_not_held() -> None:
     code = int(VacateReasonCode.StartdDraining)
     assert read_hold_wish(code, policy(WANT_HOLD="true"), ClassAd()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('real("INF")', 0),
+        ('real("NaN")', 0),
+        ("1e300", 2**31 - 1),
+        ("-9223372036854775807", -(2**31 - 1)),
+        ("7.9", 7),
+        ('"seven"', 0),
+    ],
+)
+def test_a_subcode_that_is_no_code_keeps_no_job_on_the_machine(text: str, code: int) -> None:
+    wish = read_hold_wish(PREEMPTED, policy(WANT_HOLD="true", WANT_HOLD_SUBCODE=text), None)
+    assert wish is not None
+    assert wish.subcode == code
