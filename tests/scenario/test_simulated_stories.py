@@ -289,6 +289,24 @@ def test_a_drained_machine_runs_nothing_until_somebody_ends_the_drain(
     tell(tmp_path, story)
 
 
+@pytest.mark.parametrize("completion", [DrainCompletion.RESUME, DrainCompletion.RECONFIG])
+def test_a_machine_is_reconfigured_at_the_end_of_its_drain_where_that_is_asked_for(
+    completion: DrainCompletion, tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ep] = pool.execution_points
+        await asyncio.sleep(20)
+        startd = ep.service("STARTD")
+        generation = startd.starters.generation
+        drain(ep, DrainHowFast.GRACEFUL, completion)
+        await asyncio.sleep(20)
+        assert startd.machine.drain is None
+        asked = completion is DrainCompletion.RECONFIG
+        assert startd.starters.generation - generation == asked
+
+    tell(tmp_path, story)
+
+
 def test_jobs_that_find_no_machine_at_home_run_in_the_other_pool(tmp_path: Path) -> None:
     async def story(pool: SimulatedPool) -> None:
         for number in range(4):

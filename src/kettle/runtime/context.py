@@ -31,9 +31,9 @@ class Runtime:
 
     `config` is replaced on reconfiguration, so read knobs from here when they are needed, or
     in the service's `reconfigure`. `stop` begins the daemon's own shutdown: `graceful`, `fast`
-    or `peaceful`; `abort` ends the daemon on the spot, as a crash would, because only what is on
-    disk can be believed. `replace_with`, if a service sets it, is the program that takes this
-    process's place once everything is down.
+    or `peaceful`; `reconfigure` has it read its configuration again, soon; `abort` ends the daemon
+    on the spot, as a crash would, because only what is on disk can be believed. `replace_with`, if
+    a service sets it, is the program that takes this process's place once everything is down.
     """
 
     config: Config
@@ -48,6 +48,7 @@ class Runtime:
     snapshots: Snapshots = field(default_factory=InlineSnapshots)
     remote_settings: RemoteSettings = field(default_factory=RemoteSettings)
     stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon
+    reconfigure: Callable[[], None] = lambda: None
     abort: Callable[[], None] = lambda: None
     replace_with: list[str] | None = None
     # What this daemon's ads say about its own process (`runtime.self_monitor`).

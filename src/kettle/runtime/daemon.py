@@ -267,7 +267,7 @@ async def _live(
     runtime.abort = partial(os._exit, EXIT_FAILURE)
     runtime.self_figures = _watch_self(config, own.clock, network)
     daemon = Daemon(runtime, service_class(runtime), network)
-    runtime.stop = daemon.request_shutdown
+    runtime.stop, runtime.reconfigure = daemon.request_shutdown, daemon.request_reconfigure
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
     try:
         await _open(daemon, network, arguments, inheritance)

@@ -169,6 +169,7 @@ class World:
         network.add_family(self._family)
         daemon = WorldDaemon(runtime, service_class(runtime), network, processes)
         runtime.stop = daemon.request_shutdown
+        runtime.reconfigure = daemon.request_reconfigure
         runtime.abort = daemon.abort
         GenericCommands(daemon).register()
         await daemon.service.start()

@@ -136,8 +136,11 @@ class Draining:
     def _complete(self, drain: Drain) -> None:
         """All slots are drained: do what the request wanted then."""
         match drain.on_completion:
-            case DrainCompletion.RESUME | DrainCompletion.RECONFIG:
+            case DrainCompletion.RESUME:
                 self._end()
+            case DrainCompletion.RECONFIG:
+                self._end()
+                self._startd.runtime.reconfigure()
             case DrainCompletion.EXIT | DrainCompletion.RESTART:
                 self._startd.runtime.stop("graceful")
 

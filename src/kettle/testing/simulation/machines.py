@@ -318,6 +318,7 @@ class Machine:
                 ended.set_result(how)
 
         runtime.stop = self._stops[kind.subsystem] = stop
+        runtime.reconfigure = partial(self.reconfigure, kind.subsystem)
         runtime.abort = partial(outside, self.around.table.loop.call_soon, process.kill)
         GenericCommands(daemon).register()
         try:
