@@ -23,9 +23,6 @@ CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 # What tests alone use, as one half of a protocol or a table's index: may only shrink.
 UNUSED = {
-    "matchmaking requests.group_jobs",
-    "runtime admission.held_by",
-    "startd slot_machine.edge_letter",
     "wire authorization.levels_of",
     "wire channel.digests",
     "wire client_side.client_inline_authentication",

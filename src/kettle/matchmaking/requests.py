@@ -7,9 +7,8 @@ the ads is in the wire notes, NEGOTIATE.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from kettle.attributes.match_words import OF_WHOEVER_ASKS
 from kettle.classad import ClassAd
@@ -36,42 +35,9 @@ _MATCHING_ATTRIBUTES = (
     "User",
 )
 
-JobT = TypeVar("JobT")
 
 # Limit: jobs that one request may stand for; a larger number is a mistake of the peer.
 MAX_COUNT = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class JobGroup(Generic[JobT]):
-    """Consecutive jobs of one submitter with one autocluster; the first speaks for all."""
-
-    autocluster_id: int
-    jobs: Sequence[JobT]
-
-
-def group_jobs(
-    jobs: Iterable[tuple[int, JobT]], *, limit: int | None = None
-) -> list[JobGroup[JobT]]:
-    """Gather jobs, given with their autocluster in order of priority, into groups.
-
-    Only neighbours are gathered: a job of higher priority in another autocluster must be asked
-    for before the lower ones of the first. `limit` bounds the number of groups.
-    """
-    groups: list[JobGroup[JobT]] = []
-    members: list[JobT] = []
-    current: int | None = None
-    for autocluster_id, job in jobs:
-        if autocluster_id != current:
-            if limit is not None and len(groups) + (1 if members else 0) >= limit:
-                break
-            if members and current is not None:
-                groups.append(JobGroup(current, members))
-            members, current = [], autocluster_id
-        members.append(job)
-    if members and current is not None:
-        groups.append(JobGroup(current, members))
-    return groups
 
 
 def build_request(

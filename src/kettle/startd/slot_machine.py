@@ -108,26 +108,6 @@ def tell_change(before: Phase, after: Phase) -> str:
 
 P = Phase
 
-LETTERS = {
-    ("Owner", "Unclaimed"): "A",
-    ("Unclaimed", "Owner"): "B",
-    ("Unclaimed", "Matched"): "C",
-    ("Unclaimed", "Claimed"): "D",
-    ("Unclaimed", "Backfill"): "E",
-    ("Matched", "Owner"): "F",
-    ("Matched", "Claimed"): "G",
-    ("Claimed", "Preempting"): "H",
-    ("Preempting", "Claimed"): "I",
-    ("Preempting", "Owner"): "J",
-    ("Backfill", "Owner"): "K",
-    ("Backfill", "Matched"): "L",
-    ("Backfill", "Claimed"): "M",
-    ("Owner", "Drained"): "N",
-    ("Drained", "Owner"): "O",
-    ("Unclaimed", "Drained"): "P",
-}
-"""The letter of each change of state, by (from, to)."""
-
 # How many past rows a slot remembers for `story`. Limit: what a person reads, times slots.
 _STORY_LENGTH = 20
 
@@ -636,11 +616,6 @@ def story(slot: Slot) -> str:
         + (f" (edge {s.edge})" if s.edge else "")
         for s in slot.past
     )
-
-
-def edge_letter(row: Row) -> str:
-    """Return the letter of the state diagram for a row, empty within one state."""
-    return LETTERS.get((row.source.state, row.target.state), "")
 
 
 def check(slots: Sequence[Slot]) -> None:

@@ -788,10 +788,3 @@ def command_name(number: int) -> str:
     """Return a command's name, or its number as text: for log lines."""
     command = _BY_NUMBER.get(number)
     return command.name if command is not None else str(number)
-
-
-def find_command_by_name(name: str) -> Command | None:
-    """Return the command of a name, in any case, with or without the `DC_` of the common ones."""
-    wanted = name.upper()
-    members = Command.__members__
-    return members.get(wanted) or members.get(f"DC_{wanted}")

@@ -6,23 +6,8 @@ from kettle.classad import ClassAd
 from kettle.matchmaking.requests import (
     build_request,
     concurrency_limits,
-    group_jobs,
     parse_request,
 )
-
-
-def test_only_neighbours_are_gathered_so_that_priority_is_kept() -> None:
-    groups = group_jobs([(1, "a"), (1, "b"), (2, "c"), (1, "d")])
-    assert [(group.autocluster_id, list(group.jobs)) for group in groups] == [
-        (1, ["a", "b"]),
-        (2, ["c"]),
-        (1, ["d"]),
-    ]
-
-
-def test_a_limit_bounds_the_number_of_groups() -> None:
-    groups = group_jobs([(1, "a"), (2, "b"), (2, "c"), (3, "d")], limit=2)
-    assert [list(group.jobs) for group in groups] == [["a"], ["b", "c"]]
 
 
 def test_a_request_carries_identity_significant_attributes_and_count() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kettle.errors import ConfigError, RemoteProtocolError
 from kettle.wire.codec import Reader, Writer
-from kettle.wire.commands import Command, Daemon, find_command, find_command_by_name
+from kettle.wire.commands import Command, Daemon, find_command
 from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
@@ -223,7 +223,6 @@ def test_the_command_table_knows_levels_and_names() -> None:
     assert not Command.QMGMT_READ_CMD.force_authentication
     assert Daemon.MASTER in Command.DC_RECONFIG.daemons
     assert find_command(123456) is None
-    assert find_command_by_name("reconfig_full") is Command.DC_RECONFIG_FULL
     for command in Command:
         assert command.doc[-1] in ".?"
         assert command.levels()

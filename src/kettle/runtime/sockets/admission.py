@@ -40,10 +40,6 @@ class Admission(Generic[C]):
     def __len__(self) -> int:
         return self._count
 
-    def held_by(self, host: str) -> int:
-        """Return how many of a host's connections could be closed."""
-        return len(self._hosts.get(owner_of(host), ()))
-
     def enter(self, connection: C, host: str) -> C | None:
         """Note a stranger; returns the connection that has to go for it, None if there is room.
 
