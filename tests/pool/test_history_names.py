@@ -44,10 +44,10 @@ STORIES = {
 EITHER_WAY = frozenset(
     ("LastRejMatchNegotiator", "LastRejMatchReason", "LastRejMatchTime", "CpusUsage")
 )
-# Known: a literal `undefined` says no more than nothing; NumCkpts is not rounded; the count of
+# Known: a literal `undefined` says no more than nothing; the count of
 # files is of every sandbox; how far a cluster is made is its jobs' too; a start beside the schedd
 # has its moment and its host.
-MISSING = frozenset(("JobCurrentReconnectAttempt", "NumCkpts_RAW"))
+MISSING = frozenset(("JobCurrentReconnectAttempt",))
 MORE = frozenset(
     (
         "ScratchDirFileCount",

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
+from kettle.config import Config
 from kettle.errors import RemoteProtocolError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps
+from kettle.schedd.settings import read_queue_settings
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call, Reply
@@ -41,6 +43,16 @@ def test_the_schedd_says_whose_a_job_is_and_what_it_is_called() -> None:
     assert job.ad.string("GlobalJobId") == f"vm#1.0#{NOW}"
     assert job.ad.integer("TotalSubmitProcs") == 1
     assert (job.ad.integer("ImageSize_RAW"), job.ad.integer("ImageSize")) == (127, 150)
+
+
+def test_checkpoints_are_kept_exact_twice() -> None:
+    config = Config.from_text("", subsystem="SCHEDD")
+    made = read_queue_settings(
+        config, schedd_name="vm", version="", platform="", own_user="", root_may_own=False
+    )
+    schedd = Schedd(rounded=made.rounded)
+    (job,) = schedd.submit(NumCkpts="3")
+    assert (job.ad.integer("NumCkpts_RAW"), job.ad.integer("NumCkpts")) == (3, 3)
 
 
 def test_a_client_that_hangs_up_leaves_nothing() -> None:
