@@ -24,6 +24,8 @@ from kettle.tools.printing.times import format_span
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.status.daemon_logs import Traces, render_daemons
+from kettle.tools.status.ospool import banner, startd_name
+from kettle.tools.status.ospool import cells as ospool_cells
 from kettle.tools.status.readiness import ask_readiness
 
 if TYPE_CHECKING:
@@ -42,12 +44,16 @@ Usage: condor_who [options]
   -wait-for-ready[:SECONDS] EXPR
                       the same, once EXPR holds (IsReady, STARTD_State =?= "Ready")
   -long               whole ads
+  -limit N            so many slots of each startd at most
+  -ospool             the columns for pilots of the OSPool
   -wide               nothing is cut
   -format FORMAT EXPR, -af[:jlhVr,tngTY] EXPR...
   -aaf EXPR...        the usual columns, then these
   -print-format FILE  the columns that FILE describes
   -snapshot, -statistics SET[:N]
                       taken and without effect: slots are always shown as they are now
+  -noccv, -timed, -envpid PID
+                      the same: nothing is asked of configurations, nothing is scanned
   -help, -version
 """
 
@@ -61,16 +67,21 @@ OPTIONS = (
     Option("daemons", 3),
     Option("debug", 2, qualified=True),
     Option("diagnostic", 4),
+    Option("envpid", 3, 1),
     Option("format", 1, 2),
     Option("help", 1),
+    Option("limit", 3, 1),
     Option("logdir", 3, 1),
     Option("long", 1),
+    Option("noccv", 3, qualified=True),
+    Option("ospool", 3),
     Option("pid", 3, 1),
     Option("print-format", 2, 1),
     Option("quickdaemons", 4),
     Option("snapshot", 4),
     Option("startd", 6),
     Option("statistics", 4, 1),
+    Option("timed", 5),
     Option("verbose", 4),
     Option("version", 7),
     Option("wait-for-ready", 4, 1, qualified=True),
@@ -82,6 +93,8 @@ PHRASES = Phrases(
     missing_of={
         "address": "Error: Argument {word} requires a host address\n",
         "logdir": "Error: Argument {word} requires a directory\n",
+        "envpid": "Error: Argument {word} requires a process id parameter\n",
+        "limit": "Error: -limit requires a number argument\n",
         "pid": "Error: Argument {word} requires a process id parameter\n",
         "print-format": "Error: {word} requires a filename argument\n",
         "format": "Error: {word} requires two other arguments\n",
@@ -107,6 +120,8 @@ class Wish:
     quick: bool = False
     wait_seconds: int = 0
     condition: str = ""
+    limit: int = 0
+    ospool: bool = False
     long: bool = False
     pid: int = 0
     constraints: list[str] = field(default_factory=list)
@@ -170,7 +185,11 @@ def _take(wish: Wish, option: Given) -> None:
         wish.constraints.append(_checked(option.value))
     elif name == "print-format":
         wish.print_format = option.value
-    elif name in ("daemons", "long", "startd"):
+    elif name == "limit":
+        # As in the reference what begins with no number is no limit.
+        number = re.match(r"\s*\d{1,9}", option.value, re.ASCII)
+        wish.limit = int(number[0]) if number else 0
+    elif name in ("daemons", "long", "ospool", "startd"):
         setattr(wish, name, True)
     elif name == "quickdaemons":
         wish.quick = True
@@ -247,9 +266,12 @@ def question_of(wish: Wish) -> tuple[Command, ClassAd]:
 
     if wish.startd:
         query = make_query("StartD", constraints=wish.constraints)
+        if wish.limit:
+            query["LimitResults"] = wish.limit
         return Command.QUERY_MULTIPLE_ADS, query
     constraints = ["JobId =!= undefined", *wish.constraints]
-    return Command.QUERY_STARTD_ADS, make_query("Machine", constraints=constraints)
+    query = make_query("Machine", constraints=constraints, limit=wish.limit)
+    return Command.QUERY_STARTD_ADS, query
 
 
 class UnreachableError(KettleError):
@@ -310,8 +332,12 @@ def _by_machine(
     parts: list[str] = []
     for machine in dict.fromkeys(ad.string("Machine") or "" for ad in ads):
         own = [ad for ad in ads if (ad.string("Machine") or "") == machine]
-        who = f"{machine} PID {wish.pid}" if wish.pid else machine
-        parts += ["", f"--Startd : {who} has {len(own)} job(s) running:", *show(own), ""]
+        head, name = "--Startd", machine
+        above: list[str] = []
+        if wish.ospool:
+            above, head, name = banner(own[0]), "Startd", startd_name(own[0], machine)
+        who = f"{name} PID {wish.pid}" if wish.pid else name
+        parts += ["", *above, f"{head} : {who} has {len(own)} job(s) running:", *show(own), ""]
     return parts
 
 
@@ -339,7 +365,9 @@ def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
 
         return by_columns
 
-    cells = STARTD_CELLS if wish.startd else CELLS
+    cells: tuple[Cell, ...] = STARTD_CELLS if wish.startd else CELLS
+    if wish.ospool and not wish.startd:
+        cells = ospool_cells(_RUNTIME, _process)
 
     def by_cells(ads: list[ClassAd]) -> list[str]:
         heading, _, *rows = render_table(cells, ads, wish.added or None)
@@ -365,7 +393,7 @@ def _runtime(ad: ClassAd) -> str | None:
         if start is None or now is None:
             return None
         seconds = max(0, now - start)
-    return format_span(seconds).strip()
+    return format_span(seconds).strip().rjust(12)
 
 
 def job_process(ad: ClassAd) -> int | None:
@@ -397,13 +425,14 @@ def _folder(ad: ClassAd) -> str | None:
         return None
 
 
+_RUNTIME = Cell("  RUNTIME", 12, _runtime, grows=True)
 CELLS = (
     Cell("OWNER", 5, lambda ad: ad.string("RemoteOwner"), grows=True),
     Cell("CLIENT", 6, lambda ad: ad.string("ClientMachine"), grows=True),
     Cell("SLOT", 4, _slot, grows=True),
-    Cell("JOB", 5, lambda ad: ad.string("JobId"), grows=True),
-    Cell("RUNTIME", 10, _runtime, grows=True),
-    Cell("PID", 5, _process, grows=True),
+    Cell("JOB", 3, lambda ad: ad.string("JobId"), grows=True),
+    _RUNTIME,
+    Cell("PID", 3, _process, grows=True),
     Cell("JOB_DIR", 7, _folder, grows=True),
 )
 # What there is of each startd.

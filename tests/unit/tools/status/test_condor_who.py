@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,47 @@ def test_startds_are_shown_by_name_and_address() -> None:
     assert render(read_wish(["-startd"]), ads) == "\nNAME ADDRESS      \nvm   <127.0.0.1:9>\n\n"
     assert render(read_wish(["-startd", "-af", "Name", "MyType"]), ads) == "vm StartD\n"
     assert render(read_wish(["-startd", "-af:h", "Name"]), ads) == "\nName\nvm  \n\n"
+
+
+def test_the_heading_of_run_times_stands_as_far_from_longer_ids(ads: list[ClassAd]) -> None:
+    """Recorded."""
+    ads[0]["JobId"], ads[0]["JobPid"], ads[0]["TotalJobRunTime"] = "22.0", 4194304, 246
+    heading, row = render(read_wish([]), ads).splitlines()[2:4]
+    assert heading.rstrip() == "OWNER     CLIENT    SLOT JOB    RUNTIME    PID     JOB_DIR"
+    assert row.rstrip() == "tester@vm 127.0.0.1 1_1  22.0   0+00:04:06 4194304"
+
+
+def test_pilots_of_the_ospool_have_columns_and_a_banner_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Recorded of a startd that is no pilot."""
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    ad = parse_ad(
+        '[Name="slot1_1@vm"; Machine="vm"; RemoteUser="tester@vm"; ClientMachine="127.0.0.1"; '
+        'JobId="22.0"; TotalJobRunTime=301; JobPid=540400; StarterPid=540397; Memory=128; '
+        "Disk=1048576; Cpus=1; CpusUsage=0.0; DaemonStartTime=1795382426]"
+    )
+    assert render(read_wish(["-osp"]), [ad]) == (
+        "\nBatch System : \nBatch Job    : \nBirthdate    : 2026-11-22 21:20:26\nTemp Dir     : \n"
+        "Startd : vm has 1 job(s) running:\n"
+        "PROJECT   USER   AP_HOSTNAME JOBID   RUNTIME    MEMORY    DISK      CPUs EFCY PID    "
+        "STARTER\n"
+        "undefined tester 127.0.0.1   22.0    0+00:05:01  128.0 MB 1024.0 MB    1 0.00 540400 "
+        "540397 \n\n"
+    )
+    ad["GLIDEIN_MASTER_NAME"], ad["GLIDEIN_SiteWMS"] = "glidein_1", "SLURM"
+    said = render(read_wish(["-ospool"]), [ad]).splitlines()
+    assert (said[1], said[5]) == (
+        "Batch System : SLURM",
+        "Startd : glidein_1 has 1 job(s) running:",
+    )
+
+
+def test_a_startd_is_asked_for_so_many_slots_at_most() -> None:
+    for words, limit in (
+        (["-limit", "2"], 2),
+        (["-lim", "x"], None),
+        (["-startd", "-limit", "3"], 3),
+    ):
+        assert question_of(read_wish(words))[1].integer("LimitResults") == limit
+    assert read_wish(["-noccv:1", "-timed", "-envpid", "1"]).limit == 0
