@@ -20,7 +20,7 @@ from kettle.classad import ClassAd, Expr
 from kettle.matchmaking import fair_share
 from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.fair_share import Bounds
-from kettle.matchmaking.groups import ROOT, Group, GroupSettings
+from kettle.matchmaking.groups import ROOT, Group, GroupSettings, within_quotas
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import (
     Candidate,
@@ -50,7 +50,7 @@ _EPSILON = 1e-6
 # that two users who stand alike do not drive each other out.
 PRIORITY_DELTA = 0.5
 
-_EVERYBODY = GroupSettings(ROOT)
+_EVERYBODY = GroupSettings(ROOT, accept_surplus=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,8 @@ class Cycle:
             if group is None:
                 continue
             members = [each.name for each in self.submitters.values() if each.group == name]
-            self._serve_group(members, group.allocated)
+            pie = within_quotas(groups, name, group.allocated, self._usage_of_groups())
+            self._serve_group(members, pie)
         regrouped = {name for name, group in groups.items() if group.settings.autoregroup}
         if regrouped:
             members = [
@@ -205,6 +206,12 @@ class Cycle:
         self._market.forget()
 
     # --- who is served how much -------------------------------------------------------------
+
+    def _usage_of_groups(self) -> dict[str, float]:
+        usage: dict[str, float] = {}
+        for each in self.submitters.values():
+            usage[each.group] = usage.get(each.group, 0.0) + each.usage
+        return usage
 
     def _pie(self) -> float:
         return self.slots.total_weight

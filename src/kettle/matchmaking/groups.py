@@ -39,7 +39,8 @@ class Group:
     settings: GroupSettings
     parent: str | None
     quota: float = 0.0
-    # What of it is not its children's.
+    # What of it its own submitters have: the rest that its children leave, or all of it, which is
+    # then shared by who comes first (`within_quotas`).
     own_quota: float = 0.0
     # What the group's own submitters may use: that, plus surplus.
     allocated: float = 0.0
@@ -110,13 +111,17 @@ def plan_quotas(
 ) -> None:
     """Compute each group's quota and what its own submitters may use, demand and usage given.
 
-    Static quotas that together exceed their parent's are scaled down unless `oversubscribe`.
+    Static quotas that together exceed their parent's are scaled down unless `oversubscribe`, with
+    which a group's own submitters may also use what is its children's.
     Then what groups leave unused goes, level by level, to those that accept surplus and want it.
     """
     root = tree[ROOT]
     root.quota = pool_weight
     _assign_quotas(tree, root, oversubscribe=oversubscribe)
     _share_surplus(tree, root, 0.0)
+    for group in tree.values():
+        # Not before: what children do not use is surplus once.
+        group.allocated = max(group.allocated, min(group.wanted, group.own_quota))
     if root.settings.autoregroup:
         # In the end all of it is anybody's.
         root.own_quota = pool_weight
@@ -138,8 +143,9 @@ def _assign_quotas(tree: Mapping[str, Group], group: Group, *, oversubscribe: bo
         else:
             child.quota = child.settings.quota * scale
         _assign_quotas(tree, child, oversubscribe=oversubscribe)
-    group.own_quota = max(0.0, group.quota - sum(child.quota for child in children))
-    group.allocated = group.own_quota
+    group.allocated = max(0.0, group.quota - sum(child.quota for child in children))
+    shared = oversubscribe and group.parent is not None
+    group.own_quota = group.quota if shared else group.allocated
 
 
 def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> float:
@@ -158,6 +164,25 @@ def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> flo
         tree[name].allocated += part
         pot -= part
     return max(0.0, pot)
+
+
+def within_quotas(
+    tree: Mapping[str, Group], name: str, pie: float, usage: Mapping[str, float]
+) -> float:
+    """Return how much of `pie` a group may use while nobody above it takes surplus.
+
+    `usage` is what the submitters of each group hold now.
+    """
+    own = usage.get(name, 0.0)
+    more = pie - own
+    above: Group | None = tree[name]
+    while above is not None:
+        if not above.settings.accept_surplus:
+            limit = above.quota if above.settings.dynamic else above.settings.quota
+            held = sum(usage.get(each.name, 0.0) for each in _subtree(tree, above))
+            more = min(more, max(0.0, limit - held))
+        above = tree[above.parent] if above.parent is not None else None
+    return own + more
 
 
 def _subtree(tree: Mapping[str, Group], group: Group) -> list[Group]:

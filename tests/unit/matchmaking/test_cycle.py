@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -430,6 +431,22 @@ def test_a_group_gets_its_quota_and_not_more() -> None:
     )
     assert sum(name == "g.a@d" for name, _ in given(found)) == 2
     assert sum(name == "h.b@d" for name, _ in given(found)) == 6
+
+
+@pytest.mark.parametrize("first", ["a", "a.x"])
+def test_a_group_and_its_children_share_its_quota(first: str) -> None:
+    tree = build_tree([GroupSettings("a", 4.0), GroupSettings("a.x", 3.0)])
+    tree["a"].demand = tree["a.x"].demand = 9.0
+    plan_quotas(tree, 8.0, oversubscribe=True)
+    found = plan(
+        [slot(f"s{number}") for number in range(8)],
+        submitter("a.u@d", request("a.u@d", count=9), group="a"),
+        submitter("a.x.u@d", request("a.x.u@d", count=9), group="a.x"),
+        groups=tree,
+        group_order=("a", "a.x") if first == "a" else ("a.x", "a"),
+    )
+    got = Counter(name for name, _ in given(found))
+    assert got == ({"a.u@d": 4} if first == "a" else {"a.x.u@d": 3, "a.u@d": 1})
 
 
 def test_what_a_group_takes_beyond_its_quota_is_nobodys_part() -> None:

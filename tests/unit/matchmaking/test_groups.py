@@ -126,3 +126,11 @@ def test_what_is_told_of_a_group_is_its_quota_wish_policy_and_place() -> None:
     said = {name: ad.evaluate(name) for name in ("Requested", "EffectiveQuota", "SubtreeQuota")}
     assert said == {"Requested": 10.0, "EffectiveQuota": 4.0, "SubtreeQuota": 6.0}
     assert (ad.string("SurplusPolicy"), ad.real("GroupSortKey")) == ("byquota", LAST)
+
+
+def test_what_a_group_and_its_children_do_not_use_is_surplus_once() -> None:
+    tree = build_tree([GroupSettings("a", 6.0), GroupSettings("a.x", 3.0)])
+    tree[ROOT].demand = 99.0
+    plan_quotas(tree, 10.0, oversubscribe=True)
+    assert tree[ROOT].allocated == pytest.approx(10.0)
+    assert tree["a"].own_quota == 6.0
