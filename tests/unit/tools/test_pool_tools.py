@@ -158,3 +158,16 @@ def test_a_host_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         assert condor_status.main(["condor_status", name], {}, where) == code
         assert where.stderr.getvalue() == said  # type: ignore[attr-defined]
         assert where.stdout.getvalue() == ""  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text", ["A=1\nfoo bar\n", "A=1\nfoo bar\nB=2\n", "A=1\n\nfoo bar\n", "A=1\n***\nB=1\n"]
+)
+@pytest.mark.parametrize("words", [(), ("-multiple",)])
+def test_half_an_ad_is_not_advertised(text: str, words: tuple[str, ...]) -> None:
+    """Recorded."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["condor_advertise", *words, "UPDATE_STARTD_AD"]
+    where = {"CONDOR_CONFIG": "ONLY_ENV", "_CONDOR_COLLECTOR_HOST": "127.0.0.1:1"}
+    assert condor_advertise.main(argv, where, Streams(io.StringIO(text), out, err)) == 1
+    assert (out.getvalue(), err.getvalue()) == ("", "couldn't parse ClassAd in (stdin)\n")

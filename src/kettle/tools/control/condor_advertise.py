@@ -153,6 +153,14 @@ def guess_command(ad: ClassAd) -> str:
     return command if command in COMMANDS else "UPDATE_AD_GENERIC"
 
 
+def is_whole(text: str) -> bool:
+    """Whether no line of ads in the long form has to be left out: half an ad is not sent."""
+    if text.lstrip()[:1] in "[{<":
+        return True
+    lines = (line.strip() for line in text.splitlines())
+    return all("=" in line for line in lines if line and not line.startswith("#"))
+
+
 def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
     """Return the ads to send; KettleError if there is none or one does not parse."""
     name = wish.file or "(stdin)"
@@ -163,6 +171,8 @@ def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
             text = file.read()
     if not text.strip():
         raise KettleError(f"{name} is empty")
+    if not is_whole(text):
+        raise KettleError(f"couldn't parse ClassAd in {name}")
     try:
         ads = [ad for ad in parse_ads(text) if len(ad)]
         for ad in ads:
