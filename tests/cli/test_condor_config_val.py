@@ -54,6 +54,12 @@ def test_a_machine_without_the_account_condor_has_no_tilde(folder: Path) -> None
 
 
 @shows("R041")
+def test_a_tool_does_not_list_that_it_is_one(folder: Path) -> None:
+    listed = say(folder, "-dump", "^Is(Tool|Schedd)$")[1]
+    assert [line for line in listed.splitlines() if line.startswith("Is")] == ["IsSchedd = false"]
+    assert say(folder, "IsTool")[1] == "true\n"
+
+
 def test_dump_lists_what_matches(folder: Path) -> None:
     listed = say(folder, "-dump", "^H(ALF|OUR)$")[1]
     assert "HALF = $(HOUR) / 2\nHOUR = 3600\n" in listed

@@ -76,7 +76,8 @@ def all_macros(config: Config) -> Iterator[Macro]:
         names.setdefault(key, name)
     for name in sorted(names.values(), key=str.lower):
         found = config.find_set(name) or config.find_default(name)
-        if found is not None:
+        # Observed of the reference: a tool lists what it is itself under no name.
+        if found is not None and not (name == "IsTool" and config.subsystem == "TOOL"):
             yield found
 
 
