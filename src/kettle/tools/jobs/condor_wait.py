@@ -284,46 +284,52 @@ def read_echo(qualifiers: str, environment: Mapping[str, str]) -> Style:
 def read_wish(given: Iterable[Given]) -> Wish:
     """Return what the options ask for; raise UsageError at the first that is wrong."""
     wish = Wish()
-    debugging = False
     job: str | None = None
+    debugging = False
     for item in given:
-        match item.name:
-            case "status" if debugging:
-                wish = replace(wish, remark="-status is implied by -debug\n")
-            case "status":
-                wish = replace(wish, status=True)
-            case "debug":
-                debugging = True
-                wish = replace(wish, status=False)
-            case "echo":
-                wish = replace(wish, echo=f"{wish.echo or ''},{item.qualifiers}")
-            case "event-id":
-                number = read_number(item.value)
-                times = read_number(item.qualifiers) if ":" in item.word else 1
-                wish = replace(wish, event=number, times=times)
-            case "num":
-                if wish.all_events:
-                    raise UsageError("-num cannot be used with -allevents")
-                wish = replace(wish, count=read_count(item))
-            case "wait":
-                wish = replace(wish, seconds=read_number(item.value))
-            case "allevents":
-                if wish.count is not None:
-                    raise UsageError("-allevents cannot be used with -num")
-                wish = replace(wish, all_events=True)
-            case "log":
-                wish = replace(wish, path=item.value)
-            case "" if item.value == "-":
-                raise UnknownOptionError("-")
-            case "" if not wish.path:
-                wish = replace(wish, path=item.value)
-            case "" if job is None:
-                job = item.value
-            case "":
-                raise UsageError(f"Extra argument: {item.value}\n")
+        if item.name == "debug":
+            debugging = True
+            wish = replace(wish, status=False)
+        elif item.name == "status" and debugging:
+            wish = replace(wish, remark="-status is implied by -debug\n")
+        elif item.name:
+            wish = _take_option(wish, item)
+        elif item.value == "-":
+            raise UnknownOptionError("-")
+        elif not wish.path:
+            wish = replace(wish, path=item.value)
+        elif job is None:
+            job = item.value
+        else:
+            raise UsageError(f"Extra argument: {item.value}\n")
     if not wish.path:
         raise UsageError("no log file is named")
     return wish if job is None else replace(wish, job=Job.parse(job))
+
+
+def _take_option(wish: Wish, item: Given) -> Wish:
+    """Return the wish with what one option adds to it."""
+    match item.name:
+        case "status":
+            return replace(wish, status=True)
+        case "echo":
+            return replace(wish, echo=f"{wish.echo or ''},{item.qualifiers}")
+        case "event-id":
+            times = read_number(item.qualifiers) if ":" in item.word else 1
+            return replace(wish, event=read_number(item.value), times=times)
+        case "num" if wish.all_events:
+            raise UsageError("-num cannot be used with -allevents")
+        case "num":
+            return replace(wish, count=read_count(item))
+        case "wait":
+            return replace(wish, seconds=read_number(item.value))
+        case "allevents" if wish.count is not None:
+            raise UsageError("-allevents cannot be used with -num")
+        case "allevents":
+            return replace(wish, all_events=True)
+        case "log":
+            return replace(wish, path=item.value)
+    return wish
 
 
 def take_any_job(words: Sequence[str]) -> list[str]:
