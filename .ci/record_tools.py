@@ -4,6 +4,7 @@
     record_tools.py command_lines <LINES    adds to tests/data/cli/command_lines.json
     record_tools.py condor_q      <LINES    adds to tests/data/cli/condor_q/recordings.json
     record_tools.py condor_wait   <LINES    adds to tests/data/cli/condor_wait/recordings.json
+    record_tools.py condor_watch_q <LINES   adds to tests/data/cli/condor_watch_q/recordings.json
     record_tools.py silent_pool   <LINES    adds to tests/data/cli/silent_pool/recordings.json
 
 Each line is a command line; words `NAME=VALUE` before the tool are its environment. No daemon is
@@ -27,12 +28,16 @@ from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1] / "tests/data"
 ROOT = Path(os.environ.get("KETTLE_PEER_ROOT", "/var/cache/kettle-peer"))
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 USAGE = re.compile(r"^\s*use?(age)?:.*", re.IGNORECASE | re.DOTALL | re.MULTILINE)
 # Kind of recording: its file, the folder that is copied, CONDOR_CONFIG, who asks.
 KINDS = {
     "command_lines": ("cli/command_lines.json", "", "ONLY_ENV", "root"),
     "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null", "root"),
     "condor_wait": ("cli/condor_wait/recordings.json", "cli/condor_wait", "/dev/null", "root"),
+    "condor_watch_q": (
+        *("cli/condor_watch_q/recordings.json", "cli/condor_watch_q", "/dev/null", "root"),
+    ),
     "silent_pool": ("cli/silent_pool/recordings.json", "cli/silent_pool", "nobody", "nobody"),
 }
 
@@ -43,6 +48,8 @@ def record(line: str, kind: str) -> dict[str, Any]:
     count = next(n for n, word in enumerate(words) if "=" not in word)
     environment = dict(word.split("=", 1) for word in words[:count])
     _, files, configuration, user = KINDS[kind]
+    # condor_watch_q wants a terminal for its keys.
+    keys, keyboard = os.openpty()
     with tempfile.TemporaryDirectory(dir=ROOT / "tmp") as folder:
         if files:
             shutil.copytree(TESTS / files, folder, dirs_exist_ok=True)
@@ -55,13 +62,18 @@ def record(line: str, kind: str) -> dict[str, Any]:
                 *(f"{name}={value}" for name, value in environment.items()),
                 *("sh", "-c", f'cd /tmp/{Path(folder).name} && exec "$@"', "sh", *words[count:]),
             ],
-            stdin=subprocess.DEVNULL,
+            stdin=keyboard if kind == "condor_watch_q" else subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
+    os.close(keys)
+    os.close(keyboard)
     said = [done.stdout, done.stderr]
-    if kind != "condor_q":
+    if kind == "condor_watch_q":
+        here = f"/tmp/{Path(folder).name}"
+        said = [MOMENT.sub("@MOMENT@", text).replace(here, "@FOLDER@") for text in said]
+    elif kind != "condor_q":
         said = [USAGE.sub("@USAGE@", text) for text in said]
     found: dict[str, Any] = {"argv": words[count:]}
     if environment:

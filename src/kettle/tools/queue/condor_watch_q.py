@@ -1,229 +1,97 @@
 """`condor_watch_q`: follow jobs by their event logs, without asking the schedd again and again.
 
-The schedd is asked once which logs the user's jobs write; from then on the logs alone tell. What a
-state is and when to stop are decided here; reading logs is `records/event_log.py`.
+The schedd is asked once which logs the user's jobs write (`watch_search.py`); from then on the
+logs alone tell (`watch_jobs.py`). What is shown of it is in `watch_table.py`; here is what goes
+round: look, draw, and stop when it is time.
 """
 
 from __future__ import annotations
 
 import argparse
-import getpass
+import math
+import os
+import re
+import signal
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from errno import ENOENT
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, UsageError
-from kettle.records.event_log import EventReader
+from kettle.errors import UsageError
 from kettle.tools.configuration.condor_version import version_text
+from kettle.tools.options import with_debugging
 from kettle.tools.programs import Streams
+from kettle.tools.queue.watch_jobs import Found, Tracker, group_clusters
+from kettle.tools.queue.watch_search import Ask, Wanted, asker, count_nodes, find_logs
+from kettle.tools.queue.watch_table import View, render
+from kettle.tools.queue.watch_words import ExitWhen, read_words
 
 if TYPE_CHECKING:
-    from kettle.classad import ClassAd
+    from types import FrameType
 
-INTERVAL_SECONDS = 0.5
-_BAR_WIDTH = 60
-# Options of the reference about its colours and its rows' decay, which there are none of here.
-_WITHOUT_EFFECT = (
-    "exit-on-key-press",
-    "row-progress",
-    "updated-at",
-    "abbreviate",
-    "color",
-    "decay-start-at-read",
-)
-
-
-class State(Enum):
-    """What is shown of a job."""
-
-    IDLE = "IDLE"
-    RUNNING = "RUN"
-    DONE = "DONE"
-    REMOVED = "REMOVED"
-    HELD = "HELD"
-    SUSPENDED = "SUSPENDED"
-
-
-_STATES = {
-    0: State.IDLE,
-    1: State.RUNNING,
-    4: State.IDLE,
-    5: State.DONE,
-    7: State.IDLE,
-    9: State.REMOVED,
-    10: State.SUSPENDED,
-    11: State.RUNNING,
-    12: State.HELD,
-    13: State.IDLE,
-}
-_SHOWN = (State.IDLE, State.RUNNING, State.DONE, State.HELD, State.SUSPENDED, State.REMOVED)
-_ENDED = frozenset({State.DONE, State.REMOVED})
-
-
-class ExitWhen(NamedTuple):
-    """A condition to stop: all, any or none of the jobs are in a state; with which code."""
-
-    grouper: str
-    status: str
-    code: int
-
-    def holds(self, states: Iterable[State]) -> bool:
-        """Tell whether it is time to stop."""
-        tests = [_is(state, self.status) for state in states]
-        return {"all": all(tests), "any": any(tests), "none": not any(tests)}[self.grouper]
-
-
-def _is(state: State, status: str) -> bool:
-    match status:
-        case "active":
-            return state not in _ENDED
-        case "done":
-            return state in _ENDED
-        case "idle":
-            return state is State.IDLE
-        case _:
-            return state is State.HELD
-
-
-@dataclass
-class Log:
-    """A log that is followed."""
-
-    path: Path
-    reader: EventReader = field(default_factory=EventReader)
-    # Bytes read so far.
-    read: int = 0
-
-    def read_new(self) -> bytes:
-        """Return what was added since the last time; nothing if the file is not there."""
-        try:
-            with self.path.open("rb") as file:
-                file.seek(self.read)
-                data = file.read()
-        except OSError:
-            return b""
-        self.read += len(data)
-        return data
-
-
-class View(NamedTuple):
-    """Which parts are shown, and how."""
-
-    table: bool = True
-    progress: bool = False
-    summary: bool = True
-    percentages: bool = False
-    # Rows whose jobs have all ended.
-    exited: bool = True
+ALTERNATE_SCREEN, USUAL_SCREEN = "\x1b[?1049h\x1b[H", "\x1b[?1049l"
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+# How often a DAGMan that does not know yet how many nodes it has is asked for.
+NODES_SECONDS = 60.0
+# Limit: looks closer than this would be all that is done.
+LEAST_PAUSE, LONGEST_PAUSE = 0.05, 3600.0
+_USUAL_SIZE = (80, 24)
 
 
 @dataclass
 class Watch:
-    """The jobs that are followed and where they stand."""
+    """What goes round: what is followed, what is shown, and when to stop."""
 
-    logs: list[Log]
-    clusters: frozenset[int] | None = None
-    names: dict[int, str] = field(default_factory=dict)
-    group_by: str = "batch"
-    view: View = field(default_factory=View)
-    jobs: dict[tuple[int, int], State] = field(default_factory=dict)
-    places: dict[tuple[int, int], str] = field(default_factory=dict)
+    tracker: Tracker
+    found: Found
+    ask: Ask
+    view: View
+    conditions: Sequence[ExitWhen]
+    pause: float
+    key_ends: bool
+    refresh: bool
+    asked_at: float = 0.0
+    shown: str | None = None
 
-    def update(self) -> None:
-        """Read what the logs have become."""
-        for log in self.logs:
-            for event in log.reader.feed(log.read_new()):
-                state = _STATES.get(event.number)
-                if state is None or event.proc < 0:
-                    continue
-                if self.clusters is not None and event.cluster not in self.clusters:
-                    continue
-                self.jobs[event.cluster, event.proc] = state
-                self.places[event.cluster, event.proc] = str(log.path)
+    def frame(self, environment: Mapping[str, str], streams: Streams, moment: str) -> str:
+        """Return what is to be shown now."""
+        groups = group_clusters(self.tracker.clusters, self.view.by, self.found)
+        size = terminal_size(environment, streams)
+        # As the reference's, a DAG's nodes count where its batch has the row.
+        nodes = {
+            name: self.found.nodes[name]
+            for name in set(self.found.dag_batches.values())
+            if name in self.found.nodes and self.view.by == "batch"
+        }
+        text = render(groups, nodes, self.view, size, time.time(), moment)
+        if not self.refresh:
+            text += "\n..."
+        if not self.conditions:
+            text += f"\nPress {'any key' if self.key_ends else '^C'} to exit"
+        return text
 
-    def group_of(self, job: tuple[int, int]) -> str:
-        """Return the name of the row that a job belongs to."""
-        if self.group_by == "log":
-            return self.places[job]
-        named = self.names.get(job[0]) if self.group_by == "batch" else None
-        return named or f"ID: {job[0]}"
+    def draw(self, text: str, complaints: Sequence[str], streams: Streams) -> None:
+        """Show it, over what was shown before where that is wanted."""
+        if self.shown is not None and self.refresh:
+            lines = [len(line) for line in _COLOR.sub("", self.shown).splitlines()]
+            up = f"\x1b[{len(lines)}A\r"
+            blank = "\n".join(" " * length for length in lines) + "\n"
+            streams.stdout.write(f"{up}{blank}{up}")
+        if complaints:
+            streams.stdout.flush()
+            streams.stderr.write("\n".join(complaints) + "\n")
+        streams.stdout.write(f"{text}\n")
+        streams.stdout.flush()
+        self.shown = text
 
-    def render(self) -> str:
-        """Return the parts that are wanted: the table, a bar, the line of totals."""
-        parts = [self._render_table()] if self.view.table else []
-        if self.view.progress:
-            parts.append([self._render_bar()])
-        if self.view.summary:
-            parts.append([self._render_summary()])
-        return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-    def _render_table(self) -> list[str]:
-        groups: dict[str, list[tuple[int, int]]] = {}
-        for job in sorted(self.jobs):
-            groups.setdefault(self.group_of(job), []).append(job)
-        if not self.view.exited:
-            live = {name for name, jobs in groups.items() if self._active(jobs)}
-            groups = {name: jobs for name, jobs in groups.items() if name in live}
-        states = Counter(self.jobs.values())
-        shown = [
-            state
-            for state in _SHOWN
-            if states[state] or state in {State.IDLE, State.RUNNING, State.DONE}
-        ]
-        title = {"batch": "BATCH", "log": "LOG", "cluster": "CLUSTER"}[self.group_by]
-        width = max([len(title), *map(len, groups)])
-        head = "  ".join(f"{state.value:>4}" for state in shown)
-        lines = [f"{title:<{width}}  {head}  TOTAL  JOB_IDS"]
-        for name, jobs in groups.items():
-            counts = Counter(self.jobs[job] for job in jobs)
-            cells = "  ".join(
-                f"{counts[state] or '-':>{max(4, len(state.value))}}" for state in shown
-            )
-            active = self._active(jobs)
-            lines.append(f"{name:<{width}}  {cells}  {len(jobs):>5}  {_ids(active)}".rstrip())
-        return lines
-
-    def _active(self, jobs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        return [job for job in jobs if self.jobs[job] not in _ENDED]
-
-    def _render_bar(self) -> str:
-        ended = len(self.jobs) - len(self._active(list(self.jobs)))
-        full = _BAR_WIDTH * ended // max(1, len(self.jobs))
-        return f"[{'=' * full}{'-' * (_BAR_WIDTH - full)}]"
-
-    def _render_summary(self) -> str:
-        states = Counter(self.jobs.values())
-        total = max(1, len(self.jobs))
-
-        def share(state: State) -> str:
-            count = states[state]
-            return f"{100 * count / total:.1f}%" if self.view.percentages else str(count)
-
-        said = ", ".join(
-            f"{share(state)} {word}"
-            for state, word in (
-                (State.DONE, "completed"),
-                (State.REMOVED, "removed"),
-                (State.IDLE, "idle"),
-                (State.RUNNING, "running"),
-                (State.HELD, "held"),
-                (State.SUSPENDED, "suspended"),
-            )
-        )
-        return f"Total: {len(self.jobs)} jobs; {said}"
-
-
-def _ids(jobs: Sequence[tuple[int, int]]) -> str:
-    if not jobs:
-        return ""
-    first, last = jobs[0], jobs[-1]
-    text = f"{first[0]}.{first[1]}"
-    return text if first == last else f"{text} ... {last[0]}.{last[1]}"
+    def count_nodes_again(self) -> None:
+        """Ask again how many nodes the DAGs have that did not know it, once in a while."""
+        if self.found.dagmans <= self.found.counted:
+            return
+        if time.monotonic() - self.asked_at > NODES_SECONDS:
+            self.asked_at = time.monotonic()
+            count_nodes(self.found, self.ask())
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -232,189 +100,181 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stdout.write(version_text())
         return 0
     try:
-        arguments = build_parser().parse_args(argv[1:])
-        conditions = _read_conditions(arguments.exit, streams)
-        watch = find_jobs(arguments, environment)
-        watch.view = choose_view(arguments)
+        arguments = read_words(argv[1:], streams)
+        wanted = read_wanted(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
-    except KettleError as error:
+    except UsageError as error:
         streams.stderr.write(f"ERROR: {error}\n")
         return 1
-    pass_over_unreadable(watch, streams)
-    if not watch.logs:
-        streams.stderr.write("WARNING: No jobs found, exiting...\n")
-        return 0
+    if arguments.debug:
+        streams.stderr.write("WARNING: Debug mode enabled...\n")
+    ask = asker(wanted, with_debugging(argv, environment), streams.stderr)
     try:
-        return follow(watch, conditions, arguments.interval, arguments.refresh, streams)
+        found = find_logs(wanted, ask(), streams.stderr)
+        tracker = Tracker(found, streams.stderr, decays_from_reading=arguments.decay_start_at_read)
+        if not found.logs:
+            streams.stderr.write("WARNING: No jobs found, exiting...\n")
+            return 0
+        watch = make_watch(arguments, tracker, found, ask, streams)
+        with _terminal(watch, streams) as has_key:
+            return follow(watch, environment, streams, has_key)
     except KeyboardInterrupt:
         return 0
 
 
-def _read_conditions(texts: Sequence[str], streams: Streams) -> list[ExitWhen]:
-    """Return what -exit says; a word that says nothing ends the program as a wrong option does."""
-    try:
-        return [parse_exit(text) for text in texts]
-    except UsageError as error:
-        streams.stderr.write(f"condor_watch_q: error: {error}\n")
-        raise SystemExit(2) from None
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the options."""
-    parser = argparse.ArgumentParser(
-        "condor_watch_q", description="Follow jobs by their event logs.", add_help=False
+def read_wanted(arguments: argparse.Namespace) -> Wanted:
+    """Return the jobs that are wanted; UsageError if that is said wrongly."""
+    clusters = arguments.clusters
+    if clusters is not None and arguments.least is not None:
+        raise UsageError("Use of both -clusters and -larger-than flag is prohibited.")
+    for word in clusters or ():
+        # Compat: the reference says what its own error was
+        # (test_a_cluster_that_is_no_number_is_named).
+        if not word.isdecimal():
+            raise UsageError(f"-clusters {word} is not the number of a cluster")
+    return Wanted(
+        users=arguments.users or (),
+        clusters=None if clusters is None else [int(word) for word in clusters],
+        least=arguments.least,
+        files=arguments.files,
+        batches=arguments.batches or (),
+        pool=arguments.collector,
+        schedd=arguments.schedd,
     )
-    add = parser.add_argument
-    add("-help", "--help", action="help", help="say this and end")
-    add("-users", nargs="+", default=[], help="jobs of these users")
-    add("-clusters", nargs="+", default=[], type=int, help="these clusters")
-    add("-files", nargs="+", default=[], help="the jobs in these event logs")
-    add("-batches", nargs="+", default=[], help="batches of these names")
-    add("-collector", default="", help="the pool")
-    add("-schedd", default="", help="the schedd")
-    add("-interval", type=float, default=INTERVAL_SECONDS, help="seconds between looks")
-    add("-exit", action="append", default=[], metavar="all|any|none,STATUS[,CODE]")
-    add("-groupby", choices=("batch", "log", "cluster"), default="batch")
-    add("-refresh", action="store_true", default=None, help="redraw in place")
-    add("-no-refresh", dest="refresh", action="store_false", help="print one after the other")
-    add("-larger-than", type=int, metavar="CLUSTER", help="this cluster and later ones")
-    add("-summary-type", choices=("totals", "percentages"), default="totals")
-    for name, default, text in _PARTS:
-        key = name.replace("-", "_")
-        add(f"-{name}", dest=key, action="store_true", default=default, help=text)
-        add(f"-no-{name}", dest=key, action="store_false", help=argparse.SUPPRESS)
-    for name in _WITHOUT_EFFECT:
-        add(f"-{name}", f"-no-{name}", action="store_true", help="taken; changes nothing here")
-    add("-exited-row-decay", metavar="TIME", help="taken; changes nothing here")
-    add("-debug", action="store_true")
-    return parser
 
 
-_PARTS = (
-    ("table", True, "the table (-no-table: not)"),
-    ("progress", False, "a bar of how many have ended"),
-    ("summary", True, "the line of totals (-no-summary: not)"),
-    ("display-exited", True, "rows whose jobs have all ended (-no-display-exited: not)"),
-)
-
-
-def choose_view(arguments: argparse.Namespace) -> View:
-    """Return what the options want to be shown."""
-    return View(
+def make_watch(
+    arguments: argparse.Namespace, tracker: Tracker, found: Found, ask: Ask, streams: Streams
+) -> Watch:
+    """Return what is to go round."""
+    on_terminal = streams.stdout.isatty()
+    view = View(
+        by=arguments.groupby,
         table=arguments.table,
         progress=arguments.progress,
+        row_progress=arguments.row_progress,
         summary=arguments.summary,
         percentages=arguments.summary_type == "percentages",
+        updated_at=arguments.updated_at,
+        abbreviate=arguments.abbreviate,
+        color=arguments.color and on_terminal,
         exited=arguments.display_exited,
+        exited_seconds=arguments.exited_row_decay,
+    )
+    pause = arguments.interval if math.isfinite(arguments.interval) else LONGEST_PAUSE
+    return Watch(
+        tracker,
+        found,
+        ask,
+        view,
+        arguments.exit,
+        # Compat: a length below 0 ends the reference with a sentence of Python's
+        # (test_looks_are_never_closer_than_the_least_pause).
+        min(max(LEAST_PAUSE, pause), LONGEST_PAUSE),
+        arguments.exit_on_key_press,
+        arguments.refresh and on_terminal,
+        asked_at=time.monotonic(),
     )
 
 
-def parse_exit(text: str) -> ExitWhen:
-    """Read `GROUPER,STATUS[,CODE]`; UsageError if it is not that."""
-    words = text.lower().split(",")
-    if (
-        len(words) not in {2, 3}
-        or words[0] not in {"all", "any", "none"}
-        or words[1] not in {"active", "done", "idle", "held"}
-        or not (len(words) == 2 or words[2].isdecimal())
-    ):
-        raise UsageError(f"-exit {text} is not GROUPER,STATUS[,CODE]")
-    return ExitWhen(words[0], words[1], int(words[2]) if len(words) == 3 else 0)
+def terminal_size(environment: Mapping[str, str], streams: Streams) -> tuple[int, int]:
+    """Return the columns and lines to fill: of the environment, the terminal, or the usual ones."""
+    real = _USUAL_SIZE
+    with suppress(OSError, ValueError, AttributeError):
+        found = os.get_terminal_size(streams.stdout.fileno())
+        real = (found.columns or real[0], found.lines or real[1])
+    named = [environment.get(name, "") for name in ("COLUMNS", "LINES")]
+    columns, lines = (int(word) if word.isdecimal() else 0 for word in named)
+    return columns or real[0], lines or real[1]
 
 
-def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Watch:
-    """Return what is to be followed; the schedd is asked unless only logs are named."""
-    watch = Watch([Log(Path(path)) for path in arguments.files], group_by=arguments.groupby)
-    tests = _tests_of(arguments)
-    if arguments.files and not tests:
-        return watch
-    paths = {str(log.path) for log in watch.logs}
-    clusters = set()
-    for ad in _ask_schedd(arguments, environment, tests):
-        cluster = ad.integer("ClusterId") or 0
-        log = ad.string("UserLog") or ad.string("DAGManNodesLog")
-        if log is None:
-            continue
-        clusters.add(cluster)
-        watch.names[cluster] = ad.string("JobBatchName") or f"ID: {cluster}"
-        path = str(Path(ad.string("Iwd") or ".") / log)
-        if path not in paths:
-            paths.add(path)
-            watch.logs.append(Log(Path(path)))
-    watch.clusters = None if arguments.files else frozenset(clusters)
-    return watch
+@contextmanager
+def _terminal(watch: Watch, streams: Streams) -> Iterator[Callable[[], bool]]:
+    """Furnish the terminal for drawing and for keys; yield what tells whether one was pressed."""
+    with _screen(watch, streams), _keys(watch, streams) as has_key:
+        yield has_key
 
 
-def _tests_of(arguments: argparse.Namespace) -> list[str]:
-    """Return the conditions, one of which a job has to meet; none if the options name no jobs."""
-    from kettle.classad.text import equals
-
-    least = arguments.larger_than
-    tests = [f"ClusterId == {cluster}" for cluster in arguments.clusters]
-    tests += [f"ClusterId >= {least}"] if least is not None else []
-    tests += [equals("Owner", user) for user in arguments.users]
-    return tests + [equals("JobBatchName", name) for name in arguments.batches]
-
-
-def _ask_schedd(
-    arguments: argparse.Namespace, environment: Mapping[str, str], tests: Sequence[str]
-) -> Iterable[ClassAd]:
-    """Return what the schedd says of the jobs that meet a condition, of one's own by default."""
-    from kettle.classad.text import equals
-    from kettle.client.jobs import query_jobs
-    from kettle.tools.reach import Reach
-
-    reach = Reach(environment, pool=arguments.collector, name=arguments.schedd)
-    return query_jobs(
-        reach.connector,
-        reach.schedd().address,
-        constraint=" || ".join(tests or [equals("Owner", getpass.getuser())]),
-        projection=("ClusterId", "UserLog", "Iwd", "JobBatchName", "DAGManNodesLog"),
-    )
+@contextmanager
+def _screen(watch: Watch, streams: Streams) -> Iterator[None]:
+    """Draw beside what the terminal showed, which is there again afterwards."""
+    if not watch.refresh:
+        yield
+        return
+    streams.stdout.write(ALTERNATE_SCREEN)
+    streams.stdout.flush()
+    signals = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    before = {number: signal.signal(number, _interrupt) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _leave_screen(watch, streams)
 
 
-def pass_over_unreadable(watch: Watch, streams: Streams) -> None:
-    """Take away the logs that cannot be opened, with a warning for each: they end no wait.
+def _leave_screen(watch: Watch, streams: Streams) -> None:
+    if watch.refresh:
+        watch.refresh = False
+        streams.stdout.write(USUAL_SCREEN)
+        streams.stdout.flush()
 
-    Compat: a log that is not there at the start is not waited for; shown by
-    test_a_log_that_is_not_there_is_named_and_not_waited_for.
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _keys(watch: Watch, streams: Streams) -> Iterator[Callable[[], bool]]:
+    """Have the terminal hand over each key at once, if one ends the program.
+
+    Compat: without a terminal as its input the reference ends with an error
+    (test_nothing_needs_a_terminal).
     """
-    readable = []
-    for log in watch.logs:
-        try:
-            log.path.open("rb").close()
-        except OSError as error:
-            reason = "File path does not exist" if error.errno == ENOENT else error.strerror
-            streams.stderr.write(
-                f"WARNING: Could not open event log at {log.path.absolute()} for reading, so it "
-                f"will be ignored. Reason: {reason}\n"
-            )
-        else:
-            readable.append(log)
-    watch.logs = readable
+    if not watch.key_ends or not streams.stdin.isatty():
+        yield lambda: False
+        return
+    import select
+    import termios
+
+    keyboard = streams.stdin.fileno()
+    before, wanted = termios.tcgetattr(keyboard), termios.tcgetattr(keyboard)
+    wanted[3] &= ~termios.ICANON & ~termios.ECHO
+    termios.tcsetattr(keyboard, termios.TCSAFLUSH, wanted)
+    try:
+        yield lambda: bool(select.select([keyboard], [], [], 0)[0])
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
 
 
 def follow(
-    watch: Watch,
-    conditions: Sequence[ExitWhen],
-    interval: float,
-    refresh: bool | None,
-    streams: Streams,
+    watch: Watch, environment: Mapping[str, str], streams: Streams, has_key: Callable[[], bool]
 ) -> int:
-    """Show the jobs, again after each change, until a condition holds; return its exit code."""
-    redraw = streams.stdout.isatty() if refresh is None else refresh
-    shown, lines = "", 0
-    while True:
-        watch.update()
-        text = watch.render()
-        if text != shown:
-            if redraw and lines:
-                streams.stdout.write(f"\x1b[{lines}F\x1b[J")
-            streams.stdout.write(text)
-            streams.stdout.flush()
-            shown, lines = text, text.count("\n")
-        for condition in conditions:
-            if watch.jobs and condition.holds(watch.jobs.values()):
+    """Show the jobs again and again, until a condition holds; return its exit code.
+
+    Compat: where there is no log to follow the reference goes on for ever
+    (test_a_log_that_is_not_there_is_named_and_not_waited_for).
+    """
+    has_logs = watch.tracker.has_logs
+    while has_logs or watch.conditions:
+        complaints = watch.tracker.update(time.time())
+        moment = time.strftime("%Y-%m-%d %H:%M:%S")
+        watch.count_nodes_again()
+        text = watch.frame(environment, streams, moment)
+        watch.draw(text, [f"{moment} | {line}" for line in complaints], streams)
+        for condition in watch.conditions:
+            if condition.holds(watch.tracker.states()):
+                _leave_screen(watch, streams)
+                streams.stdout.write(
+                    f"Exiting with code {condition.code} because of condition "
+                    f'"{condition.grouper} {condition.status}" at {moment}\n'
+                )
                 return condition.code
-        time.sleep(max(0.05, interval))
+        if not has_logs:
+            break
+        if has_key():
+            return 0
+        time.sleep(watch.pause)
+    streams.stderr.write("WARNING: No jobs found, exiting...\n")
+    return 0
