@@ -62,7 +62,8 @@ class RecordFile:
         self.path = path
         self._rules = rules
         self._size = -1
-        # Files, and the folder, that have what `sync` has not yet put on disk.
+        # Files, and the folder, that have what `sync` has not yet put on disk. It is one set for
+        # good: who takes our place takes it over, with what a sync under way may give back.
         self.unsynced: set[str] = set()
         # About what the index lacks; the files of an earlier life may lack all of theirs.
         self.unindexed_bytes = self.total_bytes()
@@ -152,11 +153,13 @@ class RecordFile:
 
     async def sync(self) -> None:
         """Return when every record that was appended before is on disk; StorageError if not."""
-        paths, self.unsynced = self.unsynced, set()
+        paths = set(self.unsynced)
+        self.unsynced.clear()
         try:
             for path in paths:
                 await self._files.sync(path)
-        except StorageError:
+        except BaseException:
+            # Also where nobody waits any longer.
             self.unsynced |= paths
             raise
 

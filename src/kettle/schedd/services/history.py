@@ -45,7 +45,7 @@ class HistoryFiles:
         """Take over where the files are and how large they get."""
         unsynced = self._jobs.unsynced
         self._take_over(settings)
-        self._jobs.unsynced |= unsynced
+        self._jobs.unsynced = unsynced
 
     def _take_over(self, settings: ServiceSettings) -> None:
         self.settings = settings
