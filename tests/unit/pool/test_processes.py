@@ -1,0 +1,33 @@
+"""Which processes count as a pool's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool import processes
+
+
+@pytest.fixture
+def titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
+    """Processes that all work in `tmp_path`, by pid."""
+    found: dict[str, bytes] = {}
+    monkeypatch.setattr(os, "listdir", lambda _: [*found, "self"])
+    monkeypatch.setattr(os, "readlink", lambda _: os.path.realpath(tmp_path))
+    monkeypatch.setattr(processes, "_title", found.__getitem__)
+    yield found
+    monkeypatch.undo()
+
+
+def test_who_stands_in_the_log_folder_is_no_daemon(
+    titles: dict[str, bytes], tmp_path: Path
+) -> None:
+    """A start waits for the daemons of the last one, and would wait for a shell till its limit."""
+    titles["1234567"] = b"-bash"
+    titles["1234568"] = b"tail"
+    assert not processes.works_in(str(tmp_path))
+    titles["1234569"] = b"condor_schedd: zygote"
+    assert processes.works_in(str(tmp_path))
