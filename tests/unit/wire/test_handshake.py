@@ -33,6 +33,7 @@ from kettle.wire.security.client_side import (
 from kettle.wire.security.mapfile import parse_mapfile
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 from kettle.wire.security.negotiation import Policy, Wish
+from kettle.wire.security.notes import note_server
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
 from kettle.wire.security.session import Session, SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
@@ -346,6 +347,34 @@ def test_a_session_is_resumed_with_its_user_and_key(tmp_path: Path) -> None:
     assert theirs.result().session.key == session.key
     # Said once, when the session was made.
     assert theirs.result().peer.subsystem == "TOOL"
+
+
+def test_a_session_without_a_key_is_its_makers_alone(tmp_path: Path) -> None:
+    """Nothing in it shows whose it is: its name cannot be guessed, and it stays with its host."""
+    clear = Policy(methods=("FS",), authentication=Wish.REQUIRED, crypto=())
+    client, server = make_client(clear), make_server(tmp_path, clear)
+    session, accepted = (each.result() for each in negotiate(client, server))
+    assert session.key is None
+    assert len(session.id.removeprefix("host:1:2:1:")) >= 32
+    assert session.id not in "".join(note_server(accepted, "10.0.0.1:5", NOW))
+    ours, theirs = negotiate(client, server, "ACT_ON_JOBS", session=session)
+    assert ours.result() is session
+    assert theirs.result().peer.user == "alice@pool"
+    elsewhere = server_handshake(server, "10.0.0.2", NOW)
+    again = client_handshake(client, ADDRESS, Command.ACT_ON_JOBS, NOW, session=session)
+    ours, theirs = converse(again, elsewhere)
+    assert isinstance(ours.error, SessionUnknown)
+    assert isinstance(theirs.error, AuthenticationFailed)
+
+
+def test_a_session_without_a_key_is_not_resumed_for_what_must_be_encrypted(tmp_path: Path) -> None:
+    clear = Policy(methods=("FS",), authentication=Wish.REQUIRED, crypto=())
+    client, server = make_client(clear), make_server(tmp_path, clear)
+    session = negotiate(client, server)[0].result()
+    server.policies = {**server.policies, Level.WRITE: Policy(encryption=Wish.REQUIRED)}
+    ours, _ = negotiate(client, server, "ACT_ON_JOBS", session=session)
+    assert isinstance(ours.error, SessionUnknown)
+    assert negotiate(client, server, session=session)[0].result() is session
 
 
 def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path: Path) -> None:

@@ -57,8 +57,10 @@ def note_server(accepted: Accepted, name: str, now: float) -> Sequence[str]:
     session = accepted.session
     if session is None:
         return ()
+    # Who reads the log must not learn what alone shows that a session without a key is somebody's.
+    shown = session.id if session.key is not None else session.id.rpartition(":")[0]
     if accepted.resumed:
-        return (f"DC_AUTHENTICATE: resuming session id {session.id}:",)
+        return (f"DC_AUTHENTICATE: resuming session id {shown}:",)
     notes = [f"DC_AUTHENTICATE: received DC_AUTHENTICATE from <{name}>"]
     if session.method:
         notes += [
@@ -69,7 +71,7 @@ def note_server(accepted: Accepted, name: str, now: float) -> Sequence[str]:
     if session.key is not None:
         notes.append(f"DC_AUTHENTICATE: encryption enabled for session {session.id}")
     notes.append(
-        f"DC_AUTHENTICATE: added incoming session id {session.id} to cache for "
+        f"DC_AUTHENTICATE: added incoming session id {shown} to cache for "
         f"{_seconds_left(session, now)} seconds (lease is {session.lease_seconds}s)."
     )
     return [*notes, "DC_AUTHENTICATE: Success."]

@@ -371,9 +371,14 @@ def _conclude(
     attributes = dict(proof.attributes) if proof is not None else {}
     setup.sessions_made += 1
     valid = _valid_commands(setup, level or request.registered.levels[0], request.command)
+    name = f"{setup.session_name}:{setup.sessions_made}"
+    if key is None:
+        # Nothing but its name shows that somebody has the session: nobody guesses it.
+        name = f"{name}:{setup.random_bytes(NONCE_SIZE).hex()}"
     session = Session(
-        id=f"{setup.session_name}:{setup.sessions_made}",
+        id=name,
         key=key,
+        only_from=request.peer_address if key is None else "",
         user=user,
         method=method,
         expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
@@ -417,6 +422,8 @@ def _resume(request: _Request) -> Dialog[Accepted]:
     """Answer the resumption of a session."""
     setup, ad = request.setup, request.ad
     session = setup.sessions.find(ad.text("Sid"), request.now)
+    if session is not None and not _may_resume(request, session):
+        session = None
     answered = ad.flag("ResumeResponse")
     if session is None:
         if answered:
@@ -443,6 +450,21 @@ def _resume(request: _Request) -> Dialog[Accepted]:
         )
     accepted = yield from _accept(request, session, level)
     return accepted._replace(resumed=True)
+
+
+def _may_resume(request: _Request, session: Session) -> bool:
+    """Tell whether a session that has no key is good for who names it, and for the command.
+
+    Compat: the reference resumes a session without a key for whoever names it, and its names can be
+    guessed; here they cannot, and it is resumed from where it was made, for what need not be
+    encrypted (test_a_session_without_a_key_is_its_makers_alone).
+    """
+    if session.key is not None:
+        return True
+    policy = request.setup.policy_for(request.registered)
+    if Wish.REQUIRED in (policy.encryption, policy.integrity):
+        return False
+    return session.only_from in ("", request.peer_address)
 
 
 def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepted]:

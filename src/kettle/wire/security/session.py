@@ -41,6 +41,8 @@ class Session(Struct):
     peer_version: str = ""
     peer_address: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    # The IP address that alone may resume it, where no key shows whose it is; empty for any.
+    only_from: str = ""
     # What kind of daemon or tool the client said it is; empty if nobody negotiated.
     subsystem: str = ""
     # Whether the peer opens datagrams of this session: both have named the cipher for them.
