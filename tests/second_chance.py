@@ -80,6 +80,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return result
     items = [item for item, _ in waiting]
     for item, after in itertools.zip_longest(items, items[1:]):
+        _turn_to(item)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
     return result
 
@@ -87,9 +88,20 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 def _give_up(waiting: list[tuple[pytest.Item, list[pytest.TestReport]]]) -> None:
     """Report as failures what was put aside."""
     for item, reports in waiting:
+        _turn_to(item)
         for report in reports:
             report.outcome = "failed"
             item.ihook.pytest_runtest_logreport(report=report)
+
+
+def _turn_to(item: pytest.Item) -> None:
+    """Have a worker of xdist report a test that is not the last one that it was given.
+
+    It insists that what it reports is of its present item, and nobody hears of anything else.
+    """
+    for plugin in item.config.pluginmanager.get_plugins():
+        if hasattr(plugin, "item_index"):
+            plugin.item_index = item.session.items.index(item)
 
 
 def pytest_report_teststatus(

@@ -19,6 +19,15 @@ def test_flaky():
         assert 0, "the machine was busy"
 """
 
+# Others after it: a worker of xdist has gone on to them when it has its second chance.
+FINE = """
+import pytest
+@pytest.mark.parametrize("number", range(4))
+def test_fine(number):
+    pass
+"""
+workers = pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "xdist"])
+
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
     """Run pytest on a suite of its own that has the project's second chance."""
@@ -42,18 +51,22 @@ def write(folder: Path, name: str, text: str) -> None:
     path.write_text(text)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "xdist"])
+@workers
 def test_one_that_fails_once_passes_and_is_shouted(tmp_path: Path, workers: list[str]) -> None:
-    write(tmp_path, "pool/test_it.py", FAILS_ONCE.format(mark=str(tmp_path / "mark")))
+    text = FAILS_ONCE.format(mark=str(tmp_path / "mark")) + FINE
+    write(tmp_path, "pool/test_it.py", text)
     code, said = run(tmp_path, *workers)
     assert code == 0, said
     assert "FLAKED pool/test_it.py::test_flaky: " in said
     assert "1 flaked" in said
 
 
-def test_one_that_fails_twice_is_a_failure_that_shows_both(tmp_path: Path) -> None:
-    write(tmp_path, "pool/test_it.py", "def test_bad():\n    assert 1 == 2\n")
-    code, said = run(tmp_path)
+@workers
+def test_one_that_fails_twice_is_a_failure_that_shows_both(
+    tmp_path: Path, workers: list[str]
+) -> None:
+    write(tmp_path, "pool/test_it.py", "def test_bad():\n    assert 1 == 2\n" + FINE)
+    code, said = run(tmp_path, *workers)
     assert code == 1, said
     assert "1 failed" in said
     assert "The first failure" in said
@@ -67,12 +80,13 @@ def test_one_without_processes_has_one_chance(tmp_path: Path) -> None:
     assert "1 failed" in said
 
 
-def test_many_at_once_are_no_accident(tmp_path: Path) -> None:
+@workers
+def test_many_at_once_are_no_accident(tmp_path: Path, workers: list[str]) -> None:
     text = (
         "import pytest\n@pytest.mark.parametrize('n', range(6))\ndef test_bad(n):\n    assert 0\n"
     )
-    write(tmp_path, "pool/test_it.py", text)
-    code, said = run(tmp_path)
+    write(tmp_path, "pool/test_it.py", text + FINE)
+    code, said = run(tmp_path, *workers)
     assert code == 1, said
     assert "6 failed" in said
 
