@@ -18,6 +18,8 @@ REMEMBERED_SECONDS = 5.0
 # Limit: what else was given of a partitionable slot is claimed one after another. The slot's claim
 # id is gone with the first; the limits of the others are kept aside until the ads show who has
 # them, for longer than their schedd may use them (schedd.matched_slots.ALLOWED_SECONDS).
+# One that came and went between two cycles was never shown and counts until then: a number of the
+# slot's next claim id would tell only that somebody was given one, by a match or otherwise.
 DIVIDED_SECONDS = 10.0
 
 
