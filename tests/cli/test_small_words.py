@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.client import running_job
+from kettle.client import running_job, spool
 from kettle.client.pool import Pool
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, RemoteProtocolError
 from kettle.tools.jobs import condor_ssh_to_job, condor_tail
 from kettle.tools.programs import Streams, load_tool
 from kettle.tools.queue import condor_history, condor_q
@@ -218,3 +220,26 @@ def test_wrong_words_are_answered_as_recorded(words: str, code: int, complaint: 
     assert out.getvalue() == ""
     said, usage, _ = err.getvalue().partition("Us")
     assert said + ("@" if usage else "") == complaint
+
+
+def test_a_schedd_that_ends_at_the_first_failure_is_told_of_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As HTCondor's schedd does."""
+
+    def fetch(*_words: object) -> Iterator[tuple[ClassAd, SimpleNamespace]]:
+        failure = SimpleNamespace(reason="no room")
+        yield ClassAd({"ClusterId": 3, "ProcId": 0}), SimpleNamespace(failure=failure)
+        raise RemoteProtocolError("a message ends where an integer is expected")
+
+    monkeypatch.setattr(spool, "fetch_output", fetch)
+    place = SimpleNamespace(address="<127.0.0.1:1>")
+    monkeypatch.setattr(condor_transfer_data, "_find_schedd", lambda _reach: place)
+    where, out, err = streams()
+    argv = ["condor_transfer_data", "-all"]
+    assert condor_transfer_data.main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
+    assert out.getvalue() == "Fetching data files...\n"
+    first, last = err.getvalue().strip().split("\n")
+    assert "target job 3.0" in first
+    assert first.endswith("no room")
+    assert last == "ERROR: Failed to spool job files."

@@ -138,7 +138,7 @@ def _take_value(wish: Wish, option: str, value: str | None) -> None:
     if option != "-p":
         wish.reach["pool" if option == "-pool" else "name"] = value
     elif re.fullmatch(r"[+-]?\d{1,12}", value) and abs(int(value)) < 1 << 31:
-        # Compat: the reference takes a longer number for another
+        # Compat: the reference takes a longer number for another, a word for 0, and succeeds
         # (test_what_makes_no_sense_is_said).
         wish.priority = int(value)
     else:

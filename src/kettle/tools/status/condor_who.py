@@ -171,20 +171,20 @@ def read_wish(words: Sequence[str]) -> Wish:
     return wish
 
 
+# Options whose word is kept as it is, and where.
+_TEXTS = {"address": "address", "logdir": "folder", "print-format": "print_format"}
+
+
 def _take(wish: Wish, option: Given) -> None:
     name = option.name
-    if name == "address":
-        wish.address = option.value
-    elif name == "logdir":
-        wish.folder = option.value
+    if name in _TEXTS:
+        setattr(wish, _TEXTS[name], option.value)
     elif name == "pid":
         # A word that is no number means no process at all, as in the reference.
         found = re.match(r"[0-9]{1,9}", option.value)
         wish.pid = (int(found[0]) if found else 0) or -1
     elif name == "constraint":
         wish.constraints.append(_checked(option.value))
-    elif name == "print-format":
-        wish.print_format = option.value
     elif name == "limit":
         # As in the reference what begins with no number is no limit.
         number = re.match(r"\s*\d{1,9}", option.value, re.ASCII)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
+    KettleError,
     NotConnected,
     NotFoundError,
     UnknownHostError,
@@ -142,6 +143,10 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         why = "DCSchedd::receiveJobSandbox:6001:Failed to connect to schedd"
         streams.stderr.write(f"\n{why}\nERROR: Failed to spool job files.\n")
         return 1
+    except KettleError:
+        # A schedd of HTCondor's ends the conversation at the first failure, which is told.
+        if not failures:
+            raise
     if failures:
         streams.stderr.write("ERROR: Failed to spool job files.\n")
     return 1 if failures else 0
