@@ -186,8 +186,10 @@ class PoolFolder:
         The lock is no business of those who only use the pool of the machine: they could keep it.
         They go by the master's address.
         """
+        if self.master_pid() is not None:
+            return True
         if os.access(os.path.join(self.log_folder, "InstanceLock"), os.W_OK):
-            return self.master_pid() is not None
+            return False
         return os.path.exists(os.path.join(self.log_folder, ".master_address"))
 
     @property
@@ -198,9 +200,16 @@ class PoolFolder:
         return read_mark(self.read_configuration()) if self.exists() else Alone()
 
     def master_pid(self) -> int | None:
-        """Return the pid of the running master; None if the pool is down, or not ours."""
+        """Return the pid of the running master; None if the pool is down, or not ours.
+
+        One that runs since before LOG was changed goes on in the folder where it began.
+        """
+        folders = dict.fromkeys((self.log_folder, os.path.join(self.folder, "log")))
+        return next(filter(None, map(self._master_in, folders)), None)
+
+    def _master_in(self, log_folder: str) -> int | None:
         try:
-            fd = os.open(os.path.join(self.log_folder, "InstanceLock"), os.O_RDWR | os.O_CLOEXEC)
+            fd = os.open(os.path.join(log_folder, "InstanceLock"), os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             return None
         try:

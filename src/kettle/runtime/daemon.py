@@ -155,7 +155,12 @@ class Daemon:
         config = renew(runtime.identity, runtime.remote_settings, check, runtime.log.problem)
         if config is None:
             return
-        runtime.config = config
+        before, runtime.config = runtime.config.get("LOG"), config
+        if config.get("LOG") != before:
+            runtime.log.problem(
+                f"LOG is {config.get('LOG')} now: locks and addresses stay in {before} until the "
+                "daemons are restarted"
+            )
         runtime.identity.reconfigured_at = runtime.clock.now()
         configure_log(runtime.log, config)
         runtime.network.reconfigure(config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 from pathlib import Path
@@ -14,6 +15,7 @@ from kettle.pool.folder import PoolFolder, closed_parent, default_folder
 from kettle.pool.location import Alone, Centre
 from kettle.pool.making import Maker
 from kettle.pool.readiness import Complaints, find_logs, notification_socket
+from kettle.pool.settings import PoolSettings, render_configuration
 
 
 def folder_of(path: Path) -> PoolFolder:
@@ -106,3 +108,17 @@ def test_the_master_is_heard_whatever_the_folder_is_called(tmp_path: Path, lengt
             master.send(b"READY=1")
         assert ready.recv(100) == b"READY=1"
     assert not path.exists()
+
+
+def test_a_master_that_runs_since_before_log_was_changed_is_known(tmp_path: Path) -> None:
+    pool = folder_of(tmp_path)
+    settings = PoolSettings(str(tmp_path), ("alice",), "here", "/bin", extra="LOG = /elsewhere")
+    (tmp_path / "condor_config").write_text(render_configuration(settings))
+    (tmp_path / "log").mkdir()
+    lock = tmp_path / "log" / "InstanceLock"
+    lock.write_text("7\n")
+    assert (pool.log_folder, pool.master_pid(), pool.is_up()) == ("/elsewhere", None, False)
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert (pool.master_pid(), pool.is_up()) == (7, True)
+    assert not pool.is_up()

@@ -168,3 +168,13 @@ def test_who_forgives_takes_a_circle_for_what_is_not_set() -> None:
         "/condor_config, line 1",
         "/condor_config, line 3",
     ]
+
+
+def test_a_log_folder_that_is_another_is_told_of(file: Path) -> None:
+    daemon, _, log, before = _make()
+    file.write_text(f"LOG = {before.get('LOG')}\n")
+    _reconfigure(daemon)
+    assert not any(line.startswith("LOG is") for line in log)
+    file.write_text("LOG = /elsewhere\n")
+    _reconfigure(daemon)
+    assert any(line.startswith("LOG is /elsewhere now: locks and addresses stay") for line in log)

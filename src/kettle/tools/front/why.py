@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         verdict = describe_slotless(job, time.time()) or describe_beside(job, find_schedd(reach))
     else:
         verdict = decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
-        verdict += describe_trouble(slots if waits else [], found)
+        verdict += describe_trouble(job, slots, found)
     if waits:
         verdict += describe_log_trouble(job, reach.config.get("FULL_HOSTNAME") or "", _looker())
     if arguments.json:
@@ -289,15 +289,17 @@ def describe_mismatch(found: Explanation) -> str:
     return "It is idle because no single slot meets all of its conditions together."
 
 
-def describe_trouble(slots: Sequence[ClassAd], found: Explanation) -> str:
+def describe_trouble(job: ClassAd, slots: Sequence[ClassAd], found: Explanation) -> str:
     """Return which machines take no job for a trouble of their own, empty if none has any."""
     troubles = {
         slot.string("Machine") or "": slot.string("KettleTrouble")
         for slot in slots
         if slot.string("KettleTrouble")
     }
+    if found.matching or job.integer("JobStatus") != JobStatus.IDLE:
+        return ""
     said = [f" {machine} takes no jobs: {trouble}." for machine, trouble in troubles.items()]
-    return "".join(said[: 0 if found.matching else _MOST_TROUBLES])
+    return "".join(said[:_MOST_TROUBLES])
 
 
 def describe_turn(ahead: int, found: Explanation) -> str:

@@ -162,6 +162,7 @@ def test_nothing_else_keeps_a_job_that_needs_no_slot() -> None:
 def test_a_machine_says_why_it_takes_no_jobs() -> None:
     trouble = "EXECUTE, /x, cannot be written"
     slots = [ClassAd({"Machine": "vm", "KettleTrouble": trouble})] * 2 + [ClassAd({"Machine": "w"})]
-    nothing = explain(ClassAd({"Requirements": True}), [])
-    assert describe_trouble(slots, nothing) == f" vm takes no jobs: {trouble}."
-    assert describe_trouble(slots[2:], nothing) == ""
+    idle = ClassAd({"Requirements": True, "JobStatus": 1})
+    nothing = explain(idle, [])
+    assert describe_trouble(idle, slots, nothing) == f" vm takes no jobs: {trouble}."
+    assert describe_trouble(idle, slots[2:], nothing) == ""
