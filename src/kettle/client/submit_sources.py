@@ -56,8 +56,9 @@ def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -
             release = parse_os_release(file.read())
     except OSError:
         release = {}
+    now = int(time.time())
     return SubmitFacts(
-        now=int(time.time()),
+        now=now,
         user=config.get("USERNAME") or str(os.getuid()),
         folder=os.getcwd(),
         file_name=file_name,
@@ -65,4 +66,5 @@ def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -
         platform=condor_platform(release),
         environment=environment,
         uid=os.getuid(),
+        date=time.strftime("%Y-%m-%d", time.localtime(now)),
     )

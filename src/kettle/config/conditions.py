@@ -7,10 +7,10 @@ Anything else is refused with the reference's words (vectors, topics "condition"
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 from typing import Protocol
 
 from kettle.attributes.version import VERSION_NUMBERS
-from kettle.config.knob import FALSE_WORDS, TRUE_WORDS
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
@@ -18,9 +18,24 @@ from kettle.patterns import late_pattern
 DEEPEST_NESTING = 63
 
 KEYWORD = late_pattern(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
-VERSION = late_pattern(r"version\s*(==|!=|<=|>=|<|>)?\s*(.*)$", re.IGNORECASE)
-LITERAL = late_pattern(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[.\s].*)?$")
-PLAIN_WORD = late_pattern(r"[A-Za-z_0-9.]*")
+VERSION = late_pattern(r"(!?)([<=>]?)(=?)\s*v?(\d+)\.(\d+)(?:\.(\d+))?", re.IGNORECASE)
+NUMBER = late_pattern(r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+OLDEST_VERSION = 6
+
+# Words that are true or false where a condition is one word; Y and N are names like any other.
+TRUE_WORDS = frozenset({"true", "t", "yes"})
+FALSE_WORDS = frozenset({"false", "f", "no"})
+
+
+class Kind(Enum):
+    """What a condition, or what is asked of `defined`, looks like from its characters alone."""
+
+    NUMBER = auto()
+    NAME = auto()
+    VERSION = auto()
+    DEFINED = auto()
+    NOTHING = auto()
+    COMPLEX = auto()
 
 
 class Names(Protocol):
@@ -33,7 +48,7 @@ class Names(Protocol):
         """Tell whether a name has a value that is not empty."""
 
     def has_template(self, text: str) -> bool:
-        """Tell whether `CATEGORY:NAME` names a template of `use`."""
+        """Tell whether `CATEGORY:NAME`, or a category alone, is known to `use`."""
 
 
 class Branches:
@@ -77,7 +92,7 @@ class Branches:
         elif taken or not self.enabled:
             self._open.append((False, taken, False))
         else:
-            truth = decide_condition(condition, names)
+            truth = decide_condition(condition, names, word)
             self._open.append((truth, truth, False))
         return True
 
@@ -92,74 +107,132 @@ class Branches:
         self._open.append((truth, truth, False))
 
 
-def decide_condition(written: str, names: Names) -> bool:
+def decide_condition(written: str, names: Names, word: str = "if") -> bool:
     """Return the truth of a condition; raise ConfigError if it is none."""
     text = names.expand(written).strip()
     negated = text.startswith("!")
     if negated:
         text = text[1:].strip()
     truth, why_not = _decide(text, names)
-    if why_not or not written:
+    # What turns out to be empty is false; what is written empty is no condition.
+    if why_not or (not text and "$" not in written):
         why = why_not or "expression is not a conditional"
-        raise ConfigError(f"{written} is not a valid if condition because {why}")
+        raise ConfigError(f"{written} is not a valid {word} condition because {why}")
     return truth is not negated
 
 
 def _decide(text: str, names: Names) -> tuple[bool, str]:
-    word = text.lower()
-    if re.match(r"version\b", word):
-        return _decide_version(text)
-    if re.match(r"defined\b", word):
+    kind = kind_of(text, with_keywords=True)
+    if kind is Kind.VERSION:
+        return _decide_version(text[7:].strip())
+    if kind is Kind.DEFINED:
         return _decide_defined(text[7:].strip(), names)
-    truth = plain_truth(word)
-    if truth is not None:
-        return truth, ""
-    if PLAIN_WORD.fullmatch(text):
-        return False, "" if not text else "expression is not a conditional"
-    return False, "complex conditionals are not supported"
+    if kind is Kind.NUMBER:
+        number = NUMBER.match(text)
+        return number is not None and float(number.group()) != 0, ""
+    word = text.lower()
+    if word in TRUE_WORDS or word in FALSE_WORDS or not text:
+        return word in TRUE_WORDS, ""
+    if kind is Kind.COMPLEX:
+        return False, "complex conditionals are not supported"
+    return False, "expression is not a conditional"
 
 
-def plain_truth(word: str) -> bool | None:
-    """Return the truth of a word or number in lower case, None if it is neither."""
-    if word in TRUE_WORDS:
-        return True
-    if word in FALSE_WORDS:
-        return False
-    if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", word):
-        return float(word) != 0
-    return None
+def kind_of(text: str, *, with_keywords: bool = False) -> Kind:
+    """Return what a text looks like; `version` and `defined` count where they may stand."""
+    found = _characters(text)
+    if found <= {"digit", "float"}:
+        return (Kind.NUMBER if "digit" in found else Kind.COMPLEX) if found else Kind.NOTHING
+    if with_keywords:
+        keyword = _keyword(text, found)
+        if keyword is not None:
+            return keyword
+    is_name = "alpha" in found and found <= _NAME
+    # Such as `A.`, whose dot counts as the beginning of a fraction, are no names.
+    return Kind.NAME if is_name and _goes_with_digits(found) else Kind.COMPLEX
+
+
+def _keyword(text: str, found: set[str]) -> Kind | None:
+    word = text[:7].lower()
+    if text[7:8].isalnum() or word not in {"version", "defined"}:
+        return None
+    if len(text) == len(word):
+        return Kind.VERSION if word == "version" else Kind.DEFINED
+    rest = found - {"alpha", "space"}
+    if "space" not in found:
+        return None
+    if word == "version":
+        return Kind.VERSION if {"compare", "digit"} <= rest <= _VERSION else None
+    fits = rest <= {"ident", "colon"} or rest <= {"digit", "ident", "float"}
+    return Kind.DEFINED if fits and _goes_with_digits(found) else None
+
+
+_NAME = {"alpha", "digit", "float", "ident"}
+_VERSION = {"compare", "digit", "float"}
+
+
+def _goes_with_digits(found: set[str]) -> bool:
+    return "float" not in found or "digit" in found
+
+
+def _characters(text: str) -> set[str]:
+    """Return the kinds of character in a text; a minus sign in front does not count."""
+    found: set[str] = set()
+    body = text.removeprefix("-")
+    for index, letter in enumerate(body):
+        following = body[index + 1 : index + 2]
+        if letter == ".":
+            is_point = found == {"digit"} or not following or following in _DIGITS
+            found.add("float" if is_point else "ident")
+        elif letter in "eE":
+            found.add("float" if found in ({"digit"}, _REAL) else "alpha")
+        elif letter in "+-":
+            # The sign of an exponent does not count.
+            found.update(() if found == _REAL else ("sum",))
+        elif letter == "!":
+            found.add("compare" if following == "=" else "other")
+        else:
+            found.add(_PLAIN.get(letter, "other"))
+    return found
+
+
+_DIGITS = frozenset("0123456789")
+_REAL = {"digit", "float"}
+_PLAIN = {
+    **dict.fromkeys(_DIGITS, "digit"),
+    **dict.fromkeys("abcdfghijklmnopqrstuvwxyzABCDFGHIJKLMNOPQRSTUVWXYZ", "alpha"),
+    **dict.fromkeys("_/", "ident"),
+    **dict.fromkeys("<=>", "compare"),
+    **dict.fromkeys(" \t\v\f\r\n", "space"),
+    ":": "colon",
+}
 
 
 def _decide_defined(argument: str, names: Names) -> tuple[bool, str]:
     if not argument:
         return False, ""
-    words = argument.split()
-    if words[0].lower() == "use":
-        if len(words) > 2:
+    kind = kind_of(argument)
+    word = argument.lower()
+    if kind is Kind.NUMBER or word in {"true", "false"}:
+        return True, ""
+    if kind is Kind.NAME:
+        return names.is_defined(argument) or word in TRUE_WORDS | FALSE_WORDS, ""
+    if word.startswith("use "):
+        template = argument[4:].strip()
+        if len(template.split()) > 1:
             return False, "defined use meta argument with internal spaces will never match"
-        return len(words) == 2 and names.has_template(words[1]), ""
-    if len(words) > 1:
-        return False, "defined argument must be param name, boolean, or number"
-    return plain_truth(argument.lower()) is not None or names.is_defined(argument), ""
+        return names.has_template(template), ""
+    return False, "defined argument must be param name, boolean, or number"
 
 
 def _decide_version(text: str) -> tuple[bool, str]:
     match = VERSION.match(text)
-    operator, literal = (match.group(1), match.group(2)) if match else (None, "")
-    if operator and not literal:
-        return False, "complex conditionals are not supported"
-    numbers = LITERAL.match(literal)
-    if operator is None or numbers is None:
+    if match is None or int(match.group(4)) < OLDEST_VERSION:
         return False, "the version literal is invalid"
-    wanted = tuple(int(part) for part in numbers.groups() if part is not None)
+    negation, operator, equals = match.group(1, 2, 3)
+    wanted = tuple(int(part) for part in match.group(4, 5, 6) if part is not None)
     # Where the last number is missing it is not compared.
     ours = VERSION_NUMBERS[: len(wanted)]
-    truth = {
-        "==": ours == wanted,
-        "!=": ours != wanted,
-        "<": ours < wanted,
-        "<=": ours <= wanted,
-        ">": ours > wanted,
-        ">=": ours >= wanted,
-    }
-    return truth[operator], ""
+    truth = {"<": ours < wanted, ">": ours > wanted}.get(operator, ours == wanted)
+    truth = truth or bool(equals and ours == wanted)
+    return truth is not bool(negation), ""

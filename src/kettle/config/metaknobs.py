@@ -60,6 +60,14 @@ def find_template(category: str, name: str) -> str | None:
     return None
 
 
+def is_known(text: str) -> bool:
+    """Tell whether `CATEGORY:NAME`, or a category alone, is something to `use`."""
+    category, _, name = text.partition(":")
+    if not name:
+        return find_category(category) is not None
+    return find_template(category, name.partition("(")[0]) is not None
+
+
 def template_name(category: str, name: str) -> str:
     """Return a template's own spelling, or the name as given if there is none."""
     names = TEMPLATES.get(find_category(category) or "", {})

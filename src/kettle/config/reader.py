@@ -46,7 +46,7 @@ class Table(Protocol):
         """Tell whether a name has a value that is not empty."""
 
     def has_template(self, text: str) -> bool:
-        """Tell whether `CATEGORY:NAME` names a template of `use`."""
+        """Tell whether `CATEGORY:NAME`, or a category alone, is known to `use`."""
 
     def assign(self, name: str, text: str, origin: Origin) -> None:
         """Set a name; mentions of itself are replaced at once."""

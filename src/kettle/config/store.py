@@ -300,11 +300,8 @@ class Config:
         return bool(self.raw(name))
 
     def has_template(self, text: str) -> bool:
-        """Tell whether `CATEGORY:NAME` names a template of `use`."""
-        category, _, name = text.partition(":")
-        if not name:
-            return False
-        return metaknobs.find_template(category, name.partition("(")[0]) is not None
+        """Tell whether `CATEGORY:NAME`, or a category alone, is known to `use`."""
+        return metaknobs.is_known(text)
 
     def plain_name(self, name: str) -> str:
         """Return, in upper case, the name that one with a prefix of this program's sets."""

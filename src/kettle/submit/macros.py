@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kettle.config import metaknobs
 from kettle.config.expander import Expander
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ LIVE_NAMES = {
     "ITEMINDEX": "ItemIndex",
     "ITEM": "Item",
     "NODE": "Node",
+}
+
+# What stands for other names, as long as a description does not set it.
+OTHER_NAMES = {
+    "JOBID": "$(ClusterId).$(ProcId)",
+    "JOBLISTID": "$(ClusterId)",
+    "REQUEST_CPUS": "$(RequestCPUs)",
+    "REQUEST_MEMORY": "$(RequestMemory)",
+    "VM_MEMORY": "$(Request_Memory)",
+    "VM_VCPUS": "$(Request_CPUs)",
 }
 
 
@@ -57,6 +68,10 @@ class SubmitMacros:
             "CLUSTERID": str(facts.cluster),
             "SUBMIT_FILE": facts.file_name,
             "SUBMIT_TIME": str(facts.now),
+            **dict(zip(("YEAR", "MONTH", "DAY"), facts.local_date.split("-"), strict=True)),
+            # The number of a packed task; none are packed yet.
+            "TASKID": "0",
+            **OTHER_NAMES,
             "ISLINUX": "1",
             "ISWINDOWS": "0",
             **{name.upper(): text for name, text in defaults.items()},
@@ -112,9 +127,8 @@ class SubmitMacros:
         return bool(self.raw(name))
 
     def has_template(self, text: str) -> bool:
-        """The submit language has no templates of its own."""
-        del text
-        return False
+        """Tell whether the configuration's `use` knows it; those of descriptions do not count."""
+        return metaknobs.is_known(text)
 
     def absolute(self, path: str) -> str:
         """Return a path as seen from the submission's folder."""

@@ -6,6 +6,7 @@ Protocols and a copy out of dictionaries for tests; the real sources are made by
 from __future__ import annotations
 
 import fnmatch
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.config.sources import MemorySources
@@ -62,7 +63,8 @@ class SubmitFacts(Struct):
     """Facts about one submission that no file says.
 
     `now` is epoch seconds; `folder` is absolute; `file_name` is the description's own name; `uid`
-    is the submitter's, whose X.509 proxy lies under it.
+    is the submitter's, whose X.509 proxy lies under it; `date` is the day of `now` where the
+    submission happens, as year-month-day, empty for Greenwich's.
     """
 
     now: int
@@ -74,6 +76,12 @@ class SubmitFacts(Struct):
     environment: Mapping[str, str]
     cluster: int = 1
     uid: int = 0
+    date: str = ""
+
+    @property
+    def local_date(self) -> str:
+        """The day of the submission, as year-month-day."""
+        return self.date or f"{datetime.fromtimestamp(self.now, UTC):%Y-%m-%d}"
 
 
 class MemorySubmitSources(MemorySources):

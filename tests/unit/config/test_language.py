@@ -149,6 +149,50 @@ def test_if_takes_the_right_branch(condition: str, taken: bool) -> None:
 
 
 @shows("R031")
+@pytest.mark.parametrize(
+    ("condition", "taken"),
+    [
+        *[(word, True) for word in ("t", "T", "YES", "True", "1", "1.5", "-1", "1e", "1.5.6")],
+        *[(word, False) for word in ("f", "No", "0", "00", "-0.0", "!1", "$(NOPE)")],
+        *[(f"defined {name}", True) for name in ("X", "t", "no", "1e3", "TRUE", "use ROLE")],
+        *[(f"defined {name}", False) for name in ("Y", "n", "EMPTY", "a/b", "use NOPE")],
+        ("version = 25.14.1", True),
+        ("version >= v8.1.6", True),
+        ("version != 25.14", False),
+        ("! defined N", True),
+    ],
+)
+def test_a_condition_is_read_as_the_reference_reads_it(condition: str, taken: bool) -> None:
+    config = read(f"X = 1\nEMPTY =\nif {condition}\nA = then\nelse\nA = else\nendif\n")
+    assert config.get("A") == ("then" if taken else "else")
+
+
+@shows("R031")
+@pytest.mark.parametrize(
+    ("condition", "why"),
+    [
+        *[(word, "expression is not") for word in ("y", "N", "on", "off", "!", "-", "a/b", "0x1")],
+        *[(word, "complex conditionals") for word in ("+1", "_", ".", "1 1", "defined +Foo")],
+        *[(f"version {it}", "complex cond") for it in ("25.14.1", ">=25.14.x", "!8.1", "> -8.1")],
+        *[(f"version {it}", "version literal") for it in (">= 5.0.0", "=> 8.1", ">= 8", "<> 8.1")],
+        ("version>=8.1.6", "complex conditionals"),
+        ("defined -1", "complex conditionals"),
+        ("defined A:B", "defined argument must be"),
+    ],
+)
+def test_what_is_no_condition_says_why(condition: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=rf"is not a valid if condition because \w* ?{why}"):
+        read(f"if {condition}\nendif\n")
+
+
+@shows("R031")
+def test_an_elif_that_is_no_condition_is_told_as_one() -> None:
+    with pytest.raises(ConfigError, match="y is not a valid elif condition because expression"):
+        read("if false\nelif y\nendif\n")
+    assert read("if true\nelif y\nendif\nif false\nif y\nendif\nendif\nA = 1\n").get("A") == "1"
+
+
+@shows("R031")
 def test_a_missing_endif_is_an_error_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"endif\(s\) not found") as caught:
         read("A = 1\nif true\nB = 1\n")

@@ -26,10 +26,11 @@ def submission(
     config: str = "",
     options: SubmitOptions | None = None,
     standard_input: str | None = None,
+    facts: SubmitFacts = FACTS,
 ) -> Submission:
     known = {"job.sh": "#!/bin/sh\n", **(files or {})}
     sources = MemorySubmitSources(files=known, standard_input=standard_input)
-    return read_submission(text, sources, Config.from_text(config, facts=MACHINE), FACTS, options)
+    return read_submission(text, sources, Config.from_text(config, facts=MACHINE), facts, options)
 
 
 def jobs_of(text: str, **more: object) -> tuple[Submission, list[JobPlan]]:

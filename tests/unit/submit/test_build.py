@@ -7,7 +7,7 @@ import pytest
 from kettle.errors import SubmitError
 from kettle.submit.build import SubmitOptions
 from kettle.submit.digest import encode_items, render_digest
-from unit.submit.submitting import jobs_of, submission, values
+from unit.submit.submitting import FACTS, jobs_of, submission, values
 
 
 def test_a_job_has_only_what_differs_from_its_cluster() -> None:
@@ -301,3 +301,40 @@ def test_sizes_below_zero_are_what_the_reference_makes_of_them() -> None:
         asked = f"request_memory = {text}\nrequest_disk = {text}\nqueue\n"
         assert values(asked, "RequestMemory") == [memory], text
         assert values(asked, "RequestDisk") == [disk], text
+
+
+def test_the_date_of_the_submission_and_the_names_of_a_job_are_macros() -> None:
+    facts = FACTS.changed(now=0, date="2026-11-02")
+    text = "$(Year) $(month) $(DAY:7) $(JobId) $(JobListId:x) $(TaskId)"
+    made, jobs = jobs_of(f'+A = "{text}"\noutput = o.$(JobId)\nqueue 2 in (a, b)\n', facts=facts)
+    assert made.cluster.get("A") == '"2026 11 02 1.0 1 0"'
+    outputs = [job.differences.get("Out") for job in jobs]
+    assert outputs == [None, '"o.1.1"', '"o.1.2"', '"o.1.3"']
+    assert made.cluster.get("Out") == '"o.1.0"'
+    assert values("+A = $(Year)$(Month)$(Day)\nqueue\n", "A") == ["19700101"]
+    assert values('Day = x\n+A = "$(Day)"\nqueue\n', "A") == ['"x"']
+
+
+def test_the_old_names_of_requests_stand_for_the_new_ones() -> None:
+    lines = '+A = "$(Request_CPUs) $(Request_Memory) $(VM_VCPUS) $(VM_MEMORY)"\nqueue\n'
+    assert values(f"RequestCpus = 3\nRequestMemory = 5\n{lines}", "A") == ['"3 5 3 5"']
+    assert values(f"request_cpus = 3\nrequest_memory = 5\n{lines}", "A") == ['"3 5 3 5"']
+    assert values(f"RequestCpus = 3\nvm_vcpus = 4\n{lines}", "A") == ['"3  4 "']
+    assert values("RequestCpus = 3\nqueue\n", "RequestCpus") == ["3"]
+
+
+def test_the_date_stays_and_the_number_changes_where_jobs_are_made_later() -> None:
+    made = submission(
+        "executable = job.sh\nmax_idle = 1\n+A = $(Year)\noutput = o.$(JobId).$(Year)\nqueue 3\n"
+    )
+    lines = render_digest(made, made.first_of_later(), "").split("\n")
+    assert "output=o.$(JobId).1970" in lines
+    assert not any(line.startswith("MY.A") for line in lines)
+
+
+def test_y_and_n_are_names_in_a_condition() -> None:
+    _, jobs = jobs_of("if ! defined N\nN = 4\nendif\nqueue $(N)\n")
+    assert len(jobs) == 4
+    with pytest.raises(SubmitError, match="y is not a valid if condition because expression is"):
+        jobs_of("if y\nendif\nqueue\n")
+    assert values("if defined use ROLE:Execute\n+A = 1\nendif\nqueue\n", "A") == ["1"]
