@@ -168,9 +168,9 @@ def test_a_bad_line_names_its_place(text: str) -> None:
         parse_mapfile(text)
 
 
-@pytest.mark.filterwarnings("error")
-def test_an_expression_that_python_may_read_otherwise_some_day_is_read_as_it_is_now() -> None:
-    assert parse_mapfile("SSL [[a]1 ann\n").map("SSL", "[1") == "ann"
+def test_expressions_are_perl_s_and_names_of_any_letters() -> None:
+    mapfile = parse_mapfile("SSL ^/CN=([[:alpha:]_]+)\\h(?<host>.*)\\z \\1@\\2\n")
+    assert mapfile.map("SSL", "/CN=ann_b höst") == "ann_b@höst"
 
 
 def test_computed_values_have_no_place_in_security_ads() -> None:

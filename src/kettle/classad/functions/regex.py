@@ -1,4 +1,4 @@
-"""Patterns. They are Perl's as far as Python's are, and see the bytes of UTF-8, not letters.
+"""Patterns. They are Perl's (`perl_patterns`), and see the bytes of UTF-8, not letters.
 
 Options: `i` without regard to case, `m` ^ and $ at every line, `s` dot matches newline, `x`
 blanks in the pattern mean nothing; for substitution `f` the rest of the text too, `g` every match.
@@ -16,9 +16,9 @@ from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.perl_patterns import compile_perl
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
-_NAMED_GROUP: Final = re.compile(rb"\(\?<(?=[A-Za-z_])")
 _GROUP: Final = re.compile(rb"\\([0-9])")
 # Limit: a pattern longer than this is ERROR.
 _MAX_PATTERN: Final = 65_536
@@ -39,9 +39,8 @@ def compile_pattern(pattern: str, options: str) -> re.Pattern[bytes] | None:
     for letter in options:
         # The letter of Perl's that are the same whatever their case are none.
         flags |= _FLAGS.get(letter.lower(), 0)
-    raw = _NAMED_GROUP.sub(b"(?P<", pattern.encode("utf-8", "surrogateescape"))
     try:
-        return re.compile(raw, flags)
+        return compile_perl(pattern.encode("utf-8", "surrogateescape"), flags)
     except (re.error, OverflowError, RecursionError):
         return None
 

@@ -9,13 +9,13 @@ written `/regex/flags`. Reading included files is the caller's. Source: wire not
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
+from kettle.perl_patterns import compile_perl
 
 # Limit: included files inside included files.
 MAXIMUM_DEPTH = 10
@@ -30,21 +30,27 @@ class MapLine:
     method: str
     canonical: str
     literal: str | None = None
-    pattern: re.Pattern[str] | None = None
+    pattern: re.Pattern[bytes] | None = None
 
     def apply(self, principal: str) -> str | None:
         """Return the canonical name of a principal, None if this line is not about it."""
         if self.literal is not None:
             return self.canonical.replace("\\0", principal) if self.literal == principal else None
         assert self.pattern is not None
-        found = self.pattern.search(principal)
+        found = self.pattern.search(_bytes(principal))
         if found is None:
             return None
-        groups = found.re.groups
-        return _GROUP.sub(
-            lambda one: (found[int(one[1])] or "") if int(one[1]) <= groups else "",
-            self.canonical,
-        )
+
+        def group(one: re.Match[str]) -> str:
+            number = int(one[1])
+            text = found[number] if number <= found.re.groups else None
+            return (text or b"").decode("utf-8", "surrogateescape")
+
+        return _GROUP.sub(group, self.canonical)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 class MapFile:
@@ -143,10 +149,7 @@ def _make_line(
         return MapLine(method, canonical, literal=principal.text)
     flags = re.IGNORECASE if "i" in principal.flags else re.RegexFlag(0)
     try:
-        with warnings.catch_warnings():
-            # Python says what some day it may read otherwise; the field's expressions are read now.
-            warnings.simplefilter("ignore", FutureWarning)
-            return MapLine(method, canonical, pattern=re.compile(principal.text, flags))
+        return MapLine(method, canonical, pattern=compile_perl(_bytes(principal.text), flags))
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(
             f"line {number} of {source} has a bad expression: {error}", source=source, line=number
