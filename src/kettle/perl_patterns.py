@@ -179,18 +179,28 @@ def _escape(pattern: bytes, position: int, out: list[bytes], known: dict[bytes, 
         return position + 3
     number = _NUMBER.match(pattern, position)
     if number is not None:
-        value = int(number[2], 8) if number[2] else int(number[1] or number[3] or b"0", 16)
-        if value > 255:
-            raise re.error("character code point value in \\x{} or \\o{} is too large")
-        out.append(b"\\x%02x" % value)
+        out.append(_byte(number))
         return number.end()
     reference = _REFERENCE.match(pattern, position) if known is _OUTSIDE else None
     if reference is not None:
-        name = reference[2] or reference[3] or reference[4]
-        out.append(b"(?P=" + name + b")" if name else b"(?:\\" + reference[1] + b")")
+        out.append(_same_again(reference))
         return reference.end()
     out.append(pattern[position : position + 2])
     return position + 2
+
+
+def _byte(number: re.Match[bytes]) -> bytes:
+    """Return a byte that is written as a number."""
+    value = int(number[2], 8) if number[2] else int(number[1] or number[3] or b"0", 16)
+    if value > 255:
+        raise re.error("character code point value in \\x{} or \\o{} is too large")
+    return b"\\x%02x" % value
+
+
+def _same_again(reference: re.Match[bytes]) -> bytes:
+    """Return what matches what a group has matched."""
+    name = reference[2] or reference[3] or reference[4]
+    return b"(?P=" + name + b")" if name else b"(?:\\" + reference[1] + b")"
 
 
 def _bracket(pattern: bytes, position: int, out: list[bytes]) -> int:

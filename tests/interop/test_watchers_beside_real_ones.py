@@ -3,6 +3,8 @@
 What ours reads was written by our pool, in text, XML and JSON; the real tools ask our schedd which
 logs those are. Both must say the same, but for the time of day. An XML log is not echoed as text
 here: of the table of resources the reference reads only some rows back from ads, ours all.
+
+Known by: CLAIMTOBE.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ OF_WHOEVER_ASKS = (
     "SubmittorPrio",
 )
 OF_A_MATCH = (
-    MatchWord("RemoteNegotiatingGroup", silent=f'"{NO_GROUP}"'),
+    MatchWord("RemoteNegotiatingGroup", silent='"<none>"'),
     MatchWord("RemoteAutoregroup", silent="false"),
     MatchWord("RemoteGroup"),
     MatchWord("MatchedConcurrencyLimits", asked_as="ConcurrencyLimits"),

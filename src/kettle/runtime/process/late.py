@@ -42,6 +42,7 @@ LATE = (
     ("kettle.runtime.daemon", "kettle.runtime.identity"),
     ("kettle.runtime.remote_settings", "kettle.config.declared"),
     ("kettle.runtime.renewal", "kettle.config.declared"),
+    ("kettle.runtime.storage.event_log_tail", "kettle.records.event_forms"),
     ("kettle.runtime.storage.event_logs", "kettle.records.event_forms"),
     ("kettle.runtime.storage.files", "kettle.runtime.process.privileges"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.disk"),
