@@ -19,7 +19,9 @@ from pool_jobs import ask_queue, daemon_pid, daemon_pids, run_tool, submit, wait
 
 shows = pytest.mark.shows
 
-CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\nPOLLING_INTERVAL = 1\n"
+CONFIG = (
+    "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\nPOLLING_INTERVAL = 1\nPERIODIC_EXPR_INTERVAL = 1\n"
+)
 SLEEPER = """\
 executable = /bin/sleep
 arguments = 60
@@ -86,6 +88,20 @@ def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, wo
     jobs.wait_for(1, 20, each=2)
     control(pool, "condor_rm", str(jobs.cluster))
     jobs.wait_for(9, 10)
+
+
+def test_a_file_that_is_broken_while_a_job_begins_does_not_stop_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    # Whoever submits needs a configuration as well: the job waits until the file is broken.
+    later = "hold = true\nperiodic_release = time() - EnteredCurrentStatus > 3\nqueue\n"
+    jobs = submit(pool, work, SLEEPER.replace("= 60", "= 0").replace("queue\n", later))
+    extra = Path(pool.folder, "config.d", "broken")
+    extra.write_text("this is no statement\n")
+    try:
+        jobs.wait_for(5, 30)
+    finally:
+        extra.unlink()
 
 
 def test_a_typo_and_a_reconfig_change_nothing_and_the_jobs_go_on(

@@ -128,7 +128,7 @@ class Config:
             wrong = self.placed(set_as, error)
         if self._tell is None:
             raise wrong
-        self._complain(which.name, f"{wrong}: its default is used")
+        self.complain(which.name, f"{wrong}: its default is used")
         return self._default_of(which)
 
     def value(self, which: knob.Knob[T]) -> T:
@@ -150,7 +150,7 @@ class Config:
         except ConfigError as error:
             if self._tell is None:
                 raise
-            self._complain(name, f"{self.placed(name, error)}: it counts as not set")
+            self.complain(name, f"{self.placed(name, error)}: it counts as not set")
             return None
 
     def forgive(self, tell: Callable[[str], object] | None = None) -> None:
@@ -175,7 +175,8 @@ class Config:
             hint=error.hint,
         )
 
-    def _complain(self, name: str, text: str) -> None:
+    def complain(self, name: str, text: str) -> None:
+        """Tell of what is wrong with a name, once; only where that is forgiven."""
         if self._tell is not None and name.upper() not in self._complained:
             self._complained.add(name.upper())
             self._tell(text)

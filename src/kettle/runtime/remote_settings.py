@@ -35,6 +35,8 @@ MOST_NAMES = 1000
 LONGEST_VALUE = 64 * 1024
 _SOURCE = "<Runtime>"
 _LIST = "RUNTIME_CONFIG_ADMIN"
+# The last configuration for each kind of child; those that a zygote forks have what it read.
+_READ: dict[str, Config] = {}
 _SETTING = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=[ \t]*([^\r\n]*?)\s*")
 
 
@@ -190,14 +192,22 @@ def load_for_child(subsystem: str) -> Config:
     """Return the configuration of a shadow host or starter, with what is set for its kind.
 
     It is born for a job while whoever bears it may still have an older configuration, so it
-    forgives: a knob that is set wrongly has its default, as its log says.
+    forgives: a knob that is set wrongly has its default, and where the files are none at all what
+    the zygote read counts; its log says so.
 
-    Raises ConfigError as `load_config` and `RemoteSettings.begin` do.
+    Raises ConfigError as `load_config` and `RemoteSettings.begin` do, where nothing was read yet.
     """
-    config = load_config(SystemSources(), dict(os.environ), subsystem=subsystem)
-    config.forgive()
+    try:
+        config = load_config(SystemSources(), dict(os.environ), subsystem=subsystem)
+        config.forgive()
+    except ConfigError as error:
+        if subsystem not in _READ:
+            raise
+        config = _READ[subsystem]
+        config.complain("", f"{error}\nThe configuration that was there at the start counts.")
     daemons = Privileges.find(config.get("CONDOR_IDS")).daemon
     RemoteSettings.begin(config, Files(), daemons.uid).apply(config)
+    _READ[subsystem] = config
     return config
 
 

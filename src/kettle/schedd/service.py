@@ -85,6 +85,7 @@ class ScheddService:
     # looks host names up in this codec.
     preload = (
         "kettle.shadow.services.host",
+        "kettle.shadow.services.warm",
         "kettle.runtime.storage.log_writer",
         "kettle.schedd.services.program",
         "encodings.idna",

@@ -14,6 +14,7 @@ from kettle.config.knobs.network import NetworkKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConfigError
+from kettle.runtime import remote_settings
 from kettle.runtime.daemon import Daemon
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings, load_for_child
@@ -178,3 +179,22 @@ def test_a_log_folder_that_is_another_is_told_of(file: Path) -> None:
     file.write_text("LOG = /elsewhere\n")
     _reconfigure(daemon)
     assert any(line.startswith("LOG is /elsewhere now: locks and addresses stay") for line in log)
+
+
+def test_who_is_born_for_a_job_while_a_file_is_broken_has_what_the_zygote_read(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The zygote reads it before any fork; the jobs of a host that ends at once would wait."""
+    monkeypatch.setattr(remote_settings, "_READ", {})
+    file.write_text("this is no statement\n")
+    with pytest.raises(ConfigError):
+        load_for_child("SHADOW")
+    file.write_text("PERIODIC_EXPR_INTERVAL = 7\n")
+    load_for_child("SHADOW")
+    file.write_text("this is no statement\n")
+    said: list[str] = []
+    config = load_for_child("SHADOW")
+    config.forgive(said.append)
+    assert config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] == 7
+    assert "neither an assignment nor a statement" in said[0]
+    assert said[0].endswith("The configuration that was there at the start counts.")
