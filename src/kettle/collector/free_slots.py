@@ -1,4 +1,4 @@
-"""Which slot updates are news for the negotiator: a slot that has become free, or has grown.
+"""Which slot updates are news for the negotiator: a slot is free, has grown, or is for others.
 
 A slot that comes up while jobs wait must not wait for the next NEGOTIATOR_INTERVAL, whoever's
 startd it belongs to, so the collector, which sees every slot, says so. Telling it is
@@ -23,9 +23,11 @@ class Offer(NamedTuple):
     cpus: float
     memory: float
     started_at: int
+    # Which jobs it is for; its owner may have another wish after a reconfiguration.
+    start: str | None
 
 
-NOTHING = Offer(free=False, cpus=0.0, memory=0.0, started_at=0)
+NOTHING = Offer(free=False, cpus=0.0, memory=0.0, started_at=0, start=None)
 
 
 def read_offer(slot: ClassAd) -> Offer:
@@ -37,6 +39,7 @@ def read_offer(slot: ClassAd) -> Offer:
         cpus=slot.real("Cpus") or 0.0,
         memory=slot.real("Memory") or 0.0,
         started_at=slot.integer("DaemonStartTime") or 0,
+        start=slot.text("Start"),
     )
 
 
@@ -56,6 +59,7 @@ class FreeSlots:
         return offer.free and (
             not before.free
             or offer.started_at != before.started_at
+            or offer.start != before.start
             or offer.cpus > before.cpus
             or offer.memory > before.memory
         )

@@ -12,6 +12,12 @@ def slot(state: str = "Unclaimed", cpus: int = 4, memory: int = 1000, started: i
     return ClassAd({"State": state, "Cpus": cpus, "Memory": memory, "DaemonStartTime": started})
 
 
+def willing(text: str) -> ClassAd:
+    ad = slot()
+    ad.insert_text("Start", text)
+    return ad
+
+
 @pytest.mark.parametrize(
     ("before", "after", "news"),
     [
@@ -25,6 +31,8 @@ def slot(state: str = "Unclaimed", cpus: int = 4, memory: int = 1000, started: i
         (slot(memory=10), slot(memory=20), True),
         (slot(), slot(started=6), True),
         (slot(), slot("Claimed"), False),
+        (willing("false"), willing("Owner is undefined"), True),
+        (willing("true"), willing("true"), False),
     ],
 )
 def test_what_is_offered_anew_is_news(before: ClassAd | None, after: ClassAd, news: bool) -> None:
