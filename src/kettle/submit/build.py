@@ -28,7 +28,7 @@ from kettle.submit import (
     words,
 )
 from kettle.submit.extended import read_extended_commands, read_templates
-from kettle.submit.job import Attributes, JobBuilder
+from kettle.submit.job import Attributes, JobBuilder, evaluate
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader
@@ -323,8 +323,7 @@ class Submission(Struct):
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
         self._forced_names = {name.lower() for name, _ in job.forced}
-        forced = job.forced.get("JobStatus")
-        self._status = int(forced) if forced and forced.isdecimal() else job.status
+        self._status = job.status if job.asked_status is None else job.asked_status
         self.is_factory = (
             job.param("max_idle") is not None or job.param("max_materialize") is not None
         )
@@ -418,6 +417,11 @@ def set_forced(job: JobBuilder) -> None:
             continue
         if not name:
             raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
+        if name.lower() == "jobstatus":
+            # Each job has it for itself; the queue takes no other than idle and held.
+            asked = evaluate(job.checked(name, text or "undefined"))
+            job.asked_status = asked if isinstance(asked, int) else None
+            continue
         job.forced.set(name, job.checked(name, text or "undefined"))
 
 

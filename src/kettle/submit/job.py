@@ -130,6 +130,8 @@ class JobBuilder:
         self.jars: list[str] = []
         self.executable_kib = 0
         self.status = 1
+        # What `+JobStatus` says, None where it is no number.
+        self.asked_status: int | None = None
         self.should_transfer = ""
         self.when_to_transfer = ""
         self.needs_deferral = False

@@ -338,3 +338,12 @@ def test_y_and_n_are_names_in_a_condition() -> None:
     with pytest.raises(SubmitError, match="y is not a valid if condition because expression is"):
         jobs_of("if y\nendif\nqueue\n")
     assert values("if defined use ROLE:Execute\n+A = 1\nendif\nqueue\n", "A") == ["1"]
+
+
+def test_the_status_that_is_asked_for_is_the_jobs_own_and_none_of_the_cluster() -> None:
+    asked = {"4": 4, "5": 5, "1 + 1": 2, '"x"': 1, "undefined": 1, "-1": -1}
+    for text, status in asked.items():
+        made, jobs = jobs_of(f"+JobStatus = {text}\nqueue 2\n")
+        assert [job.status for job in jobs] == [status, status]
+        assert made.cluster.get("JobStatus") is None
+        assert all("JobStatus" not in dict(job.differences) for job in jobs)

@@ -79,8 +79,9 @@ def decide_new(
         raise RefusedError(f"ClusterId of cluster {cluster} cannot be {text}", code=errno.EINVAL)
     if lower == "procid" and proc >= 0 and text != str(proc):
         raise RefusedError(f"ProcId of job {cluster}.{proc} cannot be {text}", code=errno.EINVAL)
-    if lower == "jobstatus" and text not in _NEW_STATUSES and not actor.super_user:
-        raise RefusedError(f"a new job cannot have JobStatus {text}", code=errno.EINVAL)
+    if lower == "jobstatus" and text not in _NEW_STATUSES:
+        # A new job is idle or held, whoever submits it; of anything else clients are not told.
+        return None
     if lower in settings.secure or lower in NOTES:
         # An ad that was copied from another queue may have such notes; they mean nothing here.
         return None

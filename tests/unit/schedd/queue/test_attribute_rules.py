@@ -48,7 +48,7 @@ def verdict(decide: object, *arguments: object, **more: object) -> str | None:
         # A job begins idle or held.
         ("JobStatus", "1", "1", "1"),
         ("JobStatus", "5", "5", "5"),
-        ("JobStatus", "2", REFUSED, "2"),
+        *[("JobStatus", number, None, None) for number in ("0", "2", "3", "4", "7", "1 + 3")],
         # What the schedd says itself is passed over, what is secret refused.
         ("x509UserProxySubject", '"me"', None, None),
         ("KettleShadowEvents", '"/etc/passwd|x"', None, None),

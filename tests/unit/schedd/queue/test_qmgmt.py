@@ -495,3 +495,16 @@ def test_a_log_that_changes_an_ad_after_it_left_makes_no_job_of_it() -> None:
     cluster, proc = job.id
     schedd.journal.append(b"102 %d.%d\n103 %d.%d JobPrio 5\n" % (cluster, proc, cluster, proc))
     assert not schedd.replayed().jobs
+
+
+def test_a_new_job_is_idle_whatever_its_submitter_says_of_its_status() -> None:
+    for actor in (ALICE, ROOT):
+        schedd = Schedd(root_may_own=True)
+        client = schedd.client(actor)
+        cluster = client.call(calls.NewCluster()).value
+        proc = client.call(calls.NewProc(cluster)).value
+        client.set(cluster, -1, "Owner", '"alice"')
+        client.set(cluster, -1, "JobStatus", "4")
+        client.set(cluster, proc, "JobStatus", "3")
+        client.send(calls.CommitTransactionNoFlags())
+        assert [int(job.status) for job in schedd.queue.jobs.values()] == [1]
