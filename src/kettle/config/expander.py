@@ -170,12 +170,13 @@ def find_reference(text: str, position: int) -> Reference | None:
     return None
 
 
-NAME = late_pattern(r"[A-Za-z0-9_.]+")
+# Nothing is a name too, one that nobody sets.
+NAME = late_pattern(r"[A-Za-z0-9_.]*")
 
 
 def _named(text: str, start: int, body: int, function: str) -> Reference | None:
     name = NAME.match(text, body)
-    if name is None:
+    if name is None or (function and not name.group()):
         return None
     after = text[name.end() : name.end() + 1]
     if after == ")":

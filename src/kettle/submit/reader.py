@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kettle.submit.sources import SubmitSources
 
 QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
-OWN_ATTRIBUTE = late_pattern(r"([+-])\s*([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
+OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
 BARE = late_pattern(
     r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)", re.IGNORECASE
 )

@@ -54,7 +54,7 @@ def set_requests(job: JobBuilder) -> None:
                 f"WARNING: {command} asks for a custom resource named {name}. "
                 f"Did you mean request_{near[0].lower()}?"
             )
-        if text is not None and text.lower() != "undefined":
+        if text is not None:
             job.set_expression(f"Request{name}", text)
 
 

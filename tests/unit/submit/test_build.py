@@ -347,3 +347,20 @@ def test_the_status_that_is_asked_for_is_the_jobs_own_and_none_of_the_cluster() 
         assert [job.status for job in jobs] == [status, status]
         assert made.cluster.get("JobStatus") is None
         assert all("JobStatus" not in dict(job.differences) for job in jobs)
+
+
+def test_a_macro_without_a_name_is_nothing_and_its_default_counts() -> None:
+    text = '+A = "[$()][$(:d)][$( )][$(:$())][$$()]"\nqueue\n'
+    assert values(text, "A") == ['"[][d][$( )][][$$()]"']
+
+
+def test_a_custom_request_may_be_undefined() -> None:
+    made, _ = jobs_of("request_foo = undefined\nrequest_cpus = undefined\nqueue\n")
+    assert made.cluster.get("RequestFoo") == "undefined"
+    assert "(TARGET.foo >= Requestfoo)" in (made.cluster.get("Requirements") or "")
+    assert made.cluster.get("RequestCpus") is None
+
+
+def test_a_blank_after_the_plus_of_an_attribute_is_a_mistake() -> None:
+    with pytest.raises(SubmitError, match="Failed to parse command file"):
+        jobs_of("+ A = 1\nqueue\n")
