@@ -11,7 +11,8 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.programs import Streams
 from kettle.tools.submitting import condor_run
 from kettle.tools.submitting.condor_submit import main, parse_arguments
-from kettle.tools.submitting.sending import describe_offer
+from kettle.tools.submitting.sending import describe_offer, warn_of_sets
+from unit.submit.submitting import jobs_of
 
 DESCRIPTION = "executable = /bin/echo\nqueue\n"
 
@@ -176,3 +177,22 @@ def test_condor_run_says_that_nothing_was_submitted() -> None:
     environment = {"CONDOR_CONFIG": "/dev/null", "HOME": str(Path.cwd())}
     assert condor_run.main(argv, environment, where) == 2
     assert (out.getvalue(), err.getvalue().splitlines()[-1]) == ("", "Failed to submit Condor job.")
+
+
+def test_what_a_macro_function_cannot_do_is_told_before_what_follows_from_it(
+    tmp_path: Path,
+) -> None:
+    lines = 'arguments = $STRING(strcat("a","b"))\n'
+    (tmp_path / "job.sub").write_text(f"executable = /bin/echo\n{lines}queue\n")
+    code, _, err = submit("-dry-run", "-", "job.sub")
+    assert code == 1
+    first = "ERROR at Queue statement on Line 3: $STRING macro: '\"b\"' is not a valid format"
+    assert err.startswith(f"{first} specifier!\n\t at Step 0, ItemIndex 0\nERROR: ")
+
+
+def test_a_set_of_jobs_is_a_name_and_is_told_to_be_no_more() -> None:
+    for line, warnings in (("jobset = my set", 1), ("", 0)):
+        made, _ = jobs_of(f"{line}\nqueue\n")
+        warn_of_sets(made)
+        said = ["\nWARNING: schedd does not support jobsets."]
+        assert made.warnings == said[:warnings]

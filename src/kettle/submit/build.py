@@ -31,7 +31,7 @@ from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder, evaluate
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
-from kettle.submit.reader import QueueText, SubmitReader
+from kettle.submit.reader import QueueText, SubmitReader, at_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -234,6 +234,8 @@ class Submission(Struct):
     def _set_row(self, statement: QueueStatement, row: Row) -> None:
         macros = self.macros
         index, step = str(row.index), str(row.step)
+        where = f"\n\t at Step {step}, ItemIndex {index}"
+        macros.place = (at_queue(statement.line), where)
         macros.live = {
             "Process": str(self.job_count),
             "Step": step,

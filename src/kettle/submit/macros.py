@@ -58,6 +58,9 @@ class SubmitMacros:
         self.facts = facts
         self.warnings: list[str] = []
         self.problems: list[str] = []
+        self._told: set[str] = set()
+        # What is said before and after a problem: where it was met.
+        self.place = ("ERROR: ", "")
         self.files: list[str] = []
         self.variables: dict[str, Variable] = {}
         self.row_variables: dict[str, Variable] = {}
@@ -80,11 +83,11 @@ class SubmitMacros:
             self.raw,
             facts.environment.get,
             sources.random,
-            on_problem=self.problems.append,
+            on_problem=self._take_problem,
             absolute=self.absolute,
         )
         self._quiet = Expander(
-            self._peek, facts.environment.get, sources.random, on_problem=self.problems.append
+            self._peek, facts.environment.get, sources.random, on_problem=self._take_problem
         )
 
     def assign(self, name: str, text: str, origin: Origin) -> None:
@@ -142,6 +145,14 @@ class SubmitMacros:
             if not variable.used and "." not in key
         ]
         return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
+
+    def _take_problem(self, text: str) -> None:
+        """Note what a function could not do, once however many jobs meet it."""
+        text = text.removeprefix('ERROR "').removesuffix('"')
+        if text not in self._told:
+            self._told.add(text)
+            before, after = self.place
+            self.problems.append(f"{before}{text}{after}")
 
     def _peek(self, name: str) -> str | None:
         variable = self.variables.get(name.upper())

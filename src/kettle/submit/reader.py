@@ -53,6 +53,7 @@ class SubmitReader(StatementReader):
     def next_queue(self) -> QueueText | None:
         """Read statements up to the next `queue`; None at the end; raise SubmitError."""
         while (line := self.lines.next_line()) is not None:
+            self.macros.place = (f"ERROR on Line {self.lines.number} of submit file: ", "")
             try:
                 if self.branches.read(line, self.table):
                     continue
@@ -61,6 +62,7 @@ class SubmitReader(StatementReader):
                 found = QUEUE.match(line)
                 if found is not None:
                     self.read_appended()
+                    self.macros.place = (at_queue(self.lines.number), "")
                     return QueueText(found.group(1) or "", self.lines.number)
                 self.read_statement(line, self.lines, self.place)
             except Trouble as trouble:
@@ -180,6 +182,11 @@ class SubmitReader(StatementReader):
             f"{self._at(place, lines.number)}: cannot parse: {line}",
             tail="invalid queue statement.",
         )
+
+
+def at_queue(line: int) -> str:
+    """Say that a problem was met at a queue statement."""
+    return f"ERROR at Queue statement on Line {line}: "
 
 
 class _Adapted:

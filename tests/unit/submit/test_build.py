@@ -364,3 +364,13 @@ def test_a_custom_request_may_be_undefined() -> None:
 def test_a_blank_after_the_plus_of_an_attribute_is_a_mistake() -> None:
     with pytest.raises(SubmitError, match="Failed to parse command file"):
         jobs_of("+ A = 1\nqueue\n")
+
+
+def test_what_a_macro_function_cannot_do_is_told_with_its_place_and_once() -> None:
+    made, _ = jobs_of('if $INT(x)\nendif\n+A = "$CHOICE(5,a,b)"\nqueue 3\n')
+    first, second = made.warnings
+    assert first == (
+        "ERROR on Line 2 of submit file: $INT() macro: x does not evaluate to an integer!"
+    )
+    assert second.startswith("ERROR at Queue statement on Line 5: $CHOICE() config macro: index 5")
+    assert second.endswith(" is out of range!\n\t at Step 0, ItemIndex 0")

@@ -94,7 +94,9 @@ class Progress:
             err.write(f"{warning}\n")
 
     def fail(self, submission: Submission, error: KettleError) -> None:
-        """Show why it ended."""
+        """Show why it ended, after what no macro function could do."""
+        for problem in submission.macros.problems:
+            self.streams.stderr.write(f"{problem}\n")
         message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
         self.streams.stderr.write(f"{message}\n")
         for warning in submission.warnings:
@@ -286,6 +288,12 @@ def tell_silence(reach: Reach, error: NotConnected) -> str:
     return f"\nERROR: Failed to connect to {whom}\n{explain_in_line(error)}\n"
 
 
+def warn_of_sets(submission: Submission) -> None:
+    """Warn whoever names a set of jobs, of which there are no records: jobs only have its name."""
+    if submission.cluster.get("JobSetName") is not None:
+        submission.warnings.insert(0, "\nWARNING: schedd does not support jobsets.")
+
+
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
     """Put the jobs into the queue; return the cluster and how many there are."""
     from kettle.client.queue import Queue
@@ -302,6 +310,7 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
             sender.progress.count = count
         else:
             cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+        warn_of_sets(submission)
         if count:
             warning = queue.commit()
             if warning:
