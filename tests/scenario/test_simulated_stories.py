@@ -245,6 +245,29 @@ def test_a_start_that_no_log_tells_of_is_counted_before_the_program_begins(
     tell(tmp_path, story)
 
 
+def test_a_job_is_known_from_the_moment_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its shadow dies before the startd has heard from its starter: it is found, and runs once."""
+
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("j", seconds=100.0, code=0))
+        begun, begin = asyncio.Event(), pool.witness.begin
+
+        def note(job: str, machine: str, now: float) -> Execution:
+            begun.set()
+            return begin(job, machine, now)
+
+        monkeypatch.setattr(pool.witness, "begin", note)
+        await begun.wait()
+        kill(pool, "condor_shadow")
+        await asyncio.sleep(300)
+        assert len(pool.witness.executions) == 1
+        assert events_of(pool, "j") == ["000", "001", "022", "023", "005"]
+
+    tell(tmp_path, story)
+
+
 def test_a_job_removed_while_its_end_waits_for_room_ends_once_in_its_log(tmp_path: Path) -> None:
     async def story(pool: SimulatedPool) -> None:
         [ap], [alice] = pool.access_points, pool.users

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError
 from kettle.runtime.sockets.stream import Stream
@@ -14,9 +16,13 @@ from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.machine import SlotRecord
 from kettle.startd.services.parts import Startd
 from kettle.startd.services.schedds import Schedds
+from kettle.startd.services.starters import StarterProcess
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims as messages
 from kettle.wire.messages.collector import Query, QueryReply
+
+# How long is waited for a starter to say where it listens.
+_HEARD_SECONDS = 5.0
 
 
 class OtherCommands:
@@ -93,18 +99,27 @@ class OtherCommands:
             reply["Result"] = "InvalidRequest"
             reply["ErrorString"] = f"{name} is not a request this startd answers"
         else:
-            self._locate(request, reply)
+            await self._locate(request, reply)
         await stream.send(messages.ClaimCommandReply(reply))
 
-    def _locate(self, request: ClassAd, reply: ClassAd) -> None:
+    async def _locate(self, request: ClassAd, reply: ClassAd) -> None:
+        """Say where the starter of a claim's job is; "Failure" only if no job of the claim is left.
+
+        Whoever hears that starts the job anew.
+        """
         startd = self._startd
-        record = startd.machine.find_claim(request.string("ClaimId") or "")
-        starter = startd.starters.find(record.slot.activation) if record is not None else None
+        claim_id = request.string("ClaimId") or ""
         wanted = request.string("GlobalJobId")
+        starter = await self._heard_of(claim_id)
+        record = startd.machine.find_claim(claim_id)
         job = record.job if record is not None else None
-        if record is None or starter is None or not starter.address or job is None:
+        if record is None or job is None or not self._runs(record):
             reply["Result"] = "Failure"
             reply["ErrorString"] = "no starter runs for this claim"
+            return
+        if starter is None or not starter.address:
+            reply["Result"] = "CommunicationError"
+            reply["ErrorString"] = "the starter has not said yet where it listens"
             return
         if wanted and wanted != job.string("GlobalJobId"):
             reply["Result"] = "Failure"
@@ -120,6 +135,31 @@ class OtherCommands:
                 reply.insert_text(attribute, text)
         reply["StarterIpAddr"] = starter.address
         reply["Result"] = "Success"
+
+    def _runs(self, record: SlotRecord) -> bool:
+        """Whether a job of the slot's claim runs, or its starter is on its way."""
+        begun = record.claim is not None and record.claim.phase is ClaimPhase.ACTIVE
+        return begun or self._startd.starters.find(record.slot.activation) is not None
+
+    async def _heard_of(self, claim_id: str) -> StarterProcess | None:
+        """Return the starter of a claim's job, when it has said where it listens, or is gone.
+
+        It says so when its job has lasted for a moment, so whoever asks early waits.
+        """
+        record = self._startd.machine.find_claim(claim_id)
+        if record is None or not self._runs(record):
+            return None
+        starter = self._startd.starters.find(record.slot.activation)
+        if starter is not None and not starter.heard.is_set():
+            words = [asyncio.ensure_future(each.wait()) for each in (starter.heard, starter.done)]
+            try:
+                await asyncio.wait(
+                    words, timeout=_HEARD_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+            finally:
+                for word in words:
+                    word.cancel()
+        return self._startd.starters.find(record.slot.activation)
 
 
 def _satisfies(query: ClassAd, ad: ClassAd) -> bool:

@@ -55,6 +55,8 @@ class StarterProcess:
     machine_stamp: tuple[int, int] = (0, 0)
     child: Child | None = None
     address: str = ""
+    # Set when the address is known: a job that is over in a moment is none to be looked for.
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
     usage: ClassAd | None = None
     final: ClassAd | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -280,6 +282,7 @@ class Starters:
         address = report.content.string("StarterIpAddr")
         if address:
             starter.address = address
+            starter.heard.set()
         if isinstance(report, words.StarterDone):
             starter.final = report.content
             self._finish(starter)
