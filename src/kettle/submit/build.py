@@ -246,9 +246,7 @@ class Submission(Struct):
         }
         for name, value in zip(statement.variables, row.values, strict=False):
             variable = macros.row_variables.get(name.upper())
-            if name.upper() == "ITEM":
-                macros.live["Item"] = value
-            elif variable is None:
+            if variable is None:
                 origin = Origin(self.facts.file_name, statement.line)
                 macros.row_variables[name.upper()] = Variable(name, value, origin)
             else:

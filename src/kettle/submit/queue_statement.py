@@ -26,6 +26,7 @@ KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IG
 # A number may have blanks before it, and nothing but the next mark behind it.
 _BOUND = r"((?:\s*[+-]?\d+)?)"
 SLICE = late_pattern(rf"\[{_BOUND}(?::{_BOUND})?(?::{_BOUND})?\]")
+MAYBE_SLICE = late_pattern(r"\[[^\s(]*[\s(]")
 SEPARATORS = late_pattern(r"[\s,]+")
 COUNT_FIRST = late_pattern(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
 VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
@@ -159,7 +160,8 @@ def _matching_kind(rest: str, how: str) -> tuple[str, str]:
 
 
 def _slice(rest: str, reader: SubmitReader) -> tuple[slice, str]:
-    if not rest.startswith("["):
+    if not MAYBE_SLICE.match(rest):
+        # The last word is an item, also one that begins as a slice does: `matching [ab].dat`.
         return slice(None), rest
     match = SLICE.match(rest)
     if match is None:

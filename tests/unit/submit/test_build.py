@@ -374,3 +374,33 @@ def test_what_a_macro_function_cannot_do_is_told_with_its_place_and_once() -> No
     )
     assert second.startswith("ERROR at Queue statement on Line 5: $CHOICE() config macro: index 5")
     assert second.endswith(" is out of range!\n\t at Step 0, ItemIndex 0")
+
+
+def test_an_item_that_nobody_looks_at_is_told_as_any_variable() -> None:
+    made, _ = jobs_of("queue in (a, b)\n")
+    assert made.warnings == [
+        "WARNING: the Queue variable 'Item' was unused by condor_submit. Is it a typo?"
+    ]
+    for text in (
+        "arguments = $(Item)\nqueue in (a, b)\n",
+        "queue 3\n",
+        "arguments=$(Item)\nqueue\n",
+    ):
+        assert jobs_of(text)[0].warnings == []
+    assert values("arguments = $(ITEM)\nqueue 1 in (a, b)\n", "Args") == ['"a"', '"b"']
+
+
+def test_a_pattern_in_brackets_is_no_slice() -> None:
+    files = {"a.dat": "", "b.dat": "", "c.dat": ""}
+    found = {
+        "matching [ab].dat": ["a.dat", "b.dat"],
+        "matching files [bc].dat": ["b.dat", "c.dat"],
+        "matching [1:] [ab].dat": ["b.dat"],
+        "in [1]": ["[1]"],
+        "in [1:] (x y)": ["y"],
+    }
+    for text, items in found.items():
+        said = values(f'+A = "$(v)"\nqueue v {text}\n', "A", files=files)
+        assert said == [f'"{item}"' for item in items]
+    with pytest.raises(SubmitError, match="Invalid"):
+        jobs_of("queue v matching [ab].dat c.dat\n", files=files)
