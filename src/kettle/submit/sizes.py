@@ -10,6 +10,8 @@ from kettle.patterns import late_pattern
 SIZE = late_pattern(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
 # Limit: numbers beyond this are no sizes.
 MOST = float(1 << 62)
+# Limit: longer texts are no sizes; the pattern's time grows with the square of the digits.
+LONGEST = 256
 KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
 
 
@@ -18,7 +20,7 @@ def parse_size(text: str, unit: str) -> int | None:
 
     None where it is not a size but an expression, or more than any machine has.
     """
-    match = SIZE.fullmatch(text)
+    match = _read(text)
     if match is None:
         return None
     number, suffix = float(match.group(1)), (match.group(2) or unit).upper()
@@ -34,5 +36,9 @@ def parse_size(text: str, unit: str) -> int | None:
 
 def missing_unit(text: str) -> bool:
     """Tell whether a size is a bare number."""
-    match = SIZE.fullmatch(text)
+    match = _read(text)
     return match is not None and match.group(2) is None
+
+
+def _read(text: str) -> re.Match[str] | None:
+    return SIZE.fullmatch(text) if len(text) <= LONGEST else None

@@ -10,7 +10,9 @@ import pytest
 
 from kettle.classad import ERROR, ClassAd, parse_expression
 from kettle.classad.functions import regex
+from kettle.errors import AuthenticationFailed
 from kettle.runtime import pattern_limit
+from kettle.wire.security.mapfile import parse_mapfile
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +60,15 @@ def test_many_names_have_one_bound_together() -> None:
         with pytest.raises(TimeoutError):
             regex.matching(pattern, names)
     assert time.process_time() - began < 2 * pattern_limit.PATTERN_SECONDS
+
+
+def test_an_expression_of_a_map_file_that_takes_too_long_lets_nobody_in() -> None:
+    mapfile = parse_mapfile('SSL "^/CN=(a+)+$" bad@x\nSSL (.*) anybody@x\n')
+    with pytest.raises(AuthenticationFailed, match="takes too long"):
+        mapfile.map("SSL", "/CN=" + "a" * 60 + "!")
+    # One stranger's name does not keep others out.
+    assert mapfile.map("SSL", "/CN=aa") == "bad@x"
+    assert mapfile.map("SSL", "/CN=b") == "anybody@x"
 
 
 def test_unresolved_and_member_lists_still_match() -> None:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kettle.errors import ConfigError
+from kettle.classad.functions.regex import search_in_time
+from kettle.errors import AuthenticationFailed, ConfigError
 from kettle.patterns import late_pattern
 from kettle.perl_patterns import compile_perl
 
@@ -33,11 +34,21 @@ class MapLine:
     pattern: re.Pattern[bytes] | None = None
 
     def apply(self, principal: str) -> str | None:
-        """Return the canonical name of a principal, None if this line is not about it."""
+        """Return the canonical name of a principal, None if this line is not about it.
+
+        AuthenticationFailed where a daemon would have to look for too long.
+        """
         if self.literal is not None:
             return self.canonical.replace("\\0", principal) if self.literal == principal else None
         assert self.pattern is not None
-        found = self.pattern.search(_bytes(principal))
+        try:
+            found = search_in_time(self.pattern, _bytes(principal))
+        except TimeoutError:
+            # The next line might give more than this one: whoever it was meant for, nobody is in.
+            expression = self.pattern.pattern[:200].decode("utf-8", "replace")
+            raise AuthenticationFailed(
+                f"the map file's expression {expression} takes too long for {principal[:200]!r}"
+            ) from None
         if found is None:
             return None
 
