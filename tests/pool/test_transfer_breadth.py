@@ -489,7 +489,12 @@ def test_what_travelled_is_counted_in_the_job_s_ad(pool: PersonalPool, work: Pat
     assert isinstance(counts, ClassAd)
     assert (counts.integer("CEDAR"), counts.integer("FILE")) == (2, 1)
     size = 5 + os.path.getsize(work / "job.sh")
-    expected = {"CedarSizeBytes": size, "CedarFilesCount": 2, "FileFilesCount": 1}
+    expected = {
+        "CedarSizeBytes": size,
+        "CedarFilesCount": 2,
+        "FILEFilesCount": 1,
+        "FILESizeBytes": 3,
+    }
     assert statistics(ad, "TransferInputStats") == {
         f"{name}{when}": count for name, count in expected.items() for when in ("Total", "LastRun")
     }

@@ -59,13 +59,14 @@ def test_the_starter_gets_the_job_with_the_shadows_additions(tmp_path: Path) -> 
     play(tmp_path, scenario, script=script)
 
 
-def test_a_run_that_ends_takes_away_how_an_earlier_one_was_ended(tmp_path: Path) -> None:
+def test_how_an_earlier_run_was_ended_stays_beside_how_this_one_ended(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, ExitBySignal=True, ExitSignal=15)
         assert exit_of(await here.ended()) == (100, True)
-        found = {name: here.updates[name] for name in ("ExitBySignal", "ExitSignal", "ExitCode")}
-        # What is literally undefined goes.
-        assert found == {"ExitBySignal": "false", "ExitSignal": "undefined", "ExitCode": "0"}
+        # Observed of a real pool: a job killed first and then ended by itself has both in its
+        # record, and so has one the other way around.
+        assert (here.updates["ExitBySignal"], here.updates["ExitCode"]) == ("false", "0")
+        assert "ExitSignal" not in here.updates
 
     play(tmp_path, scenario)
 

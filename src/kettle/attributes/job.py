@@ -570,10 +570,10 @@ class Job:
     TransferInFinished = time(written_by="shadow", doc="When the input had arrived.")
     TransferInput = string(written_by="submit", doc="Files and URLs to send along.")
     TransferInputFileCounts = nested(
-        written_by="shadow", doc="How many files of which way the job's input is."
+        written_by="shadow", doc="How many inputs the job names, by protocol."
     )
     TransferInputSizeMB = integer(
-        written_by="submit, shadow", unit="MB", doc="How large the input is."
+        written_by="submit", unit="MB", doc="How large the input is, and the executable."
     )
     TransferInputStats = nested(written_by="shadow", doc="How the input travelled.")
     TransferInQueued = time(written_by="shadow", doc="When the input began to wait for its turn.")

@@ -257,6 +257,13 @@ def exit_attributes(status: int) -> dict[str, object]:
     return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
 
 
+def exit_status(universe: int, status: int) -> dict[str, object]:
+    """Return ExitStatus, which of all universes the scheduler's has for how the program ended."""
+    if universe != JobUniverse.SCHEDULER or not os.WIFEXITED(status):
+        return {}
+    return {"ExitStatus": os.WEXITSTATUS(status)}
+
+
 def leave_signal(ad: ClassAd, wish: str) -> int:
     """Return the signal that asks a scheduler-universe job to leave."""
     names = {"Remove": "RemoveKillSig", "Hold": "HoldKillSig"}

@@ -109,6 +109,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
         **shadow_attributes(ad, now),
         "JobCurrentStartDate": str(now),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+        "JobCurrentReconnectAttempt": "undefined",
         **last_start(ad),
     }
     if "JobStartDate" not in ad:

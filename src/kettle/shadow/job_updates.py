@@ -117,15 +117,18 @@ def transfer_stats(
     last |= _moved_by_plugins(peer_ack)
     totals = {f"{name}Total": count for name, count in last.items()}
     earlier = before if before is not None else ClassAd()
-    for name in earlier.own_names():
-        if name.endswith("Total") and is_attribute_name(name):
+    known = {name.lower(): name for name in totals}
+    for own in earlier.own_names():
+        if own.endswith("Total") and is_attribute_name(own):
+            # Whatever the case that an earlier run's machine wrote it in.
+            name = known.get(own.lower(), own)
             totals[name] = totals.get(name, 0) + (earlier.integer(name) or 0)
     runs = {f"{name}LastRun": count for name, count in last.items()}
     return f"[ {'; '.join(f'{name} = {count}' for name, count in (totals | runs).items())} ]"
 
 
 def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:
-    """Return how many files the other side's plug-ins moved, by protocol."""
+    """Return how many files, and bytes, the other side's plug-ins moved, by protocol."""
     stats = peer_ack.evaluate("TransferStats") if peer_ack is not None else None
     if not isinstance(stats, ClassAd):
         return {}
@@ -134,9 +137,9 @@ def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:
     return {
         name: count
         for name, count in counts.items()
-        if name.endswith("FilesCount")
+        if name.endswith(("FilesCount", "SizeBytes"))
         and is_attribute_name(name)
-        and name != "CedarFilesCount"
+        and not name.startswith("Cedar")
         and count > 0
     }
 

@@ -84,7 +84,8 @@ class Step(NamedTuple):
 class JobPlan(NamedTuple):
     """One job: its number, its status, its row, and what it has otherwise than the cluster.
 
-    `total` is how many jobs its statement makes, where they are made later.
+    `total` is how many jobs its statement makes, where they are made later, and `next_row` the
+    item of the one after it: None if that is the same one, -1 if there is none.
     """
 
     proc: int
@@ -92,6 +93,7 @@ class JobPlan(NamedTuple):
     row: Row
     differences: Attributes
     total: int = 0
+    next_row: int | None = None
 
 
 class SubmitOptions(Struct):

@@ -57,7 +57,8 @@ def later_jobs(
                     submission._status = first.status
                 differences = _differences(submission, live, cluster)
                 status = submission._status
-                yield JobPlan(submission.job_count, status, row, differences, total)
+                following = statement.next_row(row)
+                yield JobPlan(submission.job_count, status, row, differences, total, following)
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message) from error

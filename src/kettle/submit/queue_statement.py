@@ -75,6 +75,18 @@ class QueueStatement(Struct):
             for step in range(self.count):
                 yield Row(index, step, values)
 
+    def next_row(self, row: Row) -> int | None:
+        """Return the item of the job after `row`'s, -1 if that was the last one.
+
+        None if it is the same: `queue 2 x in ...` makes two jobs of each item, and a statement
+        without items has but one row.
+        """
+        if self.items is None or row.step + 1 < self.count:
+            return None
+        chosen = range(len(self.items))[self.selected]
+        position = chosen.index(row.index) + 1
+        return chosen[position] if position < len(chosen) else -1
+
     def job_count(self) -> int:
         """Return how many jobs the statement makes."""
         if self.items is None:

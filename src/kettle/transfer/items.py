@@ -45,8 +45,8 @@ class SendUrl:
 class ReportUrl:
     """The outcome of an output file that the sender put to a URL with a plug-in (999/7).
 
-    What is not sent: the hold `subcode` of a failure, and whether it was an `orderly` one, told by
-    a plug-in that itself ended well.
+    What is not sent: the hold `subcode` of a failure, whether it was an `orderly` one, told by a
+    plug-in that itself ended well, and how many bytes went.
     """
 
     name: str
@@ -55,6 +55,7 @@ class ReportUrl:
     error: str = ""
     subcode: int = 0
     orderly: bool = False
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,8 @@ class Outcome:
     plugin_failed: bool = False
     final: bool = False
     spent: Spent = field(default_factory=Spent)
-    urls: dict[str, int] = field(default_factory=dict)
+    # What plug-ins moved here: by scheme, how many files and how many bytes.
+    urls: dict[str, tuple[int, int]] = field(default_factory=dict)
     # What the other side said at the end: its TransferStats count what its plug-ins fetched.
     peer_ack: ClassAd | None = None
 
@@ -111,14 +112,21 @@ class Outcome:
         """Whether everything arrived."""
         return self.failure is None
 
+    def count_url(self, url: str, size: int) -> None:
+        """Count a file that a plug-in moved here."""
+        scheme = url.partition("://")[0].lower()
+        files, before = self.urls.get(scheme, (0, 0))
+        self.urls[scheme] = (files + 1, before + size)
+
     def stats(self) -> ClassAd:
         """Return TransferStats, as acks and TransferInputStats carry it."""
         protocols = ["cedar", *sorted(self.urls)]
         stats = ClassAd({"Protocols": ",".join(protocols)})
         stats["CedarSizeBytes"] = self.bytes
         stats["CedarFilesCount"] = self.files
-        for scheme, count in self.urls.items():
-            stats[f"{scheme.capitalize()}FilesCount"] = count
+        for scheme, (count, size) in self.urls.items():
+            stats[f"{scheme.upper()}FilesCount"] = count
+            stats[f"{scheme.upper()}SizeBytes"] = size
         return stats
 
 

@@ -241,24 +241,30 @@ def plan_input(
     build = _Builder(view, _Encryption.of(job, "Input"))
     base = job.string("Iwd") or "/"
     keep_path = job.boolean("PreserveRelativePaths") is True
-    for program in plugin_programs(job.string("TransferPlugins")):
-        build.add_entry(program, base, keep_path=False)
-    entries = split_list(job.string("TransferInput"))
-    proxy = job.string("X509UserProxy")
-    if proxy and proxy not in entries:
-        entries.append(proxy)
-    for entry in entries:
-        build.add_entry(entry, base, keep_path=keep_path)
-    if is_standard_stream(job, "In"):
-        build.add_entry(job.string("In") or "", base, keep_path=False)
-    command = job.string("Cmd")
-    if command and job.boolean("TransferExecutable") is not False:
-        build.add_entry(command, base, keep_path=False)
+    for entry, is_listed in _input_entries(job):
+        build.add_entry(entry, base, keep_path=keep_path and is_listed)
     if checkpoint:
         build.add_tree(checkpoint, "", checkpoint)
     for item in restored:
         build.add(item)
     return Plan(tuple(build.items.values()), build.bytes())
+
+
+def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:
+    """Yield what a job names as its input, each with whether it stands in TransferInput's list."""
+    for program in plugin_programs(job.string("TransferPlugins")):
+        yield program, False
+    entries = split_list(job.string("TransferInput"))
+    proxy = job.string("X509UserProxy")
+    if proxy and proxy not in entries:
+        entries.append(proxy)
+    for entry in entries:
+        yield entry, True
+    if is_standard_stream(job, "In"):
+        yield job.string("In") or "", False
+    command = job.string("Cmd")
+    if command and job.boolean("TransferExecutable") is not False:
+        yield command, False
 
 
 def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[None, None, Plan]:
@@ -481,16 +487,17 @@ def only_folder(job: ClassAd, landing: Landing) -> str | None:
     return landing.directory
 
 
-def count_by_protocol(items: Iterable[Item]) -> dict[str, int]:
-    """Return how many files a plan moves by which protocol, as TransferInputFileCounts has it."""
+def count_input(job: ClassAd) -> dict[str, int]:
+    """Return how many inputs a job names by which protocol, as TransferInputFileCounts has it.
+
+    A directory is one, whatever is in it; and it is what is asked for: where execution and access
+    point share their files, nothing of it travels.
+    """
     counts: dict[str, int] = {}
-    for item in items:
-        if isinstance(item, SendUrl):
-            name = scheme_of(item.url).upper()
-        elif isinstance(item, SendFile):
-            name = "CEDAR"
-        else:
-            continue
+    for entry in dict.fromkeys(name for name, _ in _input_entries(job)):
+        # What stands before a `+` is which token the plug-in gets.
+        scheme = scheme_of(entry).rpartition("+")[2] if is_url(entry) else "cedar"
+        name = scheme.upper()
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))
 

@@ -88,8 +88,7 @@ class _Urls:
                 outcome.plugin_failed |= troubles.first is None
                 troubles.note(result.error, result.subcode)
                 continue
-            scheme = result.url.partition("://")[0].lower()
-            outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1
+            outcome.count_url(result.url, result.size)
             outcome.bytes += result.size
             outcome.files += 1
         if 0 <= self.limit < outcome.bytes:
@@ -169,7 +168,8 @@ def download(
 def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
     """Exchange the final acks and put both sides' failures together."""
     message: Reader = yield Receive(ACK_SECONDS)
-    theirs = read_ack(message.ad(), terms.code)
+    outcome.peer_ack = message.ad()
+    theirs = read_ack(outcome.peer_ack, terms.code)
     mine = None
     if troubles.first is not None:
         between = " "

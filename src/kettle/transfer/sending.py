@@ -103,7 +103,7 @@ def upload(
         elif isinstance(item, SendUrl):
             yield Send(Words(item.url))
         else:
-            yield from _put_urls(item, troubles)
+            yield from _put_urls(item, outcome, troubles)
     yield Send(Words(int(TransferCommand.FINISHED)))
     yield from _close_upload(terms, outcome, troubles)
     return outcome
@@ -146,7 +146,7 @@ def _command(item: Item | PutUrls) -> TransferCommand:
     return TransferCommand.URL if isinstance(item, SendUrl) else TransferCommand.OTHER
 
 
-def _put_urls(item: PutUrls, troubles: Troubles) -> Dialog[None]:
+def _put_urls(item: PutUrls, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
     """Have the files taken to their URLs, and tell what became of each; the first is announced."""
     reports: Sequence[ReportUrl] = yield Do(item.put, blocking=True)
     for number, report in enumerate(reports):
@@ -154,7 +154,9 @@ def _put_urls(item: PutUrls, troubles: Troubles) -> Dialog[None]:
             yield Send(Words(int(TransferCommand.OTHER)))
             yield Send(Words(report.name))
         yield Send(Words(_url_report(report)))
-        if not report.success:
+        if report.success:
+            outcome.count_url(report.destination, report.size)
+        else:
             said = f"uploading {report.name} to {report.destination}: {report.error}"
             troubles.note(said, report.subcode)
 

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.config import load_config
 from kettle.config.sources import MemorySources
@@ -14,6 +15,7 @@ from kettle.schedd.beside import (
     cool_down,
     counts,
     exit_attributes,
+    exit_status,
     leave_signal,
     plan_program,
     schedd_as_machine,
@@ -104,6 +106,13 @@ def test_a_start_beside_the_schedd_says_when_the_one_before_was() -> None:
     assert exit_attributes(9)["ExitReason"] == "died on signal 9 (Killed)"
     assert "JobCoreDumped" not in exit_attributes(9)
     assert exit_attributes(139)["JobCoreDumped"] is True
+
+
+def test_a_job_of_the_scheduler_universe_has_its_exit_status() -> None:
+    # Observed of a real schedd: 2 there, and still 0 in the local universe.
+    assert exit_status(JobUniverse.SCHEDULER, 2 << 8) == {"ExitStatus": 2}
+    assert exit_status(JobUniverse.LOCAL, 2 << 8) == {}
+    assert exit_status(JobUniverse.SCHEDULER, 9) == {}
 
 
 @pytest.mark.parametrize(

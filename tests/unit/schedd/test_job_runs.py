@@ -25,3 +25,9 @@ def test_a_run_says_when_the_one_before_it_began() -> None:
 def test_a_job_names_whom_its_claim_takes_the_startd_for() -> None:
     said = claim_attributes("<s>#1#1#key", "<10.0.0.7:96?alias=vm>", ClassAd())
     assert said["StartdPrincipal"] == '"execute-side@matchsession/10.0.0.7"'
+
+
+def test_a_run_begins_without_an_attempt_to_find_it_again() -> None:
+    # As in every record of a real schedd.
+    changes = start_attributes(ClassAd({"JobCurrentReconnectAttempt": 3}), {}, 1000)
+    assert changes["JobCurrentReconnectAttempt"] == "undefined"

@@ -209,11 +209,17 @@ def test_transfer_statistics_add_up_over_the_runs() -> None:
     )
     before = job(Stats=first).evaluate("Stats")
     assert isinstance(before, ClassAd)
-    ack = job(TransferStats="[ CedarFilesCount = 9; HttpFilesCount = 3; Protocols = 1 ]")
+    told = "CedarFilesCount = 9; HTTPFilesCount = 3; HTTPSizeBytes = 70; Protocols = 1"
+    ack = job(TransferStats=f"[ {told} ]")
     assert transfer_stats(before, 5, 1, ack) == (
-        "[ CedarSizeBytesTotal = 15; CedarFilesCountTotal = 3; HttpFilesCountTotal = 3; "
-        "CedarSizeBytesLastRun = 5; CedarFilesCountLastRun = 1; HttpFilesCountLastRun = 3 ]"
+        "[ CedarSizeBytesTotal = 15; CedarFilesCountTotal = 3; HTTPFilesCountTotal = 3; "
+        "HTTPSizeBytesTotal = 70; CedarSizeBytesLastRun = 5; CedarFilesCountLastRun = 1; "
+        "HTTPFilesCountLastRun = 3; HTTPSizeBytesLastRun = 70 ]"
     )
+    # What an earlier version counted under a name in another case is the same protocol's.
+    earlier = _only("[ HttpFilesCountTotal = 2 ]").evaluate("TransferStats")
+    assert isinstance(earlier, ClassAd)
+    assert "HTTPFilesCountTotal = 5" in transfer_stats(earlier, 0, 0, ack)
     assert transfer_stats(None, 0, 0) == "[  ]"
     # Two empty files.
     assert transfer_stats(None, 0, 2) == "[ CedarFilesCountTotal = 2; CedarFilesCountLastRun = 2 ]"

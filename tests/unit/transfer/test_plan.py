@@ -13,6 +13,7 @@ from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
     Plan,
     changed_files,
+    count_input,
     list_spooled,
     make_catalogue,
     only_folder,
@@ -363,3 +364,11 @@ def test_output_lands_in_one_folder_or_perhaps_in_several(
 ) -> None:
     ad = job(**attributes)
     assert only_folder(ad, plan_landing(ad, "/home/u")) == folder
+
+
+def test_inputs_are_counted_as_they_are_named() -> None:
+    # As a real shadow counts: a directory is one, and the executable is among them.
+    ad = job(TransferInput="/etc/apt/, /etc/passwd, osdf://a/b, token+https://h/y")
+    assert count_input(ad) == {"CEDAR": 3, "HTTPS": 1, "OSDF": 1}
+    assert count_input(job(Cmd="/bin/sleep")) == {"CEDAR": 1}
+    assert count_input(job(Cmd="/bin/sleep", TransferExecutable=False)) == {}

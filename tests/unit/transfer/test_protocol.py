@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
@@ -216,7 +217,9 @@ def test_urls_are_fetched_by_the_receiver_after_the_files() -> None:
     assert wanted == [("http://h/x", "/box/x")]
     assert sent.success
     assert received.bytes == 11
-    assert received.stats().integer("HttpFilesCount") == 1
+    stats = received.stats()
+    assert (stats.text("HTTPFilesCount"), stats.text("HTTPSizeBytes")) == ("1", "10")
+    assert "HTTPFilesCount" in stats.own_names()
 
 
 def test_a_url_without_a_plug_in_fails_the_transfer() -> None:
@@ -251,7 +254,7 @@ def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun
 
     def put() -> list[ReportUrl]:
         told.append("put")
-        return [ReportUrl(name, f"s3://b/{name}", success=True) for name in ("x", "y")]
+        return [ReportUrl(name, f"s3://b/{name}", success=True, size=3) for name in ("x", "y")]
 
     terms = replace(SHADOW, started=lambda: told.append("begun"))
     sent, received = run_pair(
@@ -262,6 +265,11 @@ def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun
     assert sent.success
     assert received.success
     assert arrived == ["x", "y"]
+    # And the receiver hears how much it was.
+    assert received.peer_ack is not None
+    told_stats = received.peer_ack.evaluate("TransferStats")
+    assert isinstance(told_stats, ClassAd)
+    assert (told_stats.integer("S3FilesCount"), told_stats.integer("S3SizeBytes")) == (2, 6)
 
 
 @pytest.mark.parametrize("ours", [True, False], ids=["of the receiver", "of the sender"])

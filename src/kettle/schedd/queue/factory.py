@@ -104,18 +104,13 @@ def plan_jobs(
             if name.lower() not in not_the_jobs:
                 check_shape(name, text)
                 transaction.set_attribute(key, name, text)
-        transaction.update(
-            key_of(cluster.id, CLUSTER_PROC),
-            {
-                "JobMaterializeNextProcId": str(plan.proc + 1),
-                "JobMaterializeNextRow": str(plan.row.index + 1),
-            },
-        )
+        of_cluster = key_of(cluster.id, CLUSTER_PROC)
+        transaction.set_attribute(of_cluster, "JobMaterializeNextProcId", str(plan.proc + 1))
+        if plan.next_row is not None:
+            transaction.set_attribute(of_cluster, "JobMaterializeNextRow", str(plan.next_row))
         if plan.total and plan.total != total:
             total = plan.total
-            transaction.set_attribute(
-                key_of(cluster.id, CLUSTER_PROC), "TotalSubmitProcs", str(total)
-            )
+            transaction.set_attribute(of_cluster, "TotalSubmitProcs", str(total))
         made += 1
     return made
 
@@ -191,7 +186,8 @@ def progress(ad: ClassAd) -> int:
 
 
 def count_items_used(ad: ClassAd) -> int:
-    """Return how many items a cluster's jobs were made from; a plain `queue 5` has none."""
-    if "JobMaterializeItemsFile" not in ad:
-        return 0
+    """Return what event 036 says of a cluster's items: the one that would be next.
+
+    As in the reference that is -1 once every item has its jobs, and 0 for a plain `queue 5`.
+    """
     return ad.integer("JobMaterializeNextRow") or 0

@@ -214,6 +214,7 @@ class BesideJobs:
         now = schedd.now()
         if not run.wish:
             run.attributes |= beside.exit_attributes(status)
+            run.attributes |= beside.exit_status(run.job.universe, status)
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
         seconds = schedd.runtime.config.value(ScheddKnobs.SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)
         cools = beside.cool_down(run, status, seconds, now)

@@ -27,7 +27,7 @@ from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, remove_all
 from kettle.shadow.services.plugin_records import record_plugins
-from kettle.shadow.services.transfers import note_nothing
+from kettle.shadow.services.transfers import note_counts, note_nothing
 from kettle.shadow.shadow_machine import Event
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import short_way
@@ -105,7 +105,7 @@ async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
 
 
 # What says of every run what it moved, be it nothing.
-_OF_TRANSFERS = ("TransferInputFileCounts", "TransferInputStats", "TransferOutputStats")
+_OF_TRANSFERS = ("TransferInputStats", "TransferOutputStats")
 
 
 async def _answer_begin(shadow: Run, call: Call) -> Reply:
@@ -114,6 +114,7 @@ async def _answer_begin(shadow: Run, call: Call) -> Reply:
     In this order, because a shadow that takes over learns from the log what the queue missed. Where
     the log cannot tell, the program begins when the queue has its start on disk.
     """
+    note_counts(shadow)
     shadow.update({name: NOTHING_MOVED for name in _OF_TRANSFERS if name not in shadow.job})
     if shadow.is_logged:
         shadow.flush_within(SHORT_RUN_SECONDS)

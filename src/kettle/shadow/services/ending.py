@@ -99,13 +99,12 @@ def finish(run: Run) -> None:
 def _exit_of(run: Run, report: ExitReport) -> dict[str, str]:
     """Return how the program ended; of one that was never started nobody can say that.
 
-    What an earlier run left of the other kind of end goes.
+    What an earlier run left of the other kind of end stays, as in the reference: ExitBySignal says
+    which of ExitCode and ExitSignal is meant.
     """
     if not run.state.executed and not has_ended(report):
         return {}
-    ended = exit_attributes(report)
-    stale = "ExitCode" if ended["ExitBySignal"] else "ExitSignal"
-    return texts(ended) | ({stale: "undefined"} if stale in run.job else {})
+    return texts(exit_attributes(report))
 
 
 def _was_broken_off(run: Run) -> bool:

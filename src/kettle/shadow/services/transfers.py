@@ -32,7 +32,7 @@ from kettle.transfer.outcome import Failure, Outcome, Spent
 from kettle.transfer.plan import (
     Landing,
     Plan,
-    count_by_protocol,
+    count_input,
     is_url,
     only_folder,
     plan_input,
@@ -59,6 +59,7 @@ _CODES = {
 async def send_input(shadow: Run, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
     files = AsideFiles(shadow.host.aside, shadow.host.mounts.is_far, limits=shadow.access_limits())
+    note_counts(shadow)
     try:
         plan = await _plan_aside(shadow)
     except RefusedError as error:
@@ -70,9 +71,6 @@ async def send_input(shadow: Run, stream: Stream) -> None:
         code = int(HoldReasonCode.MaxTransferInputSizeExceeded)
         _fail(shadow, "Input", text, here_failed=True, code=code)
         return
-    size = -(-plan.sandbox_bytes // (1024 * 1024))
-    counts = count_by_protocol(plan.items)
-    shadow.update(texts({"TransferInputSizeMB": size, "TransferInputFileCounts": ClassAd(counts)}))
     turn = Turn(shadow, "Input")
     turn.size = plan.sandbox_bytes
     terms = _terms(shadow, stream, turn, "Input", limit)
@@ -297,11 +295,22 @@ def _is_far(shadow: Run) -> bool:
     return any(mounts.is_far(posixpath.join(base, name)) for name in names if not is_url(name))
 
 
+def note_counts(shadow: Run) -> None:
+    """Note how many inputs the job asks for, also where none has to travel."""
+    counts = texts({"TransferInputFileCounts": ClassAd(count_input(shadow.job))})
+    if any(shadow.job.text(name) != text for name, text in counts.items()):
+        shadow.update(counts)
+
+
 def note_nothing(shadow: Run, direction: str) -> None:
-    """Note a transfer for which no connection was needed, as there was no file."""
+    """Note a transfer for which no connection was needed, as there was no file.
+
+    As in the reference input that is none begins and ends, and output that is none only ends.
+    """
     if direction == "Input":
-        shadow.update({"TransferInputSizeMB": "0"})
-    _note_start(shadow, direction)
+        _note_start(shadow, direction)
+    else:
+        shadow.update({"JobCurrentStartTransferOutputDate": str(int(shadow.host.now()))})
     _note_end(shadow, direction, Outcome())
 
 

@@ -63,7 +63,9 @@ class JobPlugins:
             silent = UrlResult(url, path, error="the plug-in said nothing of it", subcode=1 << 8)
             one = fared.get((url, path), silent)
             reports.append(
-                ReportUrl(name, url, not one.error, one.error, one.subcode, orderly=one.orderly)
+                ReportUrl(
+                    name, url, not one.error, one.error, one.subcode, one.orderly, size=one.size
+                )
             )
         return reports
 

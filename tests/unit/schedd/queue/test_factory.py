@@ -13,6 +13,7 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Cluster
 from kettle.submit.build import JobPlan
 from kettle.submit.materialize import later_jobs
+from kettle.submit.queue_statement import QueueStatement
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, Schedd, plan_action
@@ -100,14 +101,32 @@ def test_a_restart_goes_on_where_the_making_stopped() -> None:
     assert [(plan.proc, plan.differences.get("Args")) for plan in jobs] == [(2, '"3"'), (3, '"4"')]
 
 
-def test_items_are_counted_only_where_there_are_some() -> None:
+def test_the_items_of_the_last_event_are_the_next_one_s_number() -> None:
     schedd = Schedd()
-    cluster = submit(schedd)
-    make(schedd, cluster)
+    cluster = submit(schedd, limit=100)
+    transaction = schedd.queue.transaction()
+    jobs = plans(schedd, cluster)
+    factory.plan_jobs(transaction, cluster, jobs[:2], schedd.settings, schedd.now)
+    schedd.queue.commit(transaction)
     assert factory.count_items_used(cluster.ad) == 2
-    # As the recorded late_materialization.log has it: "Materialized 4 jobs from 0 items."
-    plain = ClassAd({"JobMaterializeNextProcId": 4, "JobMaterializeNextRow": 1})
-    assert factory.count_items_used(plain) == 0
+    make(schedd, cluster)
+    # Observed of a real schedd: "Materialized 3 jobs from -1 items", and for a plain `queue 5`
+    # "Materialized 5 jobs from 0 items", whose record has no JobMaterializeNextRow.
+    assert factory.count_items_used(cluster.ad) == -1
+    digest = DIGEST.partition("Queue")[0] + "Queue 5\n"
+    plain = submit(schedd, limit=100, digest=digest)
+    transaction = schedd.queue.transaction()
+    jobs = plans(schedd, plain, digest=digest)
+    assert factory.plan_jobs(transaction, plain, jobs, schedd.settings, schedd.now) == 5
+    schedd.queue.commit(transaction)
+    assert factory.count_items_used(plain.ad) == 0
+    assert "JobMaterializeNextRow" not in plain.ad
+
+
+def test_the_next_item_comes_when_one_has_all_its_jobs() -> None:
+    statement = QueueStatement(count=2, items=["a", "b", "c", "d"], selected=slice(1, None, 2))
+    following = [statement.next_row(row) for row in statement.rows()]
+    assert following == [None, 3, None, -1]
 
 
 def test_idle_jobs_have_their_own_limit() -> None:
