@@ -19,6 +19,12 @@ _SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "curren
 _AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
 
 
+# Limit: expressions of attributes that one evaluation looks into, and what its functions make
+# (64 bytes count as one). Where each attribute of a row names the one before twice, there is no
+# end of them; from here on they are ERROR.
+MOST_STEPS: Final = 100_000
+
+
 class MatchRoot:
     """What lies around the two ads of a match; it has no attributes anybody may see."""
 
@@ -28,7 +34,7 @@ class MatchRoot:
 class State:
     """The ad names are looked up in now, the two ads of the match, and what is under way."""
 
-    __slots__ = ("active", "ad", "context", "left", "right", "root", "strict")
+    __slots__ = ("active", "ad", "context", "left", "right", "root", "steps", "strict")
 
     def __init__(
         self,
@@ -44,6 +50,15 @@ class State:
         self.context: Final = context
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
+        self.steps = 0
+
+    def charge(self, size: int) -> bool:
+        """Count what a function puts together, in bytes; False if it is too much of one evaluation.
+
+        Then the function's value is ERROR, and so is all that follows.
+        """
+        self.steps += size >> 6
+        return self.steps <= MOST_STEPS
 
     def evaluate_in(self, expr: Expr, ad: Ad | None) -> Value:
         """Return the value of the expression with `ad` as the current ad."""
@@ -72,6 +87,9 @@ def evaluate_entry(state: State, expr: Expr, ad: Ad) -> Value:
     active = state.active
     if mark in active:
         return UNDEFINED
+    state.steps += 1
+    if state.steps > MOST_STEPS:
+        return ERROR
     active.add(mark)
     before = state.ad
     state.ad = ad

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kettle.classad import (
@@ -228,3 +230,34 @@ def test_values_of_nested_ads_are_evaluated_where_they_stand() -> None:
 )
 def test_policies_of_the_manual_parse(text: str) -> None:
     assert parse_expression(text, old=True) == parse_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "each"),
+    [
+        ("1", "X + X"),
+        ("1", "MY.X + MY.X"),
+        ("1", "X < X || X > X"),
+        ('"abc"', "strcat(X, X)"),
+        ('"abc"', 'join("", { X, X })'),
+        ('"aaaa"', 'replaceAll("a", X, X)'),
+        ('"aaaa"', 'replaceAll("(a*)", X, "\\\\1\\\\1\\\\1\\\\1")'),
+    ],
+)
+def test_a_row_of_attributes_that_doubles_each_time_is_an_error_in_no_time(
+    first: str, each: str
+) -> None:
+    """A user's job must not keep the schedd busy for ever; the reference has no such bound."""
+    ad = ClassAd()
+    ad.insert_text("A0", first)
+    for number in range(1, 60):
+        ad.insert_text(f"A{number}", each.replace("X", f"A{number - 1}"))
+    began = time.process_time()
+    assert ad.evaluate("A59") is ERROR
+    assert time.process_time() - began < 5
+
+
+def test_what_a_policy_looks_at_is_far_below_the_bound() -> None:
+    ad = ClassAd({"Text": "x" * 1_000_000})
+    ad.insert_text("Both", "strcat(Text, Text)")
+    assert len(ad.string("Both") or "") == 2_000_000

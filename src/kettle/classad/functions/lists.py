@@ -59,18 +59,21 @@ def join(state: State, values: list[Value]) -> Value:
         items = elements_of(state, items[0])
     if ERROR in (separator, *items):
         return ERROR
-    return _joined("" if separator is UNDEFINED else text_of(separator), items)
+    return _joined(state, "" if separator is UNDEFINED else text_of(separator), items)
 
 
-def _joined(between: str, items: list[Value]) -> Value:
+def _joined(state: State, between: str, items: list[Value]) -> Value:
     """Return the texts of values, undefined ones left out; UNDEFINED if all of them are."""
     if items and all(item is UNDEFINED for item in items):
         return UNDEFINED
     joined = ""
     for item in items:
         if item is not UNDEFINED:
+            text = text_of(item)
+            if not state.charge(len(between) + len(text)):
+                return ERROR
             # Compat: no separator after nothing but empty texts, as in the reference.
-            joined += (between if joined else "") + text_of(item)
+            joined += (between if joined else "") + text
     return joined
 
 

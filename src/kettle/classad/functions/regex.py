@@ -26,6 +26,8 @@ _MAX_PATTERN: Final = 65_536
 _MOST_SLOW: Final = 1000
 # From this many bytes on even one repetition is bounded: it may cost their square.
 _LONG_TEXT: Final = 4096
+# What a match counts as beside what it becomes.
+_MATCH_BYTES: Final = 64
 
 _T = TypeVar("_T")
 
@@ -186,7 +188,7 @@ def regexp_member(state: State, values: list[Value]) -> Value:
     return result
 
 
-def substitute(pattern: str, text: str, template: str, options: str) -> Value:
+def substitute(state: State, pattern: str, text: str, template: str, options: str) -> Value:
     """Return the template with the groups of the match filled in; ERROR if one is missing."""
     compiled = compile_pattern(pattern, options)
     if compiled is None:
@@ -197,8 +199,10 @@ def substitute(pattern: str, text: str, template: str, options: str) -> Value:
     position = 0
     found = _search(compiled, raw)
     while found is not None:
-        filled = _fill(form, found)
+        filled = _fill(state, form, found)
         if filled is None or (everywhere and found.end() == found.start()):
+            return ERROR
+        if not state.charge(_MATCH_BYTES + len(filled)):
             return ERROR
         if whole:
             pieces.append(raw[position : found.start()])
@@ -210,13 +214,13 @@ def substitute(pattern: str, text: str, template: str, options: str) -> Value:
     return b"".join(pieces).decode("utf-8", "surrogateescape")
 
 
-def _fill(form: bytes, found: re.Match[bytes]) -> bytes | None:
+def _fill(state: State, form: bytes, found: re.Match[bytes]) -> bytes | None:
     pieces: list[bytes] = []
     position = 0
     for reference in _GROUP.finditer(form):
         number = int(reference.group(1))
         text = found.group(number) if number <= found.re.groups else None
-        if text is None:
+        if text is None or not state.charge(len(text)):
             return None
         pieces += [form[position : reference.start()], text]
         position = reference.end()
@@ -224,7 +228,7 @@ def _fill(form: bytes, found: re.Match[bytes]) -> bytes | None:
 
 
 def _substitution(fixed: str) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+    def call(state: State, values: list[Value]) -> Value:
         if len(values) not in (3, 4):
             return ERROR
         special = first_special(values)
@@ -236,7 +240,7 @@ def _substitution(fixed: str) -> StrictCall:
             return ERROR
         if not (isinstance(template, str) and isinstance(options, str)):
             return ERROR
-        return substitute(pattern, text, template, options + fixed)
+        return substitute(state, pattern, text, template, options + fixed)
 
     return call
 

@@ -18,10 +18,13 @@ _UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmno
 _LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}
 
 
-def concatenate(_state: State, values: list[Value]) -> Value:
+def concatenate(state: State, values: list[Value]) -> Value:
     """`strcat(…)`."""
     special = first_special(values)
-    return special if special is not None else "".join(map(text_of, values))
+    if special is not None:
+        return special
+    texts = list(map(text_of, values))
+    return "".join(texts) if state.charge(sum(map(len, texts))) else ERROR
 
 
 def substring(_state: State, values: list[Value]) -> Value:
