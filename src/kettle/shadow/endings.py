@@ -342,4 +342,11 @@ def transfer_reason(direction: str, host: str, slot: str, *, here_failed: bool, 
     failed, other = (here, there) if here_failed else (there, here)
     sending = (direction == "input") == here_failed
     doing = f"sending files to {other}" if sending else f"receiving files from {other}"
-    return f"Transfer {direction} files failure at {failed} while {doing}. Details: {detail}"
+    _, _, url = detail.partition("URL file = ")
+    scheme = url.partition("://")[0].rpartition("+")[2]
+    if url and scheme.isalnum() and not here_failed:
+        # A plug-in's failure there: what matters is which kind of URL it was.
+        where = f"{there} using protocol {scheme}"
+    else:
+        where = f"{failed} while {doing}"
+    return f"Transfer {direction} files failure at {where}. Details: {detail}"

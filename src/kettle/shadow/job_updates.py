@@ -115,16 +115,21 @@ def transfer_stats(
     if files:
         last["CedarFilesCount"] = files
     last |= _moved_by_plugins(peer_ack)
-    totals = {f"{name}Total": count for name, count in last.items()}
-    earlier = before if before is not None else ClassAd()
-    known = {name.lower(): name for name in totals}
-    for own in earlier.own_names():
-        if own.endswith("Total") and is_attribute_name(own):
-            # Whatever the case that an earlier run's machine wrote it in.
-            name = known.get(own.lower(), own)
-            totals[name] = totals.get(name, 0) + (earlier.integer(name) or 0)
+    totals = _added({f"{name}Total": count for name, count in last.items()}, before)
     runs = {f"{name}LastRun": count for name, count in last.items()}
     return f"[ {'; '.join(f'{name} = {count}' for name, count in (totals | runs).items())} ]"
+
+
+def _added(totals: dict[str, int], before: ClassAd | None) -> dict[str, int]:
+    """Return totals with those of the transfers before, whatever the case they were written in."""
+    if before is None:
+        return totals
+    known = {name.lower(): name for name in totals}
+    for own in before.own_names():
+        if own.endswith("Total") and is_attribute_name(own):
+            name = known.get(own.lower(), own)
+            totals[name] = totals.get(name, 0) + (before.integer(own) or 0)
+    return totals
 
 
 def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:

@@ -46,7 +46,7 @@ class ReportUrl:
     """The outcome of an output file that the sender put to a URL with a plug-in (999/7).
 
     What is not sent: the hold `subcode` of a failure, whether it was an `orderly` one, told by a
-    plug-in that itself ended well, and how many bytes went.
+    plug-in that itself ended well, how many bytes went, and how the plug-in `broke`.
     """
 
     name: str
@@ -56,6 +56,7 @@ class ReportUrl:
     subcode: int = 0
     orderly: bool = False
     size: int = 0
+    broke: str = ""
 
 
 @dataclass(frozen=True, slots=True)

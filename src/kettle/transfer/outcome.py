@@ -45,7 +45,7 @@ class UrlResult:
 
     `subcode` is the hold subcode of a failure: an errno, a TransferSubCode, or how the plug-in
     ended in the form of a wait status. `orderly` says of a failure that the plug-in told it and
-    itself ended well.
+    itself ended well; `broke` how one that told it ended otherwise, and which it was.
     """
 
     url: str
@@ -54,6 +54,7 @@ class UrlResult:
     error: str = ""
     subcode: int = 0
     orderly: bool = False
+    broke: str = ""
 
 
 def stopped() -> float:
@@ -139,6 +140,16 @@ class Troubles:
         self.count = 0
         # Whether `first` is told as a sentence about this side, not as an error behind one.
         self.says_all = False
+        # Where `first` is a plug-in's that took a file to a URL: what stands before its own words.
+        self.hook = ""
+        # How many of `count` the other side told of.
+        self.news = 0
+
+    def note_hook(self, broke: str, reason: str, subcode: int) -> None:
+        """Count a file that a plug-in could not take to its URL, and that broke the plug-in."""
+        if self.first is None:
+            self.hook = f": FILETRANSFER:1:{broke}. "
+        self.note(reason, subcode)
 
     def note(self, reason: str, subcode: int = 0, code: int | None = None) -> None:
         """Count a failure."""
@@ -166,6 +177,8 @@ class Troubles:
     def summary(self) -> str:
         """Return how many failed, and why the first one did."""
         assert self.first is not None
+        if self.hook:
+            return self.first.reason
         return f"{self.count} total failures: first failure: {self.first.reason}"
 
 

@@ -98,6 +98,13 @@ class Ran:
         """Whether something went wrong, whatever the files' results say."""
         return self.status != 0 or self.timed_out or not self.started
 
+    @property
+    def how(self) -> str:
+        """How one ended that did not end well, in the reference's words."""
+        if self.status < 0:
+            return f"exit by signal {-self.status}"
+        return f"non-zero exit ({self.status})"
+
     def in_words(self) -> str:
         """Return how it ended."""
         if self.status < 0:
@@ -233,7 +240,8 @@ def read_results(
             said = found.string("TransferError") or f"plugin {plugin.name} gave no reason"
             code = ran.subcode or 1 << 8
             orderly = not ran.failed
-            results.append(UrlResult(url, path, error=said, subcode=code, orderly=orderly))
+            broke = f"{ran.how} from {plugin.name}" if ran.status else ""
+            results.append(UrlResult(url, path, 0, said, code, orderly, broke))
     if ran.failed and results and not any(result.error for result in results):
         results[0] = _silent(plugin, *pairs[0], ran, said_something=True)
     return results

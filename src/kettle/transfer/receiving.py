@@ -171,7 +171,9 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
     outcome.peer_ack = message.ad()
     theirs = read_ack(outcome.peer_ack, terms.code)
     mine = None
-    if troubles.first is not None:
+    # What was only told of files that went elsewhere, the sender says itself.
+    own = theirs is None or troubles.count > troubles.news
+    if troubles.first is not None and own:
         between = " "
         if not troubles.says_all:
             outcome.detail = troubles.first.reason
@@ -323,6 +325,7 @@ def _receive_other(troubles: Troubles) -> Dialog[None]:
     if ad.integer("SubCommand") == TransferSubCommand.UPLOAD_URL:
         if ad.integer("Result") not in (0, None):
             name = ad.string("Filename") or "?"
+            troubles.news += 1
             troubles.note(f"uploading {name}: {ad.string('ErrorString') or 'no reason given'}")
         return
     # An unknown extension wants an answer we do not have.

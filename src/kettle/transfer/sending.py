@@ -116,7 +116,7 @@ def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[
         outcome.detail = troubles.summary()
         mine = Failure(
             f"{terms.who} at {terms.here} failed to send file(s) to {terms.peer}: "
-            f"|Error: {outcome.detail}",
+            f"{troubles.hook}|Error: {outcome.detail}",
             troubles.first.code,
             troubles.first.subcode,
         )
@@ -156,6 +156,9 @@ def _put_urls(item: PutUrls, outcome: Outcome, troubles: Troubles) -> Dialog[Non
         yield Send(Words(_url_report(report)))
         if report.success:
             outcome.count_url(report.destination, report.size)
+        elif report.broke:
+            said = f"{report.error} ( URL file = {report.destination} )|"
+            troubles.note_hook(report.broke, said, report.subcode)
         else:
             said = f"uploading {report.name} to {report.destination}: {report.error}"
             troubles.note(said, report.subcode)

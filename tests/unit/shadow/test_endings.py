@@ -192,6 +192,14 @@ def test_a_failed_transfer_is_worded_as_the_reference_does(
     assert text == f"Transfer {direction} files failure {expected}. Details: why"
 
 
+def test_a_plug_in_s_failure_is_told_by_the_protocol_instead_of_the_way() -> None:
+    # Observed of a real shadow.
+    why = "no room ( URL file = shelf://tmp/x )|"
+    text = transfer_reason("output", "ap", "slot1@ep", here_failed=False, detail=why)
+    where = "execution point slot1@ep using protocol shelf"
+    assert text == f"Transfer output files failure at {where}. Details: {why}"
+
+
 def test_a_policy_removal_too_says_that_its_job_was_taken_off_its_machine() -> None:
     wish = Request(Wish.POLICY_REMOVE, "peri")
     told = {"VacateReason": "Claim deactivated", "VacateReasonCode": 1009}

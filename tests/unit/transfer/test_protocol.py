@@ -236,6 +236,21 @@ def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
     assert received.failure is not None
 
 
+def test_a_plug_in_that_breaks_over_an_upload_is_told_of_in_its_own_words() -> None:
+    # Observed of a real pool, whose plug-in ended with 1.
+    how = "non-zero exit (1) from /p/shelf"
+    report = ReportUrl("out", "shelf://b/out", False, "no room", 256, broke=how)
+    items = [PutUrls(("out",), lambda: [report])]
+    sent, received = carry(items, MemoryDisk(), MemoryDisk())
+    assert sent.failure is not None
+    told = f": : FILETRANSFER:1:{how}. |Error: no room ( URL file = shelf://b/out )|; "
+    assert told in sent.failure.reason
+    assert " failed to receive file(s) from " in sent.failure.reason.partition(told)[2]
+    assert received.failure is not None
+    assert (received.failure.subcode, received.sender_failed) == (256, True)
+    assert received.failure.reason.count("no room") == 1
+
+
 def test_what_went_to_a_url_needs_no_place_at_the_receiver() -> None:
     """Where its remap says that it goes to a URL nothing of that name may come as a file."""
     landing = Landing("/box", {}, (("out", "s3://b/out"),))

@@ -64,7 +64,14 @@ class JobPlugins:
             one = fared.get((url, path), silent)
             reports.append(
                 ReportUrl(
-                    name, url, not one.error, one.error, one.subcode, one.orderly, size=one.size
+                    name,
+                    url,
+                    not one.error,
+                    one.error,
+                    one.subcode,
+                    one.orderly,
+                    size=one.size,
+                    broke=one.broke,
                 )
             )
         return reports
