@@ -58,6 +58,12 @@ _REFERENCE: Final = re.compile(
 _QUOTED: Final = re.compile(rb"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
 _COMMENT: Final = re.compile(rb"#[^\n]*")
 
+# Limit: options that stand alone in one group; they are repeated in each of its branches.
+_MOST_OPTIONS: Final = 20
+# Limit: by how much a pattern that is not short may grow.
+_MOST_GROWTH: Final = 8
+_SHORT: Final = 1000
+
 # Escapes outside of a class, and those that mean the same within one.
 _OUTSIDE: Final = {
     b"h": b"[" + _HORIZONTAL + b"]",
@@ -129,7 +135,10 @@ def translate(pattern: bytes, *, verbose: bool = False) -> bytes:
             out.append(char)
             position += 1
     out += [b")" * len(level.options) for level in reversed(levels)]
-    return b"".join(out)
+    translated = b"".join(out)
+    if len(translated) > _MOST_GROWTH * (len(pattern) + _SHORT):
+        raise re.error("its options are repeated in too many branches")
+    return translated
 
 
 def _matched_end(what: re.Pattern[bytes], pattern: bytes, position: int) -> int:
@@ -149,6 +158,8 @@ def _open(pattern: bytes, position: int, out: list[bytes], levels: list[_Level])
         if b"x" in on + off:
             level.verbose = b"x" in on
         if on or off:
+            if len(level.options) >= _MOST_OPTIONS:
+                raise re.error("too many options")
             level.options.append(b"(?" + on + (b"-" + off if off else b"") + b":")
             out.append(level.options[-1])
         return options.end()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,14 @@ def test_what_is_no_pattern_says_why(pattern: bytes, why: str) -> None:
 def test_what_python_may_read_otherwise_some_day_is_read_as_it_is_now() -> None:
     assert compile_perl(rb"[a&&b]").match(b"&")
     assert compile_perl(rb"x[[a]").match(b"x[")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [b"(?i)" * 12_000 + b"|" * 12_000, b"(?i)" * 20 + b"|" * 60_000, b"(" * 1000 + b"(?i)" * 9000],
+)
+def test_what_options_make_of_many_branches_has_an_end(pattern: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises((re.error, RecursionError)):
+        compile_perl(pattern)
+    assert time.process_time() - began < 2

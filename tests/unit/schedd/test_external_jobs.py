@@ -25,6 +25,7 @@ def export(world: World, job: Job) -> str:
     text = exports.render_log(chosen, world.queue.next_cluster, NOW, "/new")
     log = exports.NewLog.of("/folder/job_queue.log", text.encode())
     world.queue.commit(exports.plan_export(world.queue, chosen, log))
+    world.queue.commit(exports.plan_exported(world.queue, world.queue.jobs.values(), log))
     return text
 
 

@@ -1,7 +1,7 @@
 """Which paths lie on file systems that may hang: a server far away, or a user's own program.
 
-Judged by the path's text and the list of mounts alone: a look at the file itself is what may hang.
-A symbolic link can hide where a path leads; what then hangs is the process of the link's owner.
+Judged by the path's text, the links on the way and the list of mounts alone: a look at what may
+hang is what may hang. A link is read only where no such place has been reached yet.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import posixpath
 import re
 import select
+from collections import deque
 from functools import lru_cache
 
 # Types whose operations wait for somebody: a network, or a program of a user (fuse).
@@ -17,6 +18,8 @@ _FAR = re.compile(
     r"(nfs\d?|cifs|smb\d?|smbfs|ncpfs|afs|ceph|lustre|gpfs|beegfs(_nodev)?|glusterfs|orangefs|pvfs2"
     r"|9p|virtiofs|sshfs|davfs|ocfs2|gfs2|panfs|autofs|fuse(\..+)?|fuseblk)"
 )
+# Limit: links on one way, as the kernel's.
+_MOST_LINKS = 40
 _MOUNTS = "/proc/self/mountinfo"
 
 
@@ -73,7 +76,30 @@ class Mounts:
         """Whether a look at this path may hang."""
         if not self.any_far():
             return False
-        path = posixpath.normpath(path)
+        left = deque(path.split("/"))
+        at, links = "/", 0
+        while left:
+            word = left.popleft()
+            if word in {"", "."}:
+                continue
+            here = posixpath.dirname(at) if word == ".." else posixpath.join(at, word)
+            if self._holds(here):
+                return True
+            at_link, at = at, here
+            try:
+                target = os.readlink(here)
+            except OSError:
+                # It is no link, or not there, or not ours to see.
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                return False
+            at = "/" if target.startswith("/") else at_link
+            left.extendleft(reversed(target.split("/")))
+        return self._holds("/")
+
+    def _holds(self, path: str) -> bool:
+        """Whether a path is one of the places, or below one."""
         return any(path == place or path.startswith(place.rstrip("/") + "/") for place in self._far)
 
 

@@ -255,7 +255,14 @@ def find_under_way(queue: JobQueue) -> dict[tuple[str, NewLog], list[Job]]:
 
 
 def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
-    """Take the marks away; jobs without one are left as they are, and not counted any more."""
+    """Take the marks away; jobs without one are left as they are, and not counted any more.
+
+    RefusedError for jobs whose log may still be written: nobody else could take it back then.
+    """
+    for cluster in chosen.clusters:
+        for job in cluster.procs.values():
+            if EXPORT_UNDER_WAY in job.ad:
+                raise RefusedError(f"the export of job {job.id} is still under way")
     transaction = queue.transaction()
     chosen.jobs = 0
     for cluster in chosen.clusters:

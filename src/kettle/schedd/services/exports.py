@@ -228,6 +228,9 @@ def _folder(request: ClassAd) -> str:
     folder = request.string("ExportDir") or ""
     if not os.path.isabs(folder):
         raise KettleError(f"ExportDir is {folder!r}, which is no absolute path")
+    if any(letter < " " or letter == "\x7f" for letter in folder):
+        # What is noted of it in the queue log is one line.
+        raise KettleError(f"ExportDir is {folder!r}, which holds a control character")
     return folder
 
 

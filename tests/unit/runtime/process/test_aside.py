@@ -46,6 +46,23 @@ def test_places_that_may_hang_are_known_from_the_list_of_mounts(tmp_path: Path) 
     assert not Mounts(str(tmp_path / "none")).any_far()
 
 
+def test_a_link_that_leads_far_is_far_and_no_link_is_followed_there(tmp_path: Path) -> None:
+    line = f"30 1 0:30 / {tmp_path}/nfs rw - nfs4 server:/x rw"
+    (tmp_path / "mounts").write_text(line + "\n")
+    (tmp_path / "nfs").mkdir()
+    (tmp_path / "nfs" / "back").symlink_to(tmp_path)
+    (tmp_path / "execute").symlink_to("nfs/exe")
+    (tmp_path / "again").symlink_to(tmp_path / "execute")
+    (tmp_path / "round").symlink_to("round")
+    (tmp_path / "near").symlink_to(".")
+    mounts = Mounts(str(tmp_path / "mounts"))
+    for name in ("execute", "execute/x", "again/x", "near/near/again", "nfs/back/near"):
+        assert mounts.is_far(f"{tmp_path}/{name}"), name
+    for name in ("near", "near/x/../y", "round/x", "execute2"):
+        assert not mounts.is_far(f"{tmp_path}/{name}"), name
+    mounts.close()
+
+
 @pytest.mark.root
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can mount")
 def test_a_place_that_is_mounted_meanwhile_is_known_at_once(tmp_path: Path) -> None:

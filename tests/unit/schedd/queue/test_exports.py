@@ -23,6 +23,7 @@ def export(schedd: Schedd, ids: str) -> str:
     text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
     log = exports.NewLog.of("/folder/job_queue.log", text.encode())
     schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
+    schedd.queue.commit(exports.plan_exported(schedd.queue, schedd.queue.jobs.values(), log))
     return text
 
 
@@ -102,6 +103,18 @@ def test_exported_jobs_want_no_machine_until_they_are_taken_back() -> None:
     assert chosen.jobs == 0
     assert len(idle) == 2
     assert "Managed" not in jobs[0].ad
+
+
+def test_what_is_on_its_way_out_is_not_taken_back() -> None:
+    """Its log may be written at any moment, and another manager have the jobs."""
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+    request = ClassAd({"ActionIds": str(job.id)})
+    chosen = exports.choose(schedd.queue, request, ALICE, "export")
+    log = exports.NewLog.of("/folder/job_queue.log", b"107 1 CreationTimestamp 1\n")
+    schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
+    with pytest.raises(RefusedError, match=r"the export of job 1\.0 is still under way"):
+        exports.plan_unexport(schedd.queue, chosen)
 
 
 def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None:

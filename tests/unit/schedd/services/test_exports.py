@@ -140,6 +140,16 @@ def test_an_import_waits_for_no_pipe(tmp_path: Path) -> None:
     assert "no regular file" in desk.said[-1]
 
 
+def test_a_folder_that_no_note_can_name_is_refused(tmp_path: Path) -> None:
+    desk = Desk()
+    (job,) = desk.pure.submit()
+    folder = tmp_path / "two\nlines"
+    folder.mkdir()
+    answer = desk.ask("on_export", folder, ActionIds=str(job.id))
+    assert (answer.string("ErrorString") or "").endswith("which holds a control character")
+    assert not list(folder.iterdir())
+
+
 def test_who_exports_twice_into_a_folder_is_told_that_the_log_is_there(tmp_path: Path) -> None:
     desk = Desk()
     (job,) = desk.pure.submit()
