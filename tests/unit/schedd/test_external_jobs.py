@@ -71,6 +71,14 @@ def test_a_job_beside_the_schedd_whose_process_still_leaves_is_not_exported() ->
         export(world, job)
 
 
+def test_a_job_whose_input_is_being_spooled_is_not_exported() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.queue.update(job.id, {"JobStatus": "5", "HoldReasonCode": "16"})
+    with pytest.raises(RefusedError, match=r"the input of job 1\.0 is still on its way"):
+        export(world, job)
+
+
 @pytest.mark.parametrize("universe", ["7", "12"])
 def test_exported_jobs_do_not_start_beside_the_schedd(universe: str) -> None:
     world = World()

@@ -7,7 +7,6 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
-    real,
     seconds,
     string,
 )
@@ -46,9 +45,9 @@ class TransferKnobs:
         ),
         doc="Programs that fetch and store URLs.",
     )
-    FILE_TRANSFER_DISK_LOAD_THROTTLE = real(
+    FILE_TRANSFER_DISK_LOAD_THROTTLE = string(
         "2.0",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="A load, or two as `1.8 to 2.2`; no part of Kettle acts on it yet.",
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE_LONG_HORIZON = string(
         "5m",

@@ -40,6 +40,7 @@ from kettle.schedd.queue.qmgmt import (
     MOST_TRANSACTION_BYTES,
 )
 from kettle.schedd.queue.selection import select_jobs
+from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.queue.transaction import CHANGE_BYTES, Transaction
 
 LOG_NAME = "job_queue.log"
@@ -146,6 +147,8 @@ def check_exportable(chosen: Chosen, has_run: Callable[[Job], bool]) -> None:
                 raise RefusedError(f"job {job.id} is exported already")
             if job.status not in {JobStatus.IDLE, JobStatus.HELD}:
                 raise RefusedError(f"job {job.id} is neither idle nor held")
+            if is_waiting_for_files(job.ad):
+                raise RefusedError(f"the input of job {job.id} is still on its way")
             if has_run(job):
                 raise RefusedError(f"a run of job {job.id} is not over yet")
 
