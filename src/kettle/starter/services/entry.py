@@ -86,8 +86,8 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
     log = _open_log(prepared, activation)
-    prepared.config.forgive(log.problem)
     try:
+        prepared.config.forgive(log.problem)
         return await _serve(prepared, log, activation, descriptors)
     except Exception as error:
         # The zygote says it too, but where all daemons do: whoever looks for a job looks here.

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from kettle.config import Config
 from kettle.runtime.logs import Log
 from kettle.starter.services import entry
 from kettle.wire.messages.starter_control import StarterActivation
@@ -17,8 +18,9 @@ from kettle.wire.messages.starter_control import StarterActivation
 def test_a_mistake_that_ends_a_starter_is_in_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    prepared = SimpleNamespace(config=Config.from_text("", subsystem="STARTER"))
     log = Log(str(tmp_path / "StarterLog.slot1"))
-    monkeypatch.setattr(entry, "warm", lambda _generation: None)
+    monkeypatch.setattr(entry, "warm", lambda _generation: prepared)
     monkeypatch.setattr(entry, "_open_log", lambda _prepared, _activation: log)
 
     async def fail(*_words: object) -> int:
