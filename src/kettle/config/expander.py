@@ -13,35 +13,31 @@ both languages use it; what the functions compute is `functions.py`. Rules shown
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kettle.config import functions
+from kettle.config.macro_search import MacroSearch
 from kettle.errors import ConfigError
-from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-# A name holds no blanks, dashes or brackets; only it and `$ENV()` may have a default. The letters
-# after F are those that `compute_file_name` knows, in either case.
-START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[abdfnpquwxABDFNPQUWX]*)?\(")
+    from kettle.config.macro_search import Reference
+
 DOLLAR = "\0$\0"
 
 # Limit: a text that grows without end is as bad as a circle; 10,000 replacements and 4 MiB are
 # far above any configuration that a person wrote.
 MOST_REPLACEMENTS = 10_000
 LONGEST_TEXT = 4 << 20
-
-
-class Reference(NamedTuple):
-    """One macro in a text: where it stands and what is in its brackets."""
-
-    start: int
-    end: int
-    function: str
-    name: str
-    default: str | None
+# Limit: macros inside macros; the stack of Python ends at some more.
+DEEPEST = 100
+# Limit: what all replacements of one text together may copy, those inside others too. Names that
+# mention the next one twice double the work each, also where the text stays short: a replacement
+# counts as so many characters at least.
+MOST_WORK = 1 << 32
+LEAST_WORK = 40_000
 
 
 class Expander:
@@ -66,11 +62,13 @@ class Expander:
         self.random = random
         self.on_problem = on_problem
         self.absolute = absolute
+        self._work = 0
 
     def expand(self, text: str) -> str:
         """Return the text with every macro replaced; raise ConfigError for a circle."""
         if "$" not in text:
             return text
+        self._work = 0
         return self._expand(text, ()).replace(DOLLAR, "$")
 
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
@@ -79,11 +77,12 @@ class Expander:
         ConfigError for a text that gets too long: one that mentions itself twice doubles each time.
         """
         pieces: list[str] = []
-        copied = position = size = 0
-        while (found := find_reference(text, position)) is not None:
-            position = found.end
+        copied = size = 0
+        search = MacroSearch(text)
+        while (found := search.next()) is not None:
+            search.position = found.end
             if found.function in ("", "F") and found.name and wanted(found.name):
-                value = self.lookup(found.name) or found.default or ""
+                value = self.lookup(found.name) or found.default(text)
                 size += found.start - copied + len(value)
                 if size > LONGEST_TEXT:
                     raise ConfigError(f"the expansion of {found.name} has no end")
@@ -91,9 +90,9 @@ class Expander:
                 copied = found.end
                 if value.endswith("$") and text.startswith("$(", copied):
                     # What is the matchmaker's stays.
-                    position += 2
-            elif found.default is not None:
-                position = found.start + 2
+                    search.position += 2
+            elif found.default_start:
+                search.position = found.start + 2
         pieces.append(text[copied:])
         return "".join(pieces)
 
@@ -106,16 +105,21 @@ class Expander:
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
         steps = 0
-        while (found := find_reference(text, 0)) is not None:
-            text = text[: found.start] + self._replace(found, active) + text[found.end :]
+        search = MacroSearch(text)
+        found = search.next()
+        while found is not None:
+            search.replace(found, self._replace(found, search.text, active))
             steps += 1
-            if steps > MOST_REPLACEMENTS or len(text) > LONGEST_TEXT:
+            size = len(search.text)
+            self._work += max(size, LEAST_WORK)
+            if steps > MOST_REPLACEMENTS or size > LONGEST_TEXT or self._work > MOST_WORK:
                 raise ConfigError(f"the expansion of {found.name} has no end")
-        return text
+            found = search.look_again(found.start)
+        return search.text
 
-    def _replace(self, found: Reference, active: tuple[str, ...]) -> str:
+    def _replace(self, found: Reference, text: str, active: tuple[str, ...]) -> str:
         if found.function == "ENV":
-            return self._environment_value(found)
+            return self._environment_value(found, text)
         if found.function:
             call = functions.Call(
                 found.function,
@@ -128,16 +132,16 @@ class Expander:
             return functions.compute(call)
         if found.name == "DOLLAR":
             return DOLLAR
-        raw = self.lookup(found.name) or found.default or ""
+        raw = self.lookup(found.name) or found.default(text)
         if "$" not in raw:
             return raw
         return self._expand(raw, self._enter(found.name, active))
 
-    def _environment_value(self, found: Reference) -> str:
+    def _environment_value(self, found: Reference, text: str) -> str:
         value = self.environment(found.name)
         if value is not None:
             return value
-        return "UNDEFINED" if found.default is None else found.default
+        return found.default(text) if found.default_start else "UNDEFINED"
 
     def _enter(self, name: str, active: tuple[str, ...]) -> tuple[str, ...]:
         key = name.upper()
@@ -146,57 +150,6 @@ class Expander:
             # Compat: the reference goes round for ever
             # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
             raise ConfigError(f"{name} refers to itself: {chain}")
+        if len(active) >= DEEPEST:
+            raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
         return (*active, key)
-
-
-def find_reference(text: str, position: int) -> Reference | None:
-    """Return the first macro at or after a position, None if there is none."""
-    for match in START.finditer(text, position):
-        start, body = match.span()
-        if start and text[start - 1] == "$":
-            continue
-        function = match.group(1) or ""
-        if function in ("", "ENV"):
-            found = _named(text, start, body, function)
-        else:
-            close = text.find(")", body)
-            found = (
-                Reference(start, close + 1, function, text[body:close], None)
-                if close >= 0
-                else None
-            )
-        if found is not None:
-            return found
-    return None
-
-
-# Nothing is a name too, one that nobody sets.
-NAME = late_pattern(r"[A-Za-z0-9_.]*")
-
-
-def _named(text: str, start: int, body: int, function: str) -> Reference | None:
-    name = NAME.match(text, body)
-    if name is None or (function and not name.group()):
-        return None
-    after = text[name.end() : name.end() + 1]
-    if after == ")":
-        return Reference(start, name.end() + 1, function, name.group(), None)
-    if after != ":":
-        return None
-    close = closing_bracket(text, name.end())
-    if close < 0:
-        return None
-    return Reference(start, close + 1, function, name.group(), text[name.end() + 1 : close])
-
-
-def closing_bracket(text: str, position: int) -> int:
-    """Return where the bracket that is open at `position` closes, -1 if it does not."""
-    depth = 1
-    for index in range(position, len(text)):
-        if text[index] == "(":
-            depth += 1
-        elif text[index] == ")":
-            depth -= 1
-            if depth == 0:
-                return index
-    return -1

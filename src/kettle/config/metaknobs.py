@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kettle.config.expander import closing_bracket
+from kettle.config.macro_search import Closings, closing_bracket
 from kettle.config.templates import TEMPLATES
 from kettle.patterns import late_pattern
 
@@ -30,13 +30,14 @@ class Item(NamedTuple):
 def parse_items(text: str) -> list[Item]:
     """Split `Name, Name(arguments) Name` into its items."""
     items = []
+    closings = Closings(text)
     position = 0
     while (match := ITEM.search(text, position)) is not None:
         position = match.end()
         arguments = None
         opening = re.compile(r"\s*\(").match(text, position)
         if opening is not None:
-            close = closing_bracket(text, opening.end())
+            close = closings.find(opening.end())
             if close >= 0:
                 arguments = text[opening.end() : close]
                 position = close + 1

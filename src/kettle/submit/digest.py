@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kettle.config.expander import find_reference
+from kettle.config.macro_search import MacroSearch
 from kettle.submit.queue_statement import UNIT_SEPARATOR
 from kettle.submit.registry import known_names
 
@@ -67,15 +67,14 @@ def encode_items(statement: QueueStatement) -> Iterator[bytes]:
 
 def partly_expanded(text: str, macros: SubmitMacros) -> tuple[str, bool]:
     """Return a text with what never changes replaced, and whether something is left."""
-    position = 0
+    search = MacroSearch(text)
     is_live = False
-    while (found := find_reference(text, position)) is not None:
+    while (found := search.next()) is not None:
         macros.looked_at_live = False
-        value = macros.expand(text[found.start : found.end])
+        value = macros.expand(search.text[found.start : found.end])
         if macros.looked_at_live:
             is_live = True
-            position = found.end
+            search.position = found.end
         else:
-            text = text[: found.start] + value + text[found.end :]
-            position = found.start + len(value)
-    return text, is_live
+            search.replace(found, value)
+    return search.text, is_live
