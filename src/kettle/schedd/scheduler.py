@@ -44,7 +44,7 @@ from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.rests import Rests, forget_rest, note_rest
-from kettle.schedd.run_ends import RunEnd
+from kettle.schedd.run_ends import RunEnd, also_where_it_fails
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
 
@@ -362,12 +362,9 @@ class Scheduler:
             end.status = job.status
             end.pause = self.rests.after_run(job_id, attributes, end.at - began)
         self._follow_startd(job_id, attributes.get("StartdIpAddr"))
-        try:
+        # The run is over for its claim, too, whatever went wrong with the job's.
+        with also_where_it_fails(partial(self._end_use, claim, reusable=reusable)):
             self._take_end(end)
-        finally:
-            # The run is over for its claim, too, whatever went wrong with the job's.
-            if claim is not None:
-                self._end_use(claim, reusable=reusable)
 
     def _take_end(self, end: RunEnd) -> None:
         """Commit the end of a run, once; what the queue does not take is tried again later.
@@ -382,11 +379,9 @@ class Scheduler:
             self.outside.again(end.next_try(), partial(self._take_end, end))
             raise
         self._unended.discard(end.job)
-        try:
+        with also_where_it_fails(partial(self._let_rest, end.job, job, end.pause)):
             if job is not None:
                 self._follow_end(job, end, event)
-        finally:
-            self._let_rest(end.job, job, end.pause)
 
     def _let_rest(self, job_id: JobId, job: Job | None, pause: int) -> None:
         """Let a job that waits again be started, after a pause if its runs fail."""
@@ -398,8 +393,10 @@ class Scheduler:
         else:
             self.idle.unreserve(job_id)
 
-    def _end_use(self, claim: Claim, *, reusable: bool) -> None:
+    def _end_use(self, claim: Claim | None, *, reusable: bool) -> None:
         """Give a claim whose run is over its next job, or give it up."""
+        if claim is None:
+            return
         self.claims.assign(claim, None)
         event = claim_states.ShadowEnded if reusable else claim_states.ShadowEndedForGood
         if claim.phase in {Phase.RUNNING, Phase.LOST}:
