@@ -7,11 +7,17 @@ Text events begin with number and id; those of XML and JSON logs are ads, one li
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
 _TEXT_END = b"\n...\n"
 _TEXT_HEAD = re.compile(rb"(\d{3}) \(0*(\d+)\.(-?)0*(\d+)\.\d+\) ")
+# A newline before all of a log makes its first line one like the others.
+_ANY_TEXT = re.compile(rb"\n\d{3} \(0*(\d{1,10})\.(-?)0*(\d{1,10})\.\d+\) ")
+# Limit: events of a log that are remembered by their jobs; of one that has more, by far too short
+# for events, everything is read for every job.
+_MOST_EVENTS = 1 << 16
 
 
 class Head(NamedTuple):
@@ -34,11 +40,107 @@ class _Ads(NamedTuple):
         """Return what finds an attribute of the ad itself, not of one inside it."""
         return re.compile(self.line % (name, value), re.MULTILINE)
 
+    def any_job(self) -> re.Pattern[bytes]:
+        """Return what finds an ad's numbers; with a newline before it, which is found fast."""
+        line = self.line.removeprefix(b"^") % (b"(Cluster|Proc|EventTypeNumber)", rb"-?\d{1,10}")
+        return re.compile(b"\n" + line, re.MULTILINE)
+
 
 _XML = _Ads(
     b"<c>\n", b"\n</c>\n", rb'^    <a n="%s"><[a-z]+>(%s)</[a-z]+></a>$', b'"Cluster"><i>%d<'
 )
 _JSON = _Ads(b"{\n", b"\n}\n", rb'^  "%s": "?(%s)"?,?$', b'"Cluster": %d')
+_ANY_AD = [(form, form.any_job()) for form in (_XML, _JSON)]
+
+
+class EventIndex:
+    """Which bytes of a log are about which job, found in one pass; what is appended goes on it.
+
+    For whoever looks for many jobs in one log: each one's `excerpt` is all that is to be read.
+    """
+
+    def __init__(self, log: bytes) -> None:
+        self._log = bytearray()
+        # Where complete events of a job begin and end, by turns.
+        self._places: dict[tuple[int, int], array[int]] = {}
+        self._count = 0
+        # From here on nothing is in `_places`: it may go on with what is appended.
+        self._open = 0
+        self.append(log)
+
+    def __len__(self) -> int:
+        """Return how many bytes the log has."""
+        return len(self._log)
+
+    @property
+    def cost(self) -> int:
+        """About how many bytes of memory this takes."""
+        return len(self._log) + 300 * len(self._places) + 16 * self._count
+
+    def append(self, data: bytes) -> None:
+        """Look through what was appended to the log."""
+        self._log += data
+        if self._count > _MOST_EVENTS:
+            return
+        begin = self._open
+        log = bytes(memoryview(self._log)[begin:])
+        # A line that is not whole may become the first of an event.
+        goes_on = log.rfind(b"\n") + 1
+        found = []
+        for job, start, end in (*_all_text(log), *_all_ads(log)):
+            if end < 0:
+                goes_on = min(goes_on, start)
+            elif job is not None:
+                found.append((start, end, job))
+        for start, end, job in sorted(found):
+            if start < goes_on:
+                self._places.setdefault(job, array("q")).extend((begin + start, begin + end))
+                self._count += 1
+        self._open = begin + goes_on
+
+    def ends_with(self, data: bytes) -> bool:
+        """Tell whether these are the log's last bytes."""
+        return self._log.endswith(data)
+
+    def excerpt(self, cluster: int, proc: int) -> bytes:
+        """Return the job's events, in their order, with what the log has not finished."""
+        if self._count > _MOST_EVENTS:
+            return bytes(self._log)
+        pieces = bytearray()
+        done = 0
+        places = self._places.get((cluster, proc), array("q"))
+        for start, end in (*zip(places[::2], places[1::2], strict=True), (self._open, len(self))):
+            # An event may have been written into another one.
+            pieces += self._log[max(start, done) : end]
+            done = max(done, end)
+        return bytes(pieces)
+
+
+def _all_text(log: bytes) -> Iterator[tuple[tuple[int, int] | None, int, int]]:
+    """Yield job, begin and end of each event; the last ones may have no end."""
+    end = 0
+    for found in _ANY_TEXT.finditer(b"\n" + log):
+        start = found.start()
+        # Events in an event that was torn end where that one does.
+        if end >= 0 and start > end - len(_TEXT_END):
+            at = log.find(_TEXT_END, start)
+            end = at + len(_TEXT_END) if at >= 0 else -1
+        yield (int(found[1]), int(found[2] + found[3])), start, end
+
+
+def _all_ads(log: bytes) -> Iterator[tuple[tuple[int, int] | None, int, int]]:
+    """Yield job, begin and end of each ad that begins at all."""
+    for form, own in _ANY_AD:
+        if not (log.startswith(form.first) or b"\n" + form.first in log):
+            continue
+        for start, end in _bodies(log, form):
+            if not log.startswith(form.first, start):
+                continue
+            numbers: dict[bytes, int] = {}
+            for found in own.finditer(log, start, end if end >= 0 else len(log)):
+                numbers.setdefault(found[1], int(found[2]))
+            whole = len(numbers) == 3
+            yield (numbers[b"Cluster"], numbers[b"Proc"]) if whole else None, start, end
 
 
 def heads_of(log: bytes, cluster: int, proc: int) -> list[Head]:

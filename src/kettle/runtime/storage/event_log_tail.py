@@ -6,16 +6,25 @@ queue: a job whose log tells of its end has ended. Only the tails of logs are re
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+from collections import OrderedDict
+from typing import NamedTuple
 
 from kettle.errors import LanguageError
 from kettle.records.event_base import Event
-from kettle.records.event_heads import Head, heads_of, heads_of_cluster, read_head
+from kettle.records.event_heads import EventIndex, Head, heads_of, heads_of_cluster, read_head
 from kettle.records.event_log import read_events
 
 # Limit: how much of a log's end is looked through; what is further back is taken for not said.
 TAIL_BYTES = 4 << 20
+# Limit: what is remembered of logs while jobs are taken over, in how many, and how long unused.
+_MOST_KEPT_BYTES = 48 << 20
+_MOST_KEPT = 16
+_KEPT_SECONDS = 10.0
+# What was the end of a log must still be there before what was appended.
+_OVERLAP_BYTES = 256
 # Event 028 repeats attributes of the job after another event.
 _INFORMATION = b"028"
 # What a run ends with, or a job begins with: what was said before is of an earlier run.
@@ -48,12 +57,11 @@ def tells_of(tail: bytes, data: bytes) -> bool:
 
     Two runs within a second may end with the same bytes.
     """
+    last = tail.rfind(data)
     own = read_head(data)
-    if own is None or own[0] not in _LAST:
-        return data in tail
-    heads = heads_of(tail, own[1], own[2])
-    began = max((head.start for head in heads if head.number == b"001"), default=0)
-    return tail.find(data, began) >= 0
+    if last < 0 or own is None or own[0] not in _LAST:
+        return last >= 0
+    return all(head.number != b"001" for head in heads_of(tail[last:], own[1], own[2]))
 
 
 def starts_told(tail: bytes, cluster: int, proc: int) -> int:
@@ -128,3 +136,77 @@ def read_tail(path: str) -> bytes:
         return b""
     finally:
         os.close(descriptor)
+
+
+class _State(NamedTuple):
+    """Which file was read, and up to where."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+
+
+class LogTails:
+    """The ends of a few logs, each read once while many jobs are taken over.
+
+    What is appended meanwhile is read alone. Each look opens the log, with the rights of whoever
+    looks. What nobody looks at any more is thrown away; where no loop could do that, at once.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[_State, EventIndex]] = OrderedDict()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def excerpt(self, path: str, cluster: int, proc: int) -> bytes:
+        """Return what the end of a log says of a job; nothing if it cannot be read."""
+        known = self._known.pop(path, None)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:
+            return b""
+        try:
+            state, index = _follow(descriptor, known)
+        except OSError:
+            return b""
+        finally:
+            os.close(descriptor)
+        self._keep(path, state, index)
+        return index.excerpt(cluster, proc)
+
+    def _keep(self, path: str, state: _State, index: EventIndex) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._known[path] = state, index
+        while len(self._known) > 1 and (
+            len(self._known) > _MOST_KEPT
+            or sum(one.cost for _, one in self._known.values()) > _MOST_KEPT_BYTES
+        ):
+            self._known.popitem(last=False)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_later(_KEPT_SECONDS, self._known.clear)
+
+
+def _follow(descriptor: int, known: tuple[_State, EventIndex] | None) -> tuple[_State, EventIndex]:
+    """Bring what is known of a log up to date, or read it anew; OSError."""
+    facts = os.fstat(descriptor)
+    state = _State(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    if known is not None:
+        before, index = known
+        if before == state:
+            return known
+        added = state.size - before.size
+        # Nothing is left out in front: soon a log is read anew.
+        if before[:2] == state[:2] and added > 0 and len(index) + added <= TAIL_BYTES * 5 // 4:
+            overlap = min(_OVERLAP_BYTES, len(index))
+            data = os.pread(descriptor, overlap + added, before.size - overlap)
+            if len(data) == overlap + added and index.ends_with(data[:overlap]):
+                index.append(data[overlap:])
+                return state, index
+    begin = max(0, state.size - TAIL_BYTES)
+    index = EventIndex(os.pread(descriptor, TAIL_BYTES, begin))
+    # More may have been written meanwhile.
+    return state._replace(size=begin + len(index)), index

@@ -30,6 +30,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import (
+    LogTails,
     last_event,
     read_tail,
     requeues_told,
@@ -161,6 +162,7 @@ class EventLogs:
         self._append_far = append_far or self._append_aside
         self._as_owner = as_owner
         self._waiting = WaitingEvents(self._append_later, report or _say_nothing, note)
+        self._ends = LogTails()
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
@@ -304,13 +306,17 @@ class EventLogs:
     def submissions_told(self, job: ClassAd) -> set[int]:
         """Return which jobs of a late cluster the log of one of them tells the submission of."""
         cluster = _place(job)[0]
-        return {proc for tail in self._tails(job) for proc in submissions_told(tail, cluster)}
+        tails = self._tails(job, read_tail)
+        return {proc for tail in tails for proc in submissions_told(tail, cluster)}
 
-    def _tails(self, job: ClassAd) -> Iterator[bytes]:
-        """Yield what a job's own log says, with what waits; nothing if that may take long."""
+    def _tails(self, job: ClassAd, read: Callable[[str], bytes] | None = None) -> Iterator[bytes]:
+        """Yield what a job's own log says of it, with what waits; nothing if it may take long.
+
+        `read` reads what it says of others, too.
+        """
         for path in user_log_paths(job)[:1]:
             if not self._is_far(path):
-                tail = read_tail(path)
+                tail = read(path) if read else self._ends.excerpt(path, *_place(job))
                 waiting = (data for to, data in self.unwritten(_place(job)) if to == path)
                 yield tail + b"".join(data for data in waiting if data not in tail)
 

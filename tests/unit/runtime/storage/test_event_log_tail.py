@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from kettle.records.event_kinds import (
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style
 from kettle.runtime.storage import event_log_tail
 from kettle.runtime.storage.event_log_tail import (
+    LogTails,
     last_event,
     read_tail,
     requeues_told,
@@ -150,3 +152,64 @@ def test_a_log_that_was_torn_or_had_another_form_before_is_read_on(form: Form) -
     assert isinstance(last_event(whole + text, 7, 1), JobTerminatedEvent)
     inside = b'  "Cluster": 7,\n  "Proc": 1,\n  "EventTypeNumber": 5,\n'
     assert isinstance(last_event(whole + inside, 7, 1), SubmitEvent)
+
+
+@STYLES
+def test_a_log_is_read_once_for_all_its_jobs(
+    tmp_path: Path, style: Style, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each job that is taken over looks two or three times, and writes itself."""
+    path = tmp_path / "log"
+    jobs = range(20)
+    write(path, *[ExecuteEvent(cluster=7, proc=proc) for proc in jobs], style=style)
+    looked = 0
+    bytes_of = event_log_tail.EventIndex.append
+
+    def append(index: event_log_tail.EventIndex, data: bytes) -> None:
+        nonlocal looked
+        looked += len(data)
+        bytes_of(index, data)
+
+    monkeypatch.setattr(event_log_tail.EventIndex, "append", append)
+
+    async def take_over() -> None:
+        tails = LogTails()
+        for proc in jobs:
+            said = tails.excerpt(str(path), 7, proc)
+            assert starts_told(said, 7, proc) == 1
+            with path.open("ab") as file:
+                end = render(JobTerminatedEvent(cluster=7, proc=proc, normal=True), style)
+                file.write(end[:30])
+                file.flush()
+                assert last_event(tails.excerpt(str(path), 7, 99), 7, 99) is None
+                file.write(end[30:])
+            assert isinstance(
+                last_event(tails.excerpt(str(path), 7, proc), 7, proc), JobTerminatedEvent
+            )
+        assert looked == path.stat().st_size
+        # Another log of its name is another log.
+        path.unlink()
+        write(path, *[JobAbortedEvent(cluster=7, proc=1, reason="r")] * 200, style=style)
+        assert isinstance(last_event(tails.excerpt(str(path), 7, 1), 7, 1), JobAbortedEvent)
+        assert tails.excerpt(str(tmp_path), 7, 1) == b""
+
+    asyncio.run(take_over())
+
+
+@STYLES
+def test_what_a_log_says_of_a_job_is_what_all_of_it_says(style: Style) -> None:
+    log = tail_of(
+        style,
+        *[ExecuteEvent(cluster=cluster, proc=proc) for cluster in (7, 17) for proc in (1, 11)],
+        ClusterSubmitEvent(cluster=7, proc=-1),
+        JobEvictedEvent(cluster=7, proc=1, normal=True, requeued=True, return_value=1),
+        ExecuteEvent(cluster=7, proc=1),
+        JobAbortedEvent(cluster=7, proc=11, reason="r"),
+    )
+    text = render(JobTerminatedEvent(cluster=7, proc=1, normal=True), DEFAULT_STYLE)
+    for whole in (log, text + log, log[40:], log + text[:-3] + log, text + log[:-9] + text):
+        for cluster, proc in ((7, 1), (7, 11), (17, 1), (7, -1), (7, 2)):
+            said = event_log_tail.EventIndex(whole).excerpt(cluster, proc)
+            assert last_event(said, cluster, proc) == last_event(whole, cluster, proc)
+            for told in (starts_told, requeues_told, tells_of_start):
+                assert told(said, cluster, proc) == told(whole, cluster, proc)
