@@ -184,10 +184,13 @@ def test_a_file_of_somebody_else_is_an_error(
 SET = """
 import sys
 from kettle.config import Config
+from kettle.runtime.process.late import import_all
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.storage.files import Files
 
+# As the zygote does: another account may not be able to read the interpreter's own modules.
+import_all()
 privileges = Privileges.find("54321.54321")
 privileges.settle()
 config = Config.from_text(open(sys.argv[1]).read(), subsystem="STARTD")
