@@ -72,10 +72,13 @@ schedd.act(JobAction.Suspend, second)
 steps.note(
     "suspended", [e.type.name for e in events_until(log, JobEventType.JOB_SUSPENDED, second)][-1]
 )
+# The log is a moment ahead of the queue, whose status says what may be done next.
+wait_for("stand", lambda: schedd.query(f"ClusterId == {second}")[0]["JobStatus"] == 7)
 schedd.act(JobAction.Continue, second)
 steps.note(
     "continued", [e.type.name for e in events_until(log, JobEventType.JOB_UNSUSPENDED, second)][-1]
 )
+wait_for("run", lambda: schedd.query(f"ClusterId == {second}")[0]["JobStatus"] == 2)
 schedd.act(JobAction.Vacate, second)
 evicted = events_until(log, JobEventType.JOB_EVICTED, second)[-1]
 steps.note("evicted", {n: evicted.get(n) for n in ("Checkpointed", "ReasonCode", "Reason")})
