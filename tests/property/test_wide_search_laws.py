@@ -119,6 +119,16 @@ def test_a_request_matches_the_same_slots(
     assert found.tolist() == [symmetric_match(ad, row.ad) for row in table]
 
 
+@pytest.mark.parametrize("theirs", [["true", "false"], ["false", "true"], ["1", "0", "true"]])
+def test_slots_whose_requirements_are_values_are_not_taken_for_each_other(
+    theirs: list[str],
+) -> None:
+    table = table_of([{} for _ in theirs], theirs)
+    ad = ClassAd({"Requirements": True})
+    found = WideSearch(table.rows, RANKS).matching(ad)
+    assert found.tolist() == [text in {"true", "1"} for text in theirs]
+
+
 def shape(found: Plan) -> list[tuple[str, int, str]]:
     return [
         (each.request.submitter, each.request.cluster, each.slot_name) for each in found.matches

@@ -112,7 +112,8 @@ class WideSearch:
             for name in {name.lower() for name in (*inside, *outside)}:
                 column = self._columns.column(name)
                 text = column.texts[column.codes[first]]
-                if is_plain(text):
+                # What Requirements are is asked of the group's home alone, values or not.
+                if is_plain(text) and name != "requirements":
                     if column.plain:
                         continue
                     plain = np.array([is_plain(each) for each in column.texts], np.bool_)
