@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
-from kettle.testing.pool_fixture import personal_pool
+from kettle.testing.pool_fixture import personal_pool, print_logs
 from pool_jobs import ask_queue, submit, wait_until
 
 pytestmark = pytest.mark.timeout(240)
@@ -41,7 +41,12 @@ def test_a_job_that_does_not_leave_is_held_at_once_all_the_same(
     text = f"executable = {program}\nrequest_memory = 10\nrequest_disk = 10MB\n+Greedy = true\n"
     jobs = submit(pool, tmp_path, f"{text}queue\n")
     cluster = str(jobs.cluster)
-    wait_until(lambda: ask_queue(pool, cluster, "JobStatus") == [["5"]], 60, jobs.events)
+
+    def describe() -> str:
+        print_logs(pool)
+        return str(jobs.events())
+
+    wait_until(lambda: ask_queue(pool, cluster, "JobStatus") == [["5"]], 20, describe)
     asked = ask_queue(pool, cluster, "HoldReasonCode", "HoldReasonSubCode", "HoldReason")
     [[code, subcode, reason]] = asked
     assert (code, subcode) == ("21", "104")
