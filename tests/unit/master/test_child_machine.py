@@ -49,6 +49,11 @@ def test_a_daemon_that_is_turned_on_is_started() -> None:
     assert effects == [StartDaemon("SCHEDD", 1)]
 
 
+def test_a_daemon_that_runs_and_is_turned_on_goes_on_as_it_is() -> None:
+    state, effects = play(*RUNNING, (1.0, TurnedOn()))
+    assert (state.phase, effects) == (Phase.RUNNING, [])
+
+
 def test_a_daemon_that_dies_starts_again_after_constant_plus_one() -> None:
     state, effects = play(*RUNNING, (5.0, Exited(1, -9)))
     assert state.phase is Phase.WAITING
