@@ -175,6 +175,35 @@ def test_every_edge_is_numbered_once_in_order() -> None:
     assert [row.edge for row in TRANSITIONS] == list(range(1, len(TRANSITIONS) + 1))
 
 
+STARTING = ((0.0, TurnedOn()),)
+WAITING = (*RUNNING, (1.0, Exited(1, 1)))
+STOPPING = (*RUNNING, (1.0, TurnedOff()))
+
+
+@pytest.mark.parametrize(
+    ("events", "phase", "again"),
+    [
+        (((0.0, RestartAsked()),), Phase.STARTING, False),
+        ((*WAITING, (2.0, RestartAsked())), Phase.STARTING, False),
+        ((*WAITING, (2.0, TurnedOff())), Phase.OFF, False),
+        ((*STARTING, (0.1, RestartAsked())), Phase.STARTING, True),
+        ((*STARTING, (0.1, TurnedOff()), (0.2, TurnedOn())), Phase.STARTING, False),
+        ((*STARTING, (0.1, TurnedOff()), (0.2, StartFailed(1, "full"))), Phase.OFF, False),
+        ((*STARTING, (0.1, RestartAsked()), (0.2, StartFailed(1, "full"))), Phase.WAITING, None),
+        ((*STOPPING, (2.0, BecameReady(42))), Phase.STOPPING, False),
+        ((*STOPPING, (2.0, Hung(1))), Phase.STOPPING, None),
+        ((*STOPPING, (2.0, RestartAsked())), Phase.STOPPING, None),
+    ],
+)
+def test_wishes_that_come_while_another_is_carried_out(
+    events: tuple[tuple[float, Event], ...], phase: Phase, again: bool | None
+) -> None:
+    """`again` is whether it starts after its stop; None where that is another test's."""
+    state, _ = play(*events)
+    assert state.phase is phase
+    assert again is None or state.start_again is again
+
+
 @given(st.data())
 def test_no_order_of_events_breaks_the_machine_or_leaves_a_process_unwatched(
     data: st.DataObject,
