@@ -16,8 +16,8 @@ pytestmark = pytest.mark.timeout(240)
 POLICY = """NUM_CPUS = 2
 POLLING_INTERVAL = 1
 WANT_VACATE = true
-MachineMaxVacateTime = 600
-PREEMPT = Greedy =?= true
+MachineMaxVacateTime = 3
+PREEMPT = Greedy =?= true && time() - EnteredCurrentActivity > 1
 WANT_HOLD = Greedy =?= true
 WANT_HOLD_REASON = "too greedy"
 WANT_HOLD_SUBCODE = 104
@@ -30,10 +30,10 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
         yield pool
 
 
-def test_a_job_that_does_not_leave_is_held_at_once_all_the_same(
+def test_a_job_that_does_not_leave_is_held_when_its_time_to_leave_is_over(
     pool: PersonalPool, tmp_path: Path
 ) -> None:
-    """The reference's shadow holds it when it hears of it, and the machine deals with the rest."""
+    """It has heard SIGTERM, and has until MachineMaxVacateTime; then it is killed and held."""
     tmp_path.chmod(0o777)
     program = tmp_path / "stubborn.sh"
     program.write_text("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.1; done\n")

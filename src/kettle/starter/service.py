@@ -441,7 +441,12 @@ class Starter:
         self._obey(Order.SOON if graceful and seconds > 0 else Order.NOW, vacate, seconds)
 
     def _hold(self, vacate: outcome.Vacate) -> None:
-        """Have the job held now; it may take its time to end."""
+        """Tell the shadow that the job is to be held; it may take its time to end.
+
+        Compat: the reference's shadow holds it as soon as it hears that, and the machine deals with
+        the rest. Ours does when its program is gone: a job that is held and released has no second
+        one beside it (test_a_job_that_does_not_leave_is_held_when_its_time_to_leave_is_over).
+        """
         if self._holding is None and not self.programs.ended.is_set():
             code = int(HoldReasonCode.StartdHeldJob)
             told = self.report_failure(vacate.hold_reason, code, vacate.hold_subcode)
