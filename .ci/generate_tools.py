@@ -44,7 +44,7 @@ EXIT_CODES = dict.fromkeys(
         "condor_who",
     ),
     1,
-)
+) | {"classad_eval": 255}
 
 GROUPS: dict[str, dict[str, str]] = {
     "The front door": {
@@ -108,6 +108,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Languages": {
         "classad_eval": "Evaluate ClassAd expressions.",
+        "condor_transform_ads": "Print ads as rules change them; write old routes as rules.",
     },
     "Daemons": {
         "condor_master": "Start the other daemons and watch over them.",

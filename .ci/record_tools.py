@@ -3,6 +3,7 @@
 
     record_tools.py command_lines <LINES    adds to tests/data/cli/command_lines.json
     record_tools.py condor_q      <LINES    adds to tests/data/cli/condor_q/recordings.json
+    record_tools.py condor_history <LINES   adds to tests/data/cli/condor_history/recordings.json
     record_tools.py condor_wait   <LINES    adds to tests/data/cli/condor_wait/recordings.json
     record_tools.py condor_watch_q <LINES   adds to tests/data/cli/condor_watch_q/recordings.json
     record_tools.py silent_pool   <LINES    adds to tests/data/cli/silent_pool/recordings.json
@@ -34,6 +35,9 @@ USAGE = re.compile(r"^\s*use?(age)?:.*", re.IGNORECASE | re.DOTALL | re.MULTILIN
 KINDS = {
     "command_lines": ("cli/command_lines.json", "", "ONLY_ENV", "root"),
     "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null", "root"),
+    "condor_history": (
+        *("cli/condor_history/recordings.json", "cli/condor_history", "config", "root"),
+    ),
     "condor_wait": ("cli/condor_wait/recordings.json", "cli/condor_wait", "/dev/null", "root"),
     "condor_watch_q": (
         *("cli/condor_watch_q/recordings.json", "cli/condor_watch_q", "/dev/null", "root"),
@@ -67,6 +71,8 @@ def record(line: str, kind: str) -> dict[str, Any]:
             text=True,
             check=False,
         )
+        made = Path(folder) / "extracted"
+        extracted = made.read_text(encoding="utf-8") if made.exists() else ""
     os.close(keys)
     os.close(keyboard)
     said = [done.stdout, done.stderr]
@@ -78,6 +84,8 @@ def record(line: str, kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {"argv": words[count:]}
     if environment:
         found["environment"] = environment
+    if extracted:
+        found["extracted"] = extracted
     return {**found, "exit": done.returncode, "stdout": said[0], "stderr": said[1]}
 
 

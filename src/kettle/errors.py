@@ -9,7 +9,8 @@ which name the place, the thing and, where there is one, the nearest right thing
     ├── LanguageError          text of ours or the user's that does not parse
     │   ├── ClassAdSyntaxError
     │   ├── ConfigError
-    │   └── SubmitError
+    │   ├── SubmitError
+    │   └── TransformError
     ├── WireError              a connection that cannot go on
     │   ├── LocalProtocolError     we misused the machine
     │   ├── RemoteProtocolError    the peer sent what it must not
@@ -75,6 +76,10 @@ class ConfigError(LanguageError):
 
 class SubmitError(LanguageError):
     """A submit file that cannot be made into jobs."""
+
+
+class TransformError(LanguageError):
+    """A rule that cannot be applied to an ad."""
 
 
 class WaitInterrupted(KettleError):  # noqa: N818 - nothing went wrong

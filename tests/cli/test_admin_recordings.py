@@ -78,7 +78,8 @@ def test_a_wrong_option_of_condor_ping_prints_no_table_of_levels() -> None:
     assert complaint.startswith("ERROR: Unknown argument: -nonesuch\n")
 
 
-@pytest.mark.parametrize("words", ["", "-allpids", "-long", "-wide"])
+# Not `-allpids`: that finds whatever runs on this machine.
+@pytest.mark.parametrize("words", ["", "-long", "-wide"])
 def test_a_machine_without_a_startd_runs_nothing(words: str) -> None:
     assert run(["condor_who", *words.split()]) == (0, "", "")
 

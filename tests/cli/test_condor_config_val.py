@@ -14,7 +14,7 @@ from kettle.attributes.version import (
     parse_os_release,
     parse_version,
 )
-from kettle.tools.configuration import condor_version
+from kettle.tools.configuration import condor_version, remote
 from kettle.tools.programs import Streams
 
 shows = pytest.mark.shows
@@ -152,3 +152,27 @@ def test_a_template_is_shown_as_it_stands_unless_it_is_to_be_expanded(folder: Pa
 def test_use_of_nothing_is_answered_without_an_error(folder: Path) -> None:
     complaint = "use should be followed by a category or category:option argument\n"
     assert say(folder, "use") == (0, "Not defined: use \n", complaint)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "is_told"),
+    [
+        ("MIN({24105, 10000})", "10000", False),
+        ('"abc"', '"abc"', False),
+        ("{1, 2}", "{ 1,2 }", False),
+        ("1.5", "1.500000000000000E+00", False),
+        ("1/0", "error", False),
+        ("[a = 1]", "[ a = 1 ]", False),
+        ("True", "true", False),
+        ("vm", "undefined", False),
+        ("undefined", "undefined", False),
+        ("/tmp/spool", "/tmp/spool", True),
+        ("*", "*", True),
+    ],
+)
+def test_what_a_daemon_answers_is_evaluated(text: str, shown: str, is_told: bool) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    err = io.StringIO()
+    assert remote.evaluate(text, Streams(io.StringIO(), io.StringIO(), err)) == shown
+    warning = f"Warning: Failed to evaluate '{text}', returning it as config value\n"
+    assert err.getvalue() == (warning if is_told else "")

@@ -242,3 +242,29 @@ def test_what_a_query_costs_is_said(tmp_path: Path) -> None:
         r"\d+\.\d{3} CPU-sec, -?\d+ bytes \(from \d+ to \d+\)\n"
     )
     assert re.fullmatch(line, err.getvalue())
+
+
+def test_a_dry_run_says_what_is_asked(tmp_path: Path) -> None:
+    """Constraint and projection as HTCondor 25.14.1 tells them; its columns are its own affair."""
+    path = tmp_path / "jobs"
+    path.write_text("ClusterId = 4\nProcId = 0\nJobStatus = 1\n")
+    words = ("-dry-run", "-jobads", str(path), "-limit", "7", "4.0", "-af", "Cmd", "JobPrio")
+    code, out, err = run(*words)
+    assert (code, out) == (0, "")
+    assert err.splitlines() == [
+        "",
+        "condor_q",
+        "",
+        "DryRun",
+        "Constraint: ( ((ClusterId == 4 && ProcId == 0)) )",
+        "  Only own jobs: false",
+        "Opts: limit=7",
+        "Projection:",
+        "  Cmd",
+        "  JobPrio",
+        "  ServerTime",
+        "",
+    ]
+    code, out, err = run("-dry:x", "-jobads", str(path), "-allusers")
+    assert (code, out.splitlines()[-2].split(";")[0]) == (0, "Total for query: 0 jobs")
+    assert "Constraint: <null>\n" in err

@@ -167,3 +167,16 @@ def test_a_time_is_the_number_it_begins_with(
     monkeypatch.setattr("kettle.tools.jobs.condor_wait.time.monotonic", lambda: float(next(clock)))
     monkeypatch.setattr("kettle.tools.jobs.condor_wait.time.sleep", lambda _: None)
     assert wait(tmp_path, *words, log=log) == said
+
+
+def test_a_log_that_cannot_be_opened_is_told_of_in_full_on_demand(tmp_path: Path) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    out, err = io.StringIO(), io.StringIO()
+    path = tmp_path / "none.log"
+    assert main(["condor_wait", "-debug", str(path)], {}, Streams(io.StringIO(), out, err)) == 1
+    lines = err.getvalue().splitlines()
+    assert [re.sub(r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d ", "@ ", line) for line in lines] == [
+        f"@ ReadUserLog: Failed to open {path}",
+        f"@ FileModifiedTrigger( {path} ): open() failed: No such file or directory (2).",
+        f"Couldn't open {path}: No such file or directory",
+    ]

@@ -101,7 +101,7 @@ def test_condor_transfer_data_finds_no_job_by_a_constraint_that_means_nothing() 
     assert err.getvalue().startswith("foo( is no constraint: ")
 
 
-@pytest.mark.parametrize("words", [[], ["-u"]])
+@pytest.mark.parametrize("words", [[], ["-u"], ["-a"], ["-hello"], ["-getenv"]])
 def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str]) -> None:
     where, out, err = streams()
     assert condor_run.main(["condor_run", *words], {}, where) == 1
@@ -243,3 +243,27 @@ def test_a_schedd_that_ends_at_the_first_failure_is_told_of_once(
     assert "target job 3.0" in first
     assert first.endswith("no room")
     assert last == "ERROR: Failed to spool job files."
+
+
+def test_what_is_behind_the_command_is_its_own() -> None:
+    wish = condor_run.read_wish(["-ulocal", "-append", "a=1", "-getenvironment", "ls", "-a", "-h"])
+    assert (wish.universe, wish.lines, wish.getenv) == ("local", ["a=1"], True)
+    # Recorded from HTCondor 25.14.1: what is no option is a word of the command.
+    assert condor_run.read_wish(["-x", "true"]).words == ["-x", "true"]
+    assert condor_run.render_script(wish, {"SHELL": "/bin/zsh"}) == "#!/bin/zsh\nls -a -h \n"
+
+
+def test_condor_run_names_its_files_as_the_reference_does() -> None:
+    wish = condor_run.read_wish(["-u", "local", "-a", "priority = 3", "true"])
+    text = condor_run.render_submit(wish, condor_run.Files(77), {"CONDOR_REQUIREMENTS": "A > 1"})
+    assert text.splitlines() == [
+        "universe = local",
+        "executable = .condor_run.77",
+        "notification = never",
+        "log = .condor_log.77",
+        "output = .condor_out.77",
+        "error = .condor_error.77",
+        "requirements = (A > 1)",
+        "priority = 3",
+        "queue",
+    ]

@@ -180,6 +180,13 @@ condor_status -schedd -af Name TotalRunningJobs
 condor_status -xml -limit 1 -attributes State
 condor_status -long -limit 1 -attributes Foo
 condor_status -json -limit 1 -attributes Foo
+condor_status -long -limit 1 -attributes Foo -af Name
+condor_who -jobs
+condor_who -jobs -constraint ProcId==0
+condor_who -jobs -af ClusterId ProcId
+condor_who -af:h Name State
+condor_config_val -schedd -evaluate MAX_JOBS_RUNNING
+condor_config_val -schedd -evaluate SPOOL
 """
 _MOVING = (
     re.compile(r"\d\d/\d\d(/\d\d)? \d\d:\d\d:\d\d"),

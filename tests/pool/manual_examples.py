@@ -28,6 +28,7 @@ FILES = {
     "request_memory = 100\nqueue\n",
     "sleep.sh": "#!/bin/sh\necho working\nsleep 300\n",
     "thing.ad": 'MyType = "Generic"\nName = "thing"\nColour = "blue"\n',
+    "colour.rules": 'SET Colour "$(SHADE)-$(MY.Colour)"\nEVALSET Letters size(Colour)\n',
 }
 
 

@@ -208,3 +208,45 @@ def test_processes_that_are_used_up_hold_jobs_with_the_reason_and_nobody_dies(
         assert pids(pool) == before
     finally:
         pool.stop(how="fast")
+
+
+WAITS = "executable = /bin/true\ntransfer_executable = false\ndeferral_time = (CurrentTime + 8)\n"
+
+
+def test_a_shadow_host_killed_before_its_jobs_program_begins_is_succeeded_and_the_job_runs_once(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, "NUM_CPUS = 2\n") as pool:
+        jobs = submit(pool, work, f"{WAITS}queue 2\n")
+        kill_host_of_waiting(pool, 2)
+        jobs.wait_for(5, 30)
+        assert jobs.count_events(1) == {0: 1, 1: 1}
+        assert [jobs.record(proc).integer("NumJobStarts") for proc in range(2)] == [1, 1]
+        assert jobs.count_events(23) == {0: 1, 1: 1}
+
+
+def test_a_job_whose_shadow_host_was_killed_before_its_program_began_is_removed_when_asked(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, "NUM_CPUS = 1\n") as pool:
+        waiting = WAITS.replace("+ 8", "+ 500").replace(
+            "deferral", "deferral_prep_time = 900\ndeferral"
+        )
+        jobs = submit(pool, work, f"{waiting}queue\n")
+        kill_host_of_waiting(pool, 1)
+        run_tool(pool, "condor_rm", str(jobs.cluster))
+        jobs.wait_until_gone()
+        following = submit(pool, work, f"{TRUE}queue\n")
+        following.wait_for(5, 15)
+
+
+def kill_host_of_waiting(pool: PersonalPool, count: int) -> None:
+    """Kill the shadow host while so many jobs wait in their sandboxes for their time."""
+
+    def waiting() -> int:
+        logs = Path(pool.log_folder).glob("StarterLog*")
+        texts = (log.read_text(encoding="utf-8", errors="replace") for log in logs)
+        return sum(text.count("seconds for its deferral time") for text in texts)
+
+    wait_until(lambda: waiting() == count, 15)
+    os.kill(daemon_pid(pool, "condor_shadow"), signal.SIGKILL)

@@ -36,6 +36,8 @@ def run_program(name: str, words: list[str], config: str, said: str = "") -> tup
         text=True,
         check=False,
     )
+    # Shown where a test fails.
+    sys.stderr.write(done.stderr)
     return done.returncode, done.stdout
 
 

@@ -150,9 +150,11 @@ def test_where_nobody_is_left_programs_die_and_their_jobs_wait_for_the_next_star
         witness.wait_until_begun(COUNT)
         master = daemon_pid(pool, "condor_master")
         os.kill(master, signal.SIGSTOP)
-        for name in ("condor_startd", "condor_starter"):
-            for pid in daemon_pids(pool, name):
-                os.kill(pid, signal.SIGKILL)
+        # A starter that sees its startd gone ends its job and says so: none may run that long.
+        both = [*daemon_pids(pool, "condor_starter"), *daemon_pids(pool, "condor_startd")]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in both:
+                os.kill(pid, number)
         wait_until(lambda: witness.alive() == 0, 10, lambda: str(witness.alive()))
         # Every shadow has been refused, and takes that for no more than it is.
         log = Path(pool.log_folder, "ShadowLog")

@@ -177,3 +177,17 @@ def leftovers(name: str) -> list[str]:
         for entry in entries
         if entry.startswith(name)
     ]
+
+
+@pytest.mark.parametrize("kind", ["as anybody", pytest.param("as root", marks=pytest.mark.root)])
+def test_a_file_that_a_job_deleted_and_keeps_open_counts(
+    pool: PersonalPool, work: Path, kind: str
+) -> None:
+    program = (
+        "import os, time\nfile = open('data', 'wb', buffering=0)\nos.unlink('data')\n"
+        "while True:\n    file.write(b'x' * (1 << 20)); time.sleep(0.05)\n"
+    )
+    jobs = python_job(pool, work, program, "request_memory = 64\nrequest_disk = 10MB\n")
+    code, subcode, reason = hold_of(jobs)
+    assert (code, subcode) == ("34", "104"), kind
+    assert "disk limit of" in reason

@@ -76,6 +76,21 @@ def test_health_is_a_code_and_names_who_is_down_since_when(pool: PersonalPool) -
     wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 30)
 
 
+def test_a_daemon_without_an_address_file_is_asked_too(pool: PersonalPool) -> None:
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 30)
+    startd = daemon_pid(pool, "condor_startd")
+    # Removed by somebody, or never written: where it is, the daemon has told its master.
+    (Path(pool.log_folder) / ".startd_address").unlink()
+    os.kill(startd, signal.SIGSTOP)
+    try:
+        wait_until(lambda: fetch(pool, "/healthz")[0] == 503, 15)
+        facts = json.loads(fetch(pool, "/healthz")[1])["daemons"]
+        assert [name for name, one in facts.items() if not one["healthy"]] == ["STARTD"]
+    finally:
+        os.kill(startd, signal.SIGCONT)
+    wait_until(lambda: fetch(pool, "/healthz")[0] == 200, 15)
+
+
 def test_nothing_is_served_where_nobody_asks_for_it(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

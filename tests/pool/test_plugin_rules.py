@@ -27,6 +27,10 @@ url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
 case $url in
   *slow*) sleep 60 ;;
   *mute*) exit 0 ;;
+  *loud*) echo "I print $url" ;;
+  *sorry*)
+    echo "[ TransferUrl = \\"$url\\"; TransferSuccess = false; TransferError = \\"so\\" ]" > "$4"
+    exit 0 ;;
 esac
 echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; Spam = 1; TransferFileBytes = 3 ]" > "$4"
 """
@@ -41,6 +45,7 @@ def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     runs.mkdir()
     text = (
         f"FILETRANSFER_PLUGINS = {plugin}\nMAX_FILE_TRANSFER_PLUGIN_LIFETIME = 2\n"
+        "LOG_FILETRANSFER_PLUGIN_STDOUT_ON_SUCCESS = D_TEST\n"
         "MY_POPEN_KEEPALIVE_INTERVAL = 1\nSTARTER_DEBUG = D_FULLDEBUG D_TEST\n"
         f"INPUT_JOB_ATTRS = JobUniverse\nJOB_EPOCH_HISTORY_DIR = {runs}\n"
     )
@@ -89,6 +94,34 @@ def test_a_plug_in_that_takes_too_long_is_killed_and_holds_the_job(
     assert "\tCode 13 Subcode 62\n" in text
     [log] = Path(pool.folder, "log").glob("StarterLog.slot1_1")
     wait_until(lambda: "wait_for_output() callback (multi)" in log.read_text(), 10)
+
+
+@pytest.mark.parametrize(("way", "code"), [("input", 13), ("output", 12)])
+def test_a_file_that_a_plug_in_calls_a_failure_holds_the_job_though_it_ends_well(
+    pool: PersonalPool, tmp_path: Path, way: str, code: int
+) -> None:
+    lines = "transfer_input_files = odd://sorry"
+    if way == "output":
+        lines = 'transfer_output_files = got\ntransfer_output_remaps = "got=odd://sorry"'
+    text = f"executable = /bin/sh\narguments = \"-c 'echo > got'\"\n{SMALL}{lines}\nqueue\n"
+    jobs = submit(pool, tmp_path, f"transfer_executable = false\n{text}")
+    jobs.wait_for(12, 30)
+    held = jobs.log.read_text().partition("\n012 (")[2]
+    reason = "using protocol odd. Details: so ( URL file = odd://sorry )|"
+    assert re.search(rf"\tTransfer {way} files failure at execution point slot1_\d@\S+ ", held), (
+        held
+    )
+    assert f"{reason}\n\tCode {code} Subcode 1\n" in held
+
+
+def test_what_a_plug_in_prints_is_in_the_log_where_that_is_wanted(
+    pool: PersonalPool, work: Path
+) -> None:
+    fetch(pool, work, "transfer_input_files = odd://loud").wait_for(5, 30)
+    [log] = Path(pool.folder, "log").glob("StarterLog.slot1_1")
+    assert re.search(
+        r"FILETRANSFER: plugin \S+/odd.sh exit=0 stdout: I print odd://loud", log.read_text()
+    )
 
 
 def test_what_plug_ins_did_is_in_the_epoch_history(

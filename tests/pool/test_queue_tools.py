@@ -191,6 +191,27 @@ def test_condor_run_that_is_killed_takes_its_job_along(
     assert [path.name for path in work.glob(".condor_*")] == [log.name]
 
 
+def test_condor_run_waits_for_a_job_that_is_held(pool: PersonalPool, work: Path) -> None:
+    """As HTCondor's does: whoever knows why it is held may release it."""
+    words = ("-a", "on_exit_hold = NumJobStarts == 1", "-a", 'on_exit_hold_reason = "once"')
+    started = subprocess.Popen(
+        [sys.executable, "-c", _RUN, "condor_run", *words, "echo said; exit 3"],
+        cwd=work,
+        env=pool.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    script = f"{work}/.condor_run.{started.pid}"
+    held = ("-constraint", f'JobStatus == 5 && Cmd == "{script}"')
+    wait_until(lambda: bool(run(pool, work, "condor_q", *held, "-af", "Cmd").stdout), 30)
+    assert run(pool, work, "condor_release", *held).returncode == 0
+    said = started.communicate(timeout=30)
+    assert (started.returncode, said[0]) == (3, "said\n")
+    assert said[1] == "condor_run: the job is held: once\n"
+    assert not list(work.glob(".condor_*"))
+
+
 def _has_no_child(pid: int) -> bool:
     return not psutil.Process(pid).children()
 

@@ -104,6 +104,29 @@ def test_the_job_that_eats_most_of_the_reserve_is_held_and_the_other_goes_on(
         assert free >= RESERVED_MIB * 1024
 
 
+def test_a_job_that_eats_of_the_reserve_with_a_file_that_it_deleted_is_held(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        deleting = 'as file:\n    os.unlink("data")\n'
+        (work / "writer.py").write_text(WRITER.replace("as file:\n", deleting))
+        jobs = submit(
+            pool,
+            work / "one",
+            f"{HEAD}transfer_input_files = {work}/writer.py\ntransfer_output_files =\n"
+            f"arguments = python3 writer.py 20 64 {work}/go\nqueue\n",
+        )
+        jobs.wait_for(1, 20)
+        fill(disk, DISK_MIB - RESERVED_MIB - 25)
+        jobs.wait_for(12, 40)
+        code, subcode, reason = jobs.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("34", "104")
+        assert "kept free" in reason
+        free = read_free_kib(str(disk))
+        assert free is not None
+        assert free >= RESERVED_MIB * 1024
+
+
 def test_a_spool_without_room_takes_no_input_and_the_pool_goes_on(
     tmp_path: Path, work: Path, disk: Path
 ) -> None:

@@ -236,12 +236,14 @@ def test_scheduler_jobs_are_told_of_in_order(pool: PersonalPool, work: Path) -> 
 
 
 @shows("S008")
+@pytest.mark.parametrize("bare", [False, True], ids=["", "without its environment"])
 @pytest.mark.parametrize("seconds", [0, 300], ids=["its end", "condor_rm"])
 def test_what_a_scheduler_job_leaves_behind_ends_with_it(
-    pool: PersonalPool, work: Path, seconds: int
+    pool: PersonalPool, work: Path, seconds: int, bare: bool
 ) -> None:
     notes = work / "pid"
-    script = f"setsid sleep 321 & echo $! >{notes}; exec sleep {seconds}"
+    away = "env -i setsid sleep 321" if bare else "setsid sleep 321"
+    script = f"({away} & echo $! >{notes}); exec sleep {seconds}"
     text = f"universe = scheduler\nexecutable = /bin/sh\narguments = \"-c '{script}'\"\nqueue\n"
     jobs = submit(pool, work, text)
     wait_until(lambda: notes.exists() and notes.read_text().endswith("\n"), 20)

@@ -381,6 +381,23 @@ def test_condor_who_lists_the_job(pool: PersonalPool, work: Path) -> None:
 
 
 @shows("R073")
+def test_condor_who_shows_the_jobs_as_the_startd_knows_them(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    mine = ("-jobs", "-constraint", f"ClusterId == {jobs.cluster}")
+    asked = (*mine, "-af", "MyType", "RemoteHost", "ProcId", "JobPid", "ClaimId")
+    wait_until(lambda: "undefined\n" in run_tool(pool, "condor_who", *asked)[1], 10)
+    wait_until(lambda: " undefined undefined" not in run_tool(pool, "condor_who", *asked)[1], 10)
+    kind, slot, proc, pid, secret = run_tool(pool, "condor_who", *asked)[1].splitlines()[0].split()
+    assert (kind, proc, secret) == ("Slot.Claim", "0", "undefined")
+    assert slot.startswith("slot1_")
+    said = run_tool(pool, "condor_who", *mine)[1]
+    assert re.search(
+        rf"^{slot.partition('@')[0]} +\S+@\S+ +{pid} +\d+\.\d MB +/", said, re.MULTILINE
+    )
+    remove(jobs)
+
+
+@shows("R073")
 def test_condor_who_waits_until_the_master_says_what_is_wished(pool: PersonalPool) -> None:
     condition = 'IsReady && STARTD_State =?= "Ready"'
     code, said, complaint = run_tool(pool, "condor_who", "-wait:60", condition)

@@ -266,3 +266,37 @@ def test_a_killed_daemon_and_a_new_start_lose_no_job_of_an_owner(
         (work / "go").touch()
         wait_until(lambda: log.read_text().count("\n005 (") == 2, 60, log.read_text)
         assert log.stat().st_uid == alice.pw_uid
+
+
+def test_a_job_beside_the_schedd_of_another_account_hears_every_signal_and_ends_with_the_pool(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice = make_account("c"), make_account("a")
+    script = "arguments = \"-c '{}echo $$ >pid; sleep 321'\"\n"
+    text = f"universe = {{}}\njob_max_vacate_time = 2\nexecutable = /bin/sh\n{script}queue\n"
+
+    def lives(folder: str) -> bool:
+        return os.path.exists(f"/proc/{(work / folder / 'pid').read_text().strip()}")
+
+    def begin(folder: str, universe: str, before: str = "") -> tuple[Path, str]:
+        log = submit_by(machine, alice, work / folder, text.format(universe, before))
+        wait_until(lambda: (work / folder / "pid").exists() and lives(folder), 30)
+        assert owner_of_process(int((work / folder / "pid").read_text())) == alice.pw_uid
+        found = re.search(r"\((\d+)\.", log.read_text())
+        assert found is not None
+        return log, str(int(found[1]))
+
+    with system_pool(condor) as machine:
+        for universe in ("scheduler", "local"):
+            log, job = begin(f"{universe}-rm", universe)
+            assert machine.call("condor_rm", job, by=alice.pw_uid).returncode == 0
+            await_event(log, "009")
+            assert not lives(f"{universe}-rm")
+            log, job = begin(f"{universe}-hold", universe, "trap : TERM; ")
+            assert machine.call("condor_hold", job, by=alice.pw_uid).returncode == 0
+            await_event(log, "012")
+            assert not lives(f"{universe}-hold")
+            begin(f"{universe}-down", universe)
+        machine.pool.stop(how="graceful")
+        assert not lives("scheduler-down")
+        assert not lives("local-down")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from kettle.pool.personal import PersonalPool
 from kettle.records.job_trace import Step
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import make_machine, run_tool, wait_until
+from pool_jobs import daemon_pid, make_machine, run_tool, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +121,27 @@ def test_a_job_that_is_not_there_is_one_clear_sentence(pool: PersonalPool) -> No
     code, _, complaint = run_tool(pool, "kettle", "trace", "4711.0")
     assert code == 1
     assert "there is no job 4711.0" in complaint
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_the_past_of_a_job_is_told_while_its_schedd_does_not_answer(
+    tmp_path_factory: pytest.TempPathFactory, work: Path, how: signal.Signals
+) -> None:
+    # Nobody starts it again while we look.
+    settings = "MASTER_BACKOFF_CONSTANT = 600\n"
+    with personal_pool(tmp_path_factory.mktemp("silent"), settings) as pool:
+        cluster = submit(pool, work)
+        run_tool(pool, "condor_wait", "-wait", "120", str(work / "log"))
+        wait_until(lambda: run_tool(pool, "condor_history", "-af", "ClusterId")[1] != "", 20)
+        schedd = daemon_pid(pool, "condor_schedd")
+        os.kill(schedd, how)
+        try:
+            facts = trace(pool, cluster)
+            assert [step["step"] for step in steps_of(facts)][:1] == ["submitted"]
+            assert "the schedd does not answer" in str(facts["gaps"])
+            code, _, complaint = run_tool(pool, "kettle", "trace", "4711.0")
+            assert code == 1
+            assert "the history here has no job 4711.0" in complaint
+        finally:
+            if how == signal.SIGSTOP:
+                os.kill(schedd, signal.SIGCONT)

@@ -325,6 +325,64 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     assert jobs.record().integer("NumJobStarts") == 2
 
 
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("rm {}", "Failed to open checkpoint file ('state') to compute checksum., aborting."),
+        ("echo 7 > {}", "Checkpoint file 'state' did not have expected checksum ("),
+    ],
+)
+def test_a_checkpoint_that_is_damaged_where_it_lies_is_not_used_and_the_job_starts_anew(
+    pool: PersonalPool, work: Path, damage: str, words: str
+) -> None:
+    """It is said so, and the same one is not tried again and again."""
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state\n"
+        "[ $n -ge 3 ] && { echo done $n; exit 0; }\n"
+        f"if [ $n = 2 ] && [ ! -e {work}/stopped ]; then touch {work}/stopped; sleep 60; fi\n"
+        "exit 85"
+    )
+    (work / "shelf").write_text(DAMAGING_PLUGIN.replace("DAMAGE", damage.format('"$name"')))
+    (work / "shelf").chmod(0o755)
+    (work / "ck").mkdir()
+    (work / "ck").chmod(0o777)
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state\ntransfer_output_files =\n"
+        f"checkpoint_destination = shelf://{str(work).strip('/')}/ck\n"
+        f"transfer_plugins = shelf={work}/shelf\n+JobMaxVacateTime = 1\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    wait_until((work / "stopped").exists, 20)
+    assert run_tool(pool, "condor_vacate_job", "-fast", str(jobs.cluster))[0] == 0
+    jobs.wait_for(5, 40)
+    assert (work / "out").read_text() == "done 3\n"
+    assert jobs.count_events(21) == {0: 1}
+    assert f"\n\t{words}" in jobs.log.read_text()
+
+
+# Takes what is below a folder, and brings it back damaged.
+DAMAGING_PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  echo 'PluginType = "FileTransfer"'
+  echo 'SupportedMethods = "shelf"'
+  echo 'MultipleFileSupport = true'
+  exit 0
+fi
+sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2" >.urls
+while read -r url; do
+  name=${url##*/}
+  there=/${url#shelf://}
+  if [ "$5" = -upload ]; then
+    mkdir -p "${there%/*}" && cp "$name" "$there"
+  else
+    cp "$there" "$name"
+    [ "$name" = state ] && DAMAGE
+  fi
+  echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileName = \\"$name\\" ]"
+done <.urls >"$4"
+exit 0
+"""
+
 # Takes what is below a folder, and says of files named `bad` that they cannot be taken.
 CHECKPOINT_PLUGIN = """#!/bin/sh
 if [ "$1" = -classad ]; then

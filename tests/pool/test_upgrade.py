@@ -1,7 +1,8 @@
-"""A pool of the version before, with jobs running and queued, goes on under this one.
+"""A pool of a version before, with jobs running and queued, goes on under this one.
 
-The version before is a commit of this repository, unpacked beside the test; a clone that is too
-shallow to have it cannot tell, and says so.
+A version before is a commit of this repository, unpacked beside the test; a clone that is too
+shallow to have it cannot tell, and says so. KETTLE_PREVIOUS_COMMITS names others, with blanks
+between; every release (a tag such as v1.2) is one of them.
 """
 
 from __future__ import annotations
@@ -25,9 +26,29 @@ from pool_jobs import Witness, ask_queue, daemon_pids, make_machine, title_of, w
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-# The last commit of 2026-11-21 before the daemons' modules moved into rooms of their own: "The
-# manual's examples know whoever runs them". Take a later one when there is a release to name.
-PREVIOUS = os.environ.get("KETTLE_PREVIOUS_COMMIT", "a9f930bec1e216f6fa3ac6da05f25ae8f79a73ec")
+# The last commit of 2026-11-21 before the daemons' modules moved into rooms of their own ("The
+# manual's examples know whoever runs them"), and of the next day one of the afternoon and the last.
+_COMMITS = (
+    "a9f930bec1e216f6fa3ac6da05f25ae8f79a73ec",
+    "1acb422e",
+    "57458a17",
+)
+
+
+def _versions_before() -> list[str]:
+    """Return the commits that are tried: those that are named, or ours and every release."""
+    named = os.environ.get("KETTLE_PREVIOUS_COMMITS")
+    if named:
+        return named.split()
+    said = subprocess.run(
+        ["git", "-C", str(ROOT), "tag", "--list", "v[0-9]*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [*_COMMITS, *said.stdout.split()]
+
+
 RUNNING, COUNT = 3, 7
 CONFIG = f"NUM_CPUS = {RUNNING}\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
 _PROGRAM = """
@@ -75,20 +96,20 @@ class Version:
 THIS = Version(ROOT / "src")
 
 
-@pytest.fixture(scope="module")
-def before() -> Iterator[Version]:
-    """The version before, unpacked where every account can read it."""
+@pytest.fixture(scope="module", params=_versions_before())
+def before(request: pytest.FixtureRequest) -> Iterator[Version]:
+    """A version before, unpacked where every account can read it."""
     folder = Path(tempfile.mkdtemp(prefix="kettle-before-"))
     folder.chmod(0o755)
     try:
         archive = subprocess.run(
-            ["git", "-C", str(ROOT), "archive", "--format=tar", PREVIOUS, "src"],
+            ["git", "-C", str(ROOT), "archive", "--format=tar", request.param, "src"],
             capture_output=True,
             check=False,
         )
         if archive.returncode:
             said = archive.stderr.decode(errors="replace").strip()
-            pytest.skip(f"this clone has no commit {PREVIOUS[:7]}, the version before: {said}")
+            pytest.skip(f"this clone has no commit {request.param}, a version before: {said}")
         subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
         yield Version(folder / "src")
     finally:

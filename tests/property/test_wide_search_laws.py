@@ -102,6 +102,26 @@ def test_an_expression_of_the_slots_means_the_same_for_all_of_them(
     assert node.holds(ad, where).tolist() == [truth_of(row.ad, text, ad) for row in table]
 
 
+@pytest.mark.parametrize("form", ["P && P", "!P && P", "P + P > 1", "isUndefined(P) || P"])
+@pytest.mark.parametrize("rows", [3, 9, 14, 17])
+@pytest.mark.parametrize("side", [REQUEST, SLOT])
+def test_definitions_that_double_with_every_row_mean_the_same_to_all(
+    form: str, rows: int, side: str
+) -> None:
+    """Up to the end of what the evaluator does, and beyond it."""
+    table = table_of([{"Wanted": str(index % 3)} for index in range(3)], ["true"])
+    homes = [ClassAd()] if side == REQUEST else [row.ad for row in table]
+    for home in homes:
+        home.insert_text("A0", "TARGET.Wanted > 1" if side == REQUEST else "Wanted > 1")
+        for row in range(1, rows + 1):
+            home.insert_text(f"A{row}", form.replace("P", f"A{row - 1}"))
+    asking = homes[0] if side == REQUEST else ClassAd()
+    node = Vectors(Columns(table.rows)).node(parse_expression(f"A{rows}"), side, homes[0])
+    found = node.holds(asking, np.ones(len(table), np.bool_)).tolist()
+    pairs = [(asking, row.ad) if side == REQUEST else (row.ad, asking) for row in table]
+    assert found == [truth_of(mine, f"A{rows}", other) for mine, other in pairs]
+
+
 @settings(deadline=None, max_examples=60)
 @over(
     expressions(),

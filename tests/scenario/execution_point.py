@@ -28,6 +28,7 @@ from kettle.wire.messages.shadow_host import (
     SignalShadow,
     StartShadow,
     UpdateJob,
+    UpdateKept,
     read_host_message,
 )
 from kettle.wire.security.claim_id import (
@@ -95,6 +96,8 @@ class ExecutionPoint:
     failure: ClassAd | None = None
     # What CA_LOCATE_STARTER says, and whether the starter takes a reconnection.
     locate: str = "Success"
+    # And why, with {} for the claim it was asked for.
+    locate_error: str = ""
     story: list[str] = field(default_factory=list)
     deactivated: asyncio.Event = field(default_factory=asyncio.Event)
     suspended: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
@@ -181,6 +184,8 @@ class ExecutionPoint:
         word = request.string("Command")
         self.story.append(str(word))
         reply = ClassAd({"MyType": "Reply", "Result": self.locate})
+        if self.locate_error:
+            reply["ErrorString"] = self.locate_error.format(request.string("ClaimId"))
         if word == "CA_LOCATE_STARTER":
             reply["StarterIpAddr"] = str(self.address)
             await stream.send(claims.ClaimCommandReply(reply))
@@ -218,6 +223,8 @@ class ScheddEnd:
             if isinstance(message, UpdateJob):
                 self.update_times.append(self.world.clock.now())
                 self.updates |= message.attributes
+                if message.answered:
+                    await self.stream.send(UpdateKept(message.cluster, message.proc))
             elif isinstance(message, ShadowExited):
                 self.updates |= message.attributes
                 self.exits.put_nowait(message)

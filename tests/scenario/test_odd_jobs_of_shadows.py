@@ -44,7 +44,17 @@ NAMES = [
     "TotalSuspensions",
     "DiskUsage",
 ]
-ODD = ['real("INF")', '-real("INF")', 'real("NaN")', "1e17", "-1", '"seven"', "error"]
+# Expressions: what stands after the first sign; a text alone would be a string.
+ODD = [
+    '=real("INF")',
+    '=-real("INF")',
+    '=real("NaN")',
+    "=1e17",
+    "=-1",
+    '="seven"',
+    "=error",
+    f'=real("0x{"f" * 400}")',
+]
 
 
 async def end(starter: StarterEnd, _: ClassAd) -> None:

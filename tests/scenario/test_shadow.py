@@ -224,6 +224,25 @@ def test_a_periodic_expression_holds_a_running_job(tmp_path: Path) -> None:
     assert 100 < waited <= 160
 
 
+def test_a_policy_is_looked_at_when_the_machine_says_what_the_job_uses(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        await asyncio.sleep(8)
+        await starter.call(calls.RegisterJobInfo(ClassAd({"MemoryUsage": 500})))
+        await starter.place.deactivated.wait()
+        await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, PeriodicHold="=MemoryUsage > 400")
+        assert (await here.ended()).reason == 112
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=script)
+    assert 8 <= waited < 12
+
+
 def test_no_periodic_expression_is_looked_at_where_the_interval_is_0(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         began = world.clock.now()

@@ -84,7 +84,7 @@ def test_a_job_begins_anew_when_its_startd_s_successor_has_another_number(tmp_pa
         await succeed(world, "10.0.0.2", 2)
         assert exit_of(await here.ended()) == (116, False)
         assert here.numbers() == ["001", "022", "024", "004"]
-        assert "no longer knows the job" in here.log.read_text()
+        assert "Job not found at execution machine" in here.log.read_text()
 
     assert play(tmp_path, scenario) < 20
 
@@ -110,7 +110,7 @@ def test_a_stranger_that_has_its_number_ends_no_job(tmp_path: Path) -> None:
         await silent.vanish()
         await advertise(world, slot_of(silent, "slot1@ep", 3))
         assert exit_of(await here.ended()) == (116, False)
-        assert "no longer knows the job" not in here.log.read_text()
+        assert "Job not found at execution machine" not in here.log.read_text()
 
     assert 600 <= play(tmp_path, scenario) <= 640
 

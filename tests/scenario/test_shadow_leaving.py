@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.starter.outcome import remote_error
 from kettle.testing.world import World
 from kettle.wire.messages import syscalls as calls
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
@@ -253,3 +254,70 @@ def test_a_checkpoint_of_a_removed_job_is_broken_off_and_a_program_that_goes_on_
         assert there.story == ["activate 1", order]
 
     play(tmp_path, scenario, script=checkpoint)
+
+
+async def be_held(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose machine wants its job held, which takes forty seconds to leave."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(5)
+    error = remote_error("slot1_1@ep", "too greedy", 21, 104, critical=True)
+    await starter.call(calls.UserLog(error))
+    await asyncio.sleep(40)
+    await starter.call(calls.RegisterJobInfo(ClassAd({"ImageSize": 100})))
+    await starter.exit(9, 107, VacateReason="PREEMPT", VacateReasonCode=1009)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "last"),
+    [
+        ((), 112, []),
+        (("Remove",), 102, []),
+        (("Release",), 107, []),
+        (("Release", "Hold"), 112, ["012"]),
+        (("Forget",), 102, []),
+    ],
+)
+def test_a_job_that_its_machine_wants_held_is_held_before_it_has_left(
+    tmp_path: Path, words: tuple[str, ...], reason: int, last: list[str]
+) -> None:
+    """The queue has it, then the log, which has nothing more of this run."""
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(10)
+        told = {name: here.updates.get(name) for name in ("JobStatus", "HoldReasonCode")}
+        assert told == {"JobStatus": "5", "HoldReasonCode": "21"}
+        assert here.updates["HoldReason"] == '"Error from slot1_1@ep: too greedy"'
+        assert here.numbers() == ["001", "021", "004", "012"]
+        for word in words:
+            await here.signal(word, "no more", 1)
+            await asyncio.sleep(1)
+        assert (await here.ended()).reason == reason
+        assert world.clock.now() - here.update_times[0] > 40
+        assert here.numbers() == ["001", "021", "004", "012", *last]
+
+    play(tmp_path, scenario, script=be_held)
+
+
+@pytest.mark.parametrize("word", ["Hold", "VacateFast"])
+def test_a_shadow_that_takes_over_a_job_held_before_it_has_left_does_not_write_it_again(
+    tmp_path: Path, word: str
+) -> None:
+    """Its schedd repeats what is wanted: the hold, or that a job which was released leaves."""
+    log = tmp_path / "job.log"
+    said = "".join(
+        f"{number} (007.003.000) 2026-11-23 03:12:09 Job was told.\n...\n"
+        for number in ("001", "021", "004", "012", *(["013"] if word != "Hold" else []))
+    )
+    log.write_text(said)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        now = int(world.clock.now())
+        status = 5 if word == "Hold" else 1
+        await here.run(there, reconnect=True, JobStatus=status, JobCurrentStartExecutingDate=now)
+        await here.signal(word, "Error from slot1_1@ep: too greedy", 21)
+        await here.ended()
+        assert log.read_text() == said
+
+    play(tmp_path, scenario, script=obey, reconnected=obey)

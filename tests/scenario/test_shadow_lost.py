@@ -147,7 +147,7 @@ def test_a_job_is_gone_when_its_startd_s_successor_does_not_know_it(
             world, slot_of(there, "slot1_1@ep", 1), slot_of(later, name, began_at)
         )
         assert exit_of(await here.ended()) == (116, False)
-        assert ("no longer knows the job" in here.log.read_text()) is is_gone
+        assert ("Job not found at execution machine" in here.log.read_text()) is is_gone
         return world.clock.now() - began
 
     waited: float = play(tmp_path, scenario, script=break_off)
@@ -368,3 +368,18 @@ def test_a_shadow_with_a_bug_lets_its_job_start_anew_when_the_run_is_over_for_ce
 
     waited: float = play(tmp_path, scenario, script=break_off)
     assert waited < 30 if reachable else 600 <= waited <= 640
+
+
+def test_the_secret_of_a_claim_that_a_startd_names_goes_nowhere(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, JobLeaseDuration=600)
+        report = await here.ended()
+        secret = there.claim.secret
+        assert report.attributes["VacateReason"] == '"Job not found at execution machine"'
+        assert "Job not found at execution machine" in here.log.read_text()
+        for told in (here.log.read_text(), str(here.updates), "\n".join(world.log)):
+            assert secret not in told
+        assert f"ClaimId ({there.claim.public}) not found" in "\n".join(world.log)
+
+    said = "ClaimId ({}) not found"
+    play(tmp_path, scenario, script=break_off, locate="Failure", locate_error=said)

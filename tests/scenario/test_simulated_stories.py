@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.schedd import beside
 from kettle.testing.simulation import checks
 from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.disk import PLENTY
-from kettle.testing.simulation.jobs import Execution, hides
+from kettle.testing.simulation.jobs import Execution, hides, ignores_signals
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import (
     MortalLoop,
@@ -25,7 +26,7 @@ from kettle.testing.simulation.processes import (
 )
 from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
-from kettle.testing.simulation.users import REMOVE, Wish
+from kettle.testing.simulation.users import RELEASE, REMOVE, Wish
 from kettle.wire.messages.claims import DrainCompletion, DrainHowFast
 
 Story = Callable[[SimulatedPool], Awaitable[None]]
@@ -362,6 +363,31 @@ def test_a_job_beside_a_schedd_that_dies_at_its_end_ends_once(acts: int, tmp_pat
     tell(tmp_path, story)
 
 
+def test_a_job_beside_a_schedd_whose_end_cannot_be_judged_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge, seen = beside.decide_end, []
+
+    def once(*arguments: object) -> object:
+        seen.append(arguments)
+        if len(seen) == 1:
+            raise OverflowError("nobody thought of it")
+        return judge(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(beside, "decide_end", once)
+
+    async def story(pool: SimulatedPool) -> None:
+        universe = {"JobUniverse": str(int(JobUniverse.SCHEDULER))}
+        pool.users[0].submit(Wish("j", seconds=30.0, code=0, more=universe))
+        await asyncio.sleep(400)
+        assert events_of(pool, "j") == ["000", "001", "004", "001", "005"]
+        assert len(pool.witness.executions) == 2
+        assert "The end of job 1.0 failed" in pool.failures[0]
+        pool.failures.clear()
+
+    tell(tmp_path, story)
+
+
 # What asks for the time is not the clock of the story: a time that is known must do.
 EVERY_MINUTE = {
     "CronMinute": '"*"',
@@ -398,3 +424,46 @@ def test_a_job_of_every_minute_starts_with_its_minutes_under_one_id(
         assert pauses == [apart] * (590 // apart), pauses
 
     tell(tmp_path, story)
+
+
+_HOLDS = """\
+POLLING_INTERVAL = 1
+WANT_VACATE = true
+MACHINEMAXVACATETIME = 200
+PREEMPT = time() - EnteredCurrentActivity > 10 && NumJobStarts =!= 1
+WANT_HOLD = true
+WANT_HOLD_REASON = "too greedy"
+"""
+
+
+@pytest.mark.parametrize("dies", ["", "condor_shadow", "SCHEDD"])
+def test_a_job_that_its_machine_wants_held_is_started_again_when_it_has_left(
+    dies: str, tmp_path: Path
+) -> None:
+    """It is held at once and stays for its vacate time; who releases it gets no second one then."""
+
+    async def story(pool: SimulatedPool) -> None:
+        [ap] = pool.access_points
+        wish = Wish("mule", seconds=300.0, code=0)
+        assert ignores_signals(wish.name)
+        assert not hides(wish.name)
+        pool.users[0].submit(wish)
+        await asyncio.sleep(30)
+        [job] = ap.service("SCHEDD").queue.jobs.values()
+        [run] = pool.witness.executions
+        assert (job.status, run.ended) == (JobStatus.HELD, None)
+        told = ["000", "001", "021", "004", "012"]
+        assert events_of(pool, "mule") == told
+        pool.users[0].act(RELEASE, wish)
+        if dies:
+            await asyncio.sleep(20)
+            kill(pool, dies)
+        await asyncio.sleep(100)
+        # Who takes over what was released has it leave at once.
+        assert (run.ended is None) is not bool(dies)
+        await asyncio.sleep(900)
+        assert [run.code for run in pool.witness.executions] == [None, 0]
+        assert events_of(pool, "mule") == [*told, "013", "001", "005"]
+        assert not ap.service("SCHEDD").queue.jobs
+
+    tell(tmp_path, story, Shape(text=_HOLDS))

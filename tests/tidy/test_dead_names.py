@@ -13,10 +13,10 @@ from collections import Counter
 
 import code_shape
 
-# Tables that are complete whether or not all of it is used yet, and what plug-ins of ours offer.
+# Tables that are complete whether or not all of it is used yet, and what others import.
 TABLES = re.compile(
     r"attributes/|config/(knobs/|default_texts|templates)|submit/commands/|wire/commands|"
-    r"wire/messages/|classad/functions/|testing/|.*__init__\.py$"
+    r"wire/messages/|classad/functions/|compat/|testing/|.*__init__\.py$"
 )
 # Names that somebody else calls: protocols of asyncio and argparse, services' handlers by table.
 CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")

@@ -9,8 +9,8 @@ import sys
 import code_shape
 from kettle.runtime.process.late import LATE
 
-# Rooms that no daemon lives in: tools are programs of a moment, and what tests use.
-_OTHERS = frozenset({"tools", "client", "pool", "testing"})
+# Rooms that no daemon lives in: tools are programs of a moment, what others import, what tests use.
+_OTHERS = frozenset({"tools", "client", "compat", "pool", "testing"})
 
 
 def _imports_in_functions() -> set[tuple[str, str]]:

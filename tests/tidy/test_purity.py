@@ -15,7 +15,7 @@ import code_shape
 
 # Where the system may be touched: whole rooms, and the shell of each daemon.
 SHELL = re.compile(
-    r"(runtime|client|pool|tools|testing)/|\w+/((service|__main__)\.py$|services/)|__init__\.py$"
+    r"(runtime|client|compat|pool|tools|testing)/|\w+/((service|__main__)\.py$|services/)|__init__\.py$"
 )
 MODULES = {
     "asyncio",

@@ -1,4 +1,7 @@
-"""Patterns mean what HTCondor 25.14.1's regexps() makes of them: recorded, with its classad2."""
+"""Patterns mean what HTCondor 25.14.1's regexps() makes of them: recorded, with its classad2.
+
+Of `{,2}` the recordings are those of its classad_eval, whose library is newer than classad2's.
+"""
 
 from __future__ import annotations
 

@@ -45,6 +45,9 @@ OF_A_MATCH = (
 # Not a negotiator's word, but the schedd's of whose negotiator made the match: the pool, where it
 # is not our own. It goes the same way.
 REMOTE_POOL = "RemotePool"
+# How the names begin that NEGOTIATOR_MATCH_EXPRS puts into the slots of a match; they are kept with
+# it, too.
+MATCH_EXPRESSION = "NegotiatorMatchExpr"
 # All that is kept with a slot, and is no job's to say.
 KEPT_WITH_A_SLOT = (*(word.name for word in OF_A_MATCH), REMOTE_POOL)
 # How these names begin, but for MatchedConcurrencyLimits, and any that may come to them (in lower

@@ -14,7 +14,7 @@ from kettle.classad.ad import ClassAd, parse_ad, parse_old_ad, to_expression
 from kettle.classad.context import Context
 from kettle.classad.forms import parse_ads
 from kettle.classad.match import matches, symmetric_match
-from kettle.classad.nodes import same_expression
+from kettle.classad.nodes import same_expression, weigh
 from kettle.classad.parser import is_expression, parse_expression
 from kettle.classad.unparse import unparse, write_out
 from kettle.classad.values import (
@@ -56,5 +56,8 @@ def _load_evaluator() -> Evaluator:
 
 
 define_language(
-    write_out=write_out, same_expression=same_expression, load_evaluator=_load_evaluator
+    write_out=write_out,
+    same_expression=same_expression,
+    weigh=weigh,
+    load_evaluator=_load_evaluator,
 )

@@ -9,6 +9,7 @@ ads is decided in `state.py`; forms other than new and old syntax are in `forms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from sys import getsizeof
 from typing import Final
 
 from kettle.classad.context import Context
@@ -35,11 +36,12 @@ from kettle.classad.values import (
     wrap_integer,
 )
 from kettle.errors import ClassAdSyntaxError
+from kettle.remembered import ENTRY_BYTES, Allowance
 
 # Names repeat from ad to ad: one key object and one usual spelling each. An ad remembers only
 # the spellings that differ from the usual one.
-# Limit: no more names than this are shared; further ones cost their ads a little more.
-_SHARED_NAMES: Final = 50_000
+# Limit: the bytes of the names that are shared; further ones cost their ads a little more.
+_shared_names: Final = Allowance(3 * 1024 * 1024, largest=1024)
 _usual_key: Final[dict[str, str]] = {}
 _usual_name: Final[dict[str, str]] = {}
 
@@ -89,7 +91,9 @@ class ClassAd(Ad):
         names = self._names
         if names is None:
             return [_usual_name[key] for key in self.table]
-        return [names.get(key) or _usual_name[key] for key in self.table]
+        # A name may be empty.
+        given = names.get
+        return [_usual_name[key] if (name := given(key)) is None else name for key in self.table]
 
     @property
     def spelled_as_usual(self) -> bool:
@@ -130,7 +134,8 @@ class ClassAd(Ad):
         ad: ClassAd | None = self
         while ad is not None:
             if key in ad.table:
-                return (ad._names.get(key) if ad._names else None) or _usual_name[key]
+                given = ad._names.get(key) if ad._names else None
+                return _usual_name[key] if given is None else given
             ad = ad.parent
         return None
 
@@ -153,7 +158,7 @@ class ClassAd(Ad):
 
     def _unusual(self, name: str) -> str:
         key = name.lower()
-        if key not in _usual_name and len(_usual_name) < _SHARED_NAMES:
+        if key not in _usual_name and _shared_names.take(2 * (ENTRY_BYTES + getsizeof(name))):
             _usual_name[key] = name
             _usual_key[name] = key
         elif key not in self.table:

@@ -114,8 +114,9 @@ def parse_span(text: str) -> float | None:
     found = _SPAN_CLOCK.match(text) or _SPAN_LETTERS.match(text)
     if found is None:
         return None
-    days, hours, minutes = (int(part or 0) for part in found.groups()[1:4])
-    total = days * 86_400.0 + hours * 3600 + minutes * 60 + float(found.group(5) or 0)
+    # As reals: there may be any number of digits.
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups()[1:5])
+    total = days * 86_400 + hours * 3600 + minutes * 60 + seconds
     return -total if found.group(1) else total
 
 

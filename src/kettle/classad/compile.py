@@ -32,7 +32,7 @@ from kettle.classad.nodes import (
     Unary,
 )
 from kettle.classad.operators import BINARY, UNARY, Operation, fold_case, truth
-from kettle.classad.state import MatchRoot, State, evaluate_entry, resolve
+from kettle.classad.state import ANY_FAULT, FAULT, MatchRoot, State, evaluate_entry, resolve
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -69,8 +69,7 @@ def evaluate_lazily(expr: Expr, state: State) -> Value:
         return expr.value
     try:
         return expr.closure(state)
-    except RecursionError:
-        # Limit: deeper than Python's stack; the reference raises or dies here.
+    except ANY_FAULT:
         return ERROR
 
 
@@ -93,12 +92,13 @@ def finished(value: Value, state: State) -> Value:
         return value
     try:
         return _finish_list(value, state)
-    except RecursionError:
+    except ANY_FAULT:
         return ERROR
 
 
 def _finish_list(value: ExprList, state: State) -> Value:
     result: list[Value] = []
+    state.spend(len(value.elements) << 3)
     for element in value.elements:
         item = state.evaluate_in(element, value.scope)
         result.append(_finish_list(item, state) if isinstance(item, ExprList) else item)
@@ -299,9 +299,23 @@ def _compile_binary(expr: Expr) -> Closure:
             other = right(state)
             if type(one) is int and type(other) is int:
                 return test(one, other)
+            if type(one) is str and type(other) is str:
+                size = len(one) + len(other)
+                if size > _SMALL and not state.charge(size):
+                    return ERROR
             return operation(one, other)
 
         return compare
+    if expr.operator in ("=?=", "=!="):
+
+        def identify(state: State) -> Value:
+            one = left(state)
+            other = right(state)
+            if type(one) is str and len(one) > _SMALL and not state.charge(len(one)):
+                return ERROR
+            return operation(one, other)
+
+        return identify
     return lambda state: operation(left(state), right(state))
 
 
@@ -320,14 +334,26 @@ def _compile_with_constant(
     if type(constant) is str and name in ("==", "!="):
         lowered = fold_case(constant)
         positive = name == "=="
+        length = len(constant)
 
         def compare_text(state: State) -> Value:
             value = left(state)
             if type(value) is str:
-                return (value == constant or fold_case(value) == lowered) is positive
+                return (
+                    value == constant or (len(value) == length and fold_case(value) == lowered)
+                ) is positive
             return operation(value, constant)
 
         return compare_text
+    if type(constant) is str and test is not None:
+
+        def compare_order(state: State) -> Value:
+            value = left(state)
+            if type(value) is str and len(value) > _SMALL and not state.charge(len(value)):
+                return ERROR
+            return operation(value, constant)
+
+        return compare_order
     if constant is UNDEFINED and name == "=?=":
         return lambda state: left(state) is UNDEFINED
     if constant is UNDEFINED and name == "=!=":
@@ -348,7 +374,12 @@ def _compile_chain(expr: Binary) -> Closure:
     def run(state: State) -> Value:
         value = start(state)
         for operation, right in steps:
-            value = operation(value, right(state))
+            other = right(state)
+            if type(other) is str and type(value) is str:
+                size = len(value) + len(other)
+                if size > _SMALL and not state.charge(size):
+                    return ERROR
+            value = operation(value, other)
         return value
 
     return run
@@ -430,14 +461,56 @@ def _compile_call(expr: Expr) -> Closure:
     if isinstance(function.apply, LazyFunction):
         lazy = function.apply.call
         arguments = expr.arguments
-        return lambda state: lazy(state, arguments)
+
+        def run_lazy(state: State) -> Value:
+            try:
+                return lazy(state, arguments)
+            except FAULT:
+                return ERROR
+
+        return run_lazy
     assert isinstance(function.apply, StrictFunction)
     strict = function.apply.call
     closures = tuple(argument.closure for argument in expr.arguments)
-    if len(closures) == 1:
-        only = closures[0]
-        return lambda state: strict(state, [only(state)])
-    return lambda state: strict(state, [closure(state) for closure in closures])
+
+    def run(state: State) -> Value:
+        values = [closure(state) for closure in closures]
+        for value in values:
+            kind = type(value)
+            if kind is str:
+                if len(value) > _SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
+                    return ERROR
+            elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
+                return ERROR
+        try:
+            return strict(state, values)
+        except FAULT:
+            return ERROR
+
+    return run
+
+
+# Texts up to this long cost nothing to speak of.
+_SMALL: Final = 63
+
+
+def _can_read(state: State, value: Value) -> bool:
+    """Charge what a function may read of a list or an ad: what it is made of, all through.
+
+    Lists of lists may be one and the same many times over.
+    """
+    pending: list[object] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, ExprList | ListNode):
+            plain = [each.value if type(each) is Literal else each for each in item.elements]
+            pending += [each for each in plain if isinstance(each, ExprList | ListNode)]
+            size = 8 * len(plain) + sum(len(each) for each in plain if type(each) is str)
+        else:
+            size = 8 * len(item.table) if isinstance(item, ClassAd) else 0
+        if not state.charge(max(size, 64)):
+            return False
+    return True
 
 
 def _compile_list(expr: Expr) -> Closure:

@@ -84,10 +84,13 @@ class Context:
 class _Ambient:
     """Holds the context used where none is given."""
 
-    __slots__ = ("context",)
+    __slots__ = ("context", "install_bound")
 
     def __init__(self) -> None:
         self.context = Context()
+        # What bounds the time of patterns in this process, called when the first one is searched
+        # for: most programs search for none.
+        self.install_bound: Callable[[], None] | None = None
 
 
 AMBIENT: Final = _Ambient()

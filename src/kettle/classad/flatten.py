@@ -27,6 +27,7 @@ from kettle.classad.nodes import (
     literal,
 )
 from kettle.classad.operators import truth
+from kettle.classad.references import find_references
 from kettle.classad.values import ERROR, UNDEFINED, Expr, ExprList
 
 _COMMUTATIVE: Final = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
@@ -98,7 +99,11 @@ class _Flattening:
             base = base.base
         around = ClassAd() if isinstance(base, AdNode) else self._ad
         value = evaluate_lazily(expr, new_state(around, None, self._context))
-        if value is UNDEFINED or isinstance(value, ClassAd | ExprList):
+        if isinstance(value, ClassAd | ExprList):
+            return expr
+        if value is UNDEFINED and find_references(expr, around)[1]:
+            # Some name it needs is nowhere: it may be known elsewhere. What is undefined by the
+            # ad's own word is so for good.
             return expr
         return literal(value)
 
@@ -107,19 +112,25 @@ class _Flattening:
             return literal(ERROR)
         arguments = tuple(self.flatten(argument) for argument in expr.arguments)
         rebuilt = Call(expr.name, arguments)
-        return self._value(rebuilt) if all(map(_is_known, arguments)) else rebuilt
+        return self._value(rebuilt) if all(a.is_literal for a in arguments) else rebuilt
 
     def _conditional(self, expr: Conditional) -> Expr:
         condition = self.flatten(expr.condition)
         if expr.yes is None:
             if isinstance(condition, Literal) and condition.value is not UNDEFINED:
                 return condition
-            return Conditional(condition, None, self.flatten(expr.no))
+            other = self.flatten(expr.no)
+            known = isinstance(condition, Literal) and isinstance(other, Literal)
+            return other if known else Conditional(condition, None, other)
         if isinstance(condition, Literal):
             chosen = truth(condition.value)
             if chosen is True:
                 return self.flatten(expr.yes)
-            return self.flatten(expr.no) if chosen is False else literal(chosen)
+            if chosen is False:
+                return self.flatten(expr.no)
+            if chosen is UNDEFINED:
+                return Conditional(expr.condition, self.flatten(expr.yes), self.flatten(expr.no))
+            return literal(chosen)
         return Conditional(condition, self.flatten(expr.yes), self.flatten(expr.no))
 
     def _binary(self, expr: Binary) -> Expr:

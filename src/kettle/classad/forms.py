@@ -7,7 +7,7 @@ those of the library by length of name. Source: vectors/classad, forms_out, form
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kettle.classad.ad import ClassAd, parse_ad_at, parse_old_ad
@@ -94,22 +94,43 @@ def render_ads(
     ads: Iterable[ClassAd], form: str, *, sort: bool = True, keep_empty: bool = False
 ) -> str:
     """Return ads as the tools print them in one of FORMS; empty ads are mostly left out."""
-    shown = [ad for ad in ads if keep_empty or len(ad)]
+    return "".join(render_each(ads, form, sort=sort, keep_empty=keep_empty))
+
+
+def render_each(
+    ads: Iterable[ClassAd], form: str, *, sort: bool = True, keep_empty: bool = False
+) -> Iterator[str]:
+    """Yield what `render_ads` returns, a piece for each ad and what may follow the last."""
+    shown = (ad for ad in ads if keep_empty or len(ad))
+    if form == "long":
+        for ad in shown:
+            yield render_long(ad, sort=sort) + "\n"
+        return
     if form == "xml":
         from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, to_xml
 
-        body = "".join(to_xml(ad, sort=sort) + "\n" for ad in shown)
-        return XML_HEADER + body + XML_FOOTER
-    if form == "long":
-        return "".join(render_long(ad, sort=sort) + "\n" for ad in shown)
-    if not shown:
-        return ""
+        first = XML_HEADER
+        for ad in shown:
+            yield first + to_xml(ad, sort=sort) + "\n"
+            first = ""
+        yield first + XML_FOOTER
+        return
+    start, end = ("[\n", "\n]\n") if form == "json" else ("{\n", "\n}\n")
+    before = start
+    for ad in shown:
+        yield before + _enclosed(ad, form, sort=sort)
+        before = "\n,\n"
+    if before != start:
+        yield end
+
+
+def _enclosed(ad: ClassAd, form: str, *, sort: bool) -> str:
+    """Return an ad as one element of the forms that put brackets around a list of them."""
     if form == "json":
         from kettle.classad.forms_json import to_json
 
-        return "[\n" + "\n,\n".join(to_json(ad, sort=sort) for ad in shown) + "\n]\n"
-    render: Callable[[ClassAd], str] = _new_line if sort else unparse
-    return "{\n" + "\n,\n".join(render(ad) for ad in shown) + "\n}\n"
+        return to_json(ad, sort=sort)
+    return _new_line(ad) if sort else unparse(ad)
 
 
 def _new_line(ad: ClassAd) -> str:

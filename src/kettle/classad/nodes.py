@@ -232,6 +232,25 @@ def children(expr: Expr) -> list[Expr]:
     return [expr.base] if isinstance(expr, Selection) else []
 
 
+def weigh(expr: Expr) -> int:
+    """Return what an evaluation of the expression counts as: its nodes and the bytes of its texts.
+
+    The elements of a list and the attributes of an ad are weighed by themselves, when they are
+    evaluated.
+    """
+    nodes = size = 0
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        nodes += 1
+        if type(node) is Literal:
+            if type(node.value) is str:
+                size += len(node.value)
+        elif not isinstance(node, ListNode):
+            pending += children(node)
+    return 1 + (nodes >> 3) + (size >> 6)
+
+
 def _parts(expr: Expr) -> list[Expr]:
     """Return the expressions a node is made of, in an order that is the same for equal nodes."""
     if not isinstance(expr, AdNode):

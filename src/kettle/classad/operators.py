@@ -19,6 +19,7 @@ from kettle.classad.values import (
     AbsoluteTime,
     RelativeTime,
     Value,
+    saturate_integer,
     wrap_integer,
 )
 
@@ -69,8 +70,12 @@ def _add_times(left: Value, right: Value) -> Value:
         if isinstance(right, AbsoluteTime):
             left, right = right, left
     if isinstance(left, AbsoluteTime) and isinstance(right, RelativeTime):
-        return AbsoluteTime(wrap_integer(left.seconds + int(right.seconds)), left.offset_seconds)
+        return _moved(left, saturate_integer(right.seconds))
     return ERROR
+
+
+def _moved(moment: AbsoluteTime, seconds: int) -> AbsoluteTime:
+    return AbsoluteTime(wrap_integer(moment.seconds + seconds), moment.offset_seconds)
 
 
 def subtract(left: Value, right: Value) -> Value:
@@ -85,8 +90,7 @@ def subtract(left: Value, right: Value) -> Value:
         if isinstance(right, AbsoluteTime):
             return RelativeTime(left.seconds - right.seconds)
         if isinstance(right, RelativeTime):
-            seconds = wrap_integer(left.seconds - int(right.seconds))
-            return AbsoluteTime(seconds, left.offset_seconds)
+            return _moved(left, -saturate_integer(right.seconds))
     if isinstance(left, RelativeTime) and isinstance(right, RelativeTime):
         return RelativeTime(left.seconds - right.seconds)
     return ERROR

@@ -7,7 +7,7 @@ prefixes and of conditionals in loops, so that only brackets nest; how deep is b
 
 from __future__ import annotations
 
-from functools import lru_cache
+from sys import getsizeof
 from typing import Final
 
 from kettle.classad.calendar import parse_moment, parse_span
@@ -31,6 +31,7 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime
 from kettle.errors import ClassAdSyntaxError
+from kettle.remembered import Allowance, Answers, Memory
 
 # fmt: off
 PRECEDENCE: Final = {
@@ -78,6 +79,11 @@ class Parser:
         self._depth = 0
         # Local times read differently in another zone: not to be remembered.
         self.cacheable = True
+
+    @property
+    def tokens(self) -> int:
+        """Return how many tokens the text has."""
+        return len(self._tokens)
 
     @property
     def position(self) -> int:
@@ -402,20 +408,27 @@ def _excerpt(text: str) -> str:
     return repr(text if len(text) <= 200 else text[:200] + "…")
 
 
-# Limit: so many expression texts are remembered; when full, the older half is forgotten.
-_CACHE_SIZE: Final = 20_000
-_CACHEABLE_LENGTH: Final = 4096
-_new_cache: Final[dict[str, Expr]] = {}
-_old_cache: Final[dict[str, Expr]] = {}
+# Limit: the bytes of all trees that are remembered by their texts, compiled and printed.
+_MOST_BYTES: Final = 10 * 1024 * 1024
+# What a tree costs at most beside its text, measured of all kinds of nodes: for each token, and
+# for itself; and how often its text is in memory: as key, as values of strings, printed in both
+# syntaxes. Letters that are not ASCII are printed as up to eight others.
+_TOKEN_BYTES: Final = 300
+_TREE_BYTES: Final = 200
+_COPIES: Final = 4
+_COPIES_NOT_ASCII: Final = 12
+_allowance: Final = Allowance(_MOST_BYTES)
+_new_cache: Final[Memory[str, Expr]] = Memory(_allowance)
+_old_cache: Final[Memory[str, Expr]] = Memory(_allowance)
+_old_prefix_cache: Final[Memory[str, Expr]] = Memory(_allowance)
+_find_new: Final = _new_cache.get
+_find_old: Final = _old_cache.get
+_find_old_prefix: Final = _old_prefix_cache.get
 
 
-def _remember(cache: dict[str, Expr], text: str, expr: Expr) -> None:
-    if len(text) > _CACHEABLE_LENGTH:
-        return
-    if len(cache) >= _CACHE_SIZE:
-        for key in list(cache)[: _CACHE_SIZE // 2]:
-            del cache[key]
-    cache[text] = expr
+def _remember(cache: Memory[str, Expr], text: str, expr: Expr, tokens: int) -> None:
+    copies = _COPIES if text.isascii() else _COPIES_NOT_ASCII
+    cache.keep(text, expr, _TREE_BYTES + _TOKEN_BYTES * tokens + copies * getsizeof(text))
 
 
 def _guarded(parser: Parser) -> Expr:
@@ -424,6 +437,11 @@ def _guarded(parser: Parser) -> Expr:
     except RecursionError:
         # Limit: called so deep in other code that Python's stack ends before MAX_DEPTH does.
         raise ClassAdSyntaxError("the expression is nested too deeply") from None
+
+
+def parse_beginning(text: str) -> Expr:
+    """Return the expression in new syntax that a text begins with; what follows means nothing."""
+    return _guarded(Parser(text))
 
 
 def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> Expr:
@@ -437,19 +455,15 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
         expr = _guarded(parser)
         parser.expect_end()
         return expr
-    cache = _old_cache if old else _new_cache
-    known = cache.get(text)
+    known = _find_old(text) if old else _find_new(text)
     if known is not None:
         return known
     parser = Parser(text, old=old)
     expr = _guarded(parser)
     parser.expect_end()
     if parser.cacheable:
-        _remember(cache, text, expr)
+        _remember(_old_cache if old else _new_cache, text, expr, parser.tokens)
     return expr
-
-
-_old_prefix_cache: Final[dict[str, Expr]] = {}
 
 
 _NOT_ZERO: Final = frozenset("123456789")
@@ -480,8 +494,8 @@ def _is_plain_real(text: str) -> bool:
     return whole == "0" or (whole[:1] in _NOT_ZERO and whole.isdecimal())
 
 
-# Limit: the characters of a text for which it is remembered whether it parses.
-_LONGEST_KNOWN: Final = 64 * 1024
+# Limit: the bytes of the texts for which it is remembered whether they parse.
+_MOST_KNOWN: Final = 2 * 1024 * 1024
 
 
 def is_expression(text: str) -> bool:
@@ -496,16 +510,20 @@ def is_expression(text: str) -> bool:
         return False
     if plain_string(text) is not None:
         return True
-    return _parses(text) if len(text) <= _LONGEST_KNOWN else _parses.__wrapped__(text)
+    return _parses[text]
 
 
-@lru_cache(maxsize=256)
-def _parses(text: str) -> bool:
+def _try_to_parse(text: str) -> bool:
     try:
-        parse_expression(text, old=True)
+        parser = Parser(text, old=True)
+        _guarded(parser)
+        parser.expect_end()
     except ClassAdSyntaxError:
         return False
     return True
+
+
+_parses: Final = Answers(_try_to_parse, _MOST_KNOWN)
 
 
 def _plain_literal(text: str) -> Expr | None:
@@ -534,11 +552,11 @@ def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     Source: vectors/classad/ads_old.json.
     """
     if not strict:
-        known = _old_prefix_cache.get(text) or _plain_literal(text)
+        known = _find_old_prefix(text) or _plain_literal(text)
         if known is not None:
             return known
     parser = Parser(text, old=True, strict=strict)
     expr = _guarded(parser)
     if not strict and parser.cacheable:
-        _remember(_old_prefix_cache, text, expr)
+        _remember(_old_prefix_cache, text, expr, parser.tokens)
     return expr

@@ -19,10 +19,36 @@ _SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "curren
 _AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
 
 
-# Limit: expressions of attributes that one evaluation looks into, and what its functions make
-# (64 bytes count as one). Where each attribute of a row names the one before twice, there is no
-# end of them; from here on they are ERROR.
+# Limit: the work of one evaluation: the attributes' expressions that it looks into, each by its
+# size (8 nodes count as one), and what its functions and comparisons read and make (64 bytes count
+# as one). Where each attribute of a row names the one before twice, there is no end of them; from
+# here on they are ERROR.
 MOST_STEPS: Final = 100_000
+
+
+# Limit: CPU seconds that the patterns of one evaluation may take together, as far as the process
+# bounds them at all (`functions/regex.py`).
+PATTERN_SECONDS: Final = 0.25
+
+
+class SpentError(ArithmeticError):
+    """An evaluation has done all the work it may."""
+
+
+# What a value that nobody thought of may make a function raise. Evaluation is total: the call is
+# ERROR then, and no ad of a stranger's can end what a daemon does.
+FAULT: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    TypeError,
+    ValueError,
+)
+# Limit: what goes deeper than Python's stack (the reference raises or dies there), or needs more
+# memory than there is, is ERROR as a whole.
+ANY_FAULT: Final = (*FAULT, RecursionError, MemoryError)
 
 
 class MatchRoot:
@@ -34,7 +60,17 @@ class MatchRoot:
 class State:
     """The ad names are looked up in now, the two ads of the match, and what is under way."""
 
-    __slots__ = ("active", "ad", "context", "left", "right", "root", "steps", "strict")
+    __slots__ = (
+        "active",
+        "ad",
+        "context",
+        "left",
+        "pattern_seconds",
+        "right",
+        "root",
+        "steps",
+        "strict",
+    )
 
     def __init__(
         self,
@@ -51,24 +87,34 @@ class State:
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
         self.steps = 0
+        self.pattern_seconds = PATTERN_SECONDS
 
     def charge(self, size: int) -> bool:
-        """Count what a function puts together, in bytes; False if it is too much of one evaluation.
+        """Count what is read or put together, in bytes; False if it is too much of one evaluation.
 
-        Then the function's value is ERROR, and so is all that follows.
+        Then the value is ERROR, and so is all that follows.
         """
         self.steps += size >> 6
         return self.steps <= MOST_STEPS
+
+    def spend(self, size: int) -> None:
+        """Count what is read or put together, in bytes; SpentError if it is too much."""
+        if not self.charge(size):
+            raise SpentError
 
     def evaluate_in(self, expr: Expr, ad: Ad | None) -> Value:
         """Return the value of the expression with `ad` as the current ad."""
         if type(expr) is Literal:
             return expr.value
+        self.steps += expr.weight
+        if self.steps > MOST_STEPS:
+            return ERROR
         before = self.ad
         self.ad = ad
-        value = expr.closure(self)
-        self.ad = before
-        return value
+        try:
+            return expr.closure(self)
+        finally:
+            self.ad = before
 
     def absolute(self, key: str) -> Value:
         """Return the value of `.key`, an attribute of the outermost ad."""
@@ -87,16 +133,17 @@ def evaluate_entry(state: State, expr: Expr, ad: Ad) -> Value:
     active = state.active
     if mark in active:
         return UNDEFINED
-    state.steps += 1
+    state.steps += expr.weight
     if state.steps > MOST_STEPS:
         return ERROR
     active.add(mark)
     before = state.ad
     state.ad = ad
-    value = expr.closure(state)
-    state.ad = before
-    active.discard(mark)
-    return value
+    try:
+        return expr.closure(state)
+    finally:
+        state.ad = before
+        active.discard(mark)
 
 
 def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:

@@ -53,6 +53,22 @@ def equals(name: str, text: str) -> str:
     return f"{name} == {quote_operand(text)}"
 
 
+# Limits: an expression that is more than a string, where a user writes it for a daemon; to parse a
+# megabyte of operators takes seconds, for which everybody else would wait. Names of machines and
+# lists, however long, are read quickly.
+LONGEST_FORMULA = 1024 * 1024
+_MOST_OPERATORS = 64 * 1024
+_OPERATORS = "+-*/%<>?^~!&|.([{"
+LONG_FORMULA = f"is longer than {LONGEST_FORMULA >> 10} KiB or has over {_MOST_OPERATORS} operators"
+
+
+def is_long_formula(text: str) -> bool:
+    """Tell whether an expression takes too long to parse; a long string is read at once."""
+    if len(text) <= _MOST_OPERATORS or read_old_string(text) is not None:
+        return False
+    return len(text) > LONGEST_FORMULA or sum(map(text.count, _OPERATORS)) > _MOST_OPERATORS
+
+
 def read_old_string(text: str) -> str | None:
     """Return what a literal of old syntax stands for; None if the text is anything else."""
     if text[:1] == '"' and text.find('"', 1) == len(text) - 1 and "\\" not in text:

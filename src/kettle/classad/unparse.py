@@ -125,7 +125,9 @@ def quote_name(name: str, *, old: bool = False) -> str:
     """Return an attribute's name, in single quotes where it would not be read as one."""
     if _PLAIN_NAME.match(name) and name.lower() not in _TO_QUOTE:
         return name
-    return f"'{name}'" if old else "'" + _NAME_NEEDS_ESCAPE.sub(_escape, name) + "'"
+    if old:
+        return "'" + name.replace("'", "\\'") + "'"
+    return "'" + _NAME_NEEDS_ESCAPE.sub(_escape, name) + "'"
 
 
 def render_value(value: Value, *, old: bool = False) -> str:

@@ -149,13 +149,18 @@ class RelativeTime:
 class Expr:
     """A parsed expression. Equal when the trees are the same (names without regard to case)."""
 
-    __slots__ = ("_closure", "_new_text", "_old_text")
+    __slots__ = ("_closure", "_new_text", "_old_text", "weight")
     _closure: Closure | None
     _new_text: str
     _old_text: str
+    # The steps that an evaluation of it counts as.
+    weight: int
 
-    def __getattr__(self, name: str) -> str:
+    def __getattr__(self, name: str) -> str | int:
         # What was printed once is kept: most ads are printed more often than changed.
+        if name == "weight":
+            self.weight = weight = _language.weigh(self)
+            return weight
         if name not in ("_new_text", "_old_text"):
             raise AttributeError(name)
         text = _language.write_out(self, old=name == "_old_text")
@@ -273,10 +278,11 @@ class Evaluator(NamedTuple):
 class _Language:
     """What printing, comparing and evaluating are; the modules that know stand above this one."""
 
-    __slots__ = ("evaluator", "load_evaluator", "same_expression", "write_out")
+    __slots__ = ("evaluator", "load_evaluator", "same_expression", "weigh", "write_out")
     evaluator: Evaluator
     load_evaluator: Callable[[], Evaluator]
     same_expression: Callable[[Expr, Expr], bool]
+    weigh: Callable[[Expr], int]
     write_out: Callable[..., str]
 
     def __getattr__(self, name: str) -> Evaluator:
@@ -294,11 +300,16 @@ def define_language(
     *,
     write_out: Callable[..., str],
     same_expression: Callable[[Expr, Expr], bool],
+    weigh: Callable[[Expr], int],
     load_evaluator: Callable[[], Evaluator],
 ) -> None:
-    """Say how expressions are printed, compared and evaluated; the package's `__init__` does."""
+    """Say how expressions are printed, compared, weighed and evaluated.
+
+    The package's `__init__` does.
+    """
     _language.write_out = write_out
     _language.same_expression = same_expression
+    _language.weigh = weigh
     _language.load_evaluator = load_evaluator
 
 

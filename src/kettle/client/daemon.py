@@ -57,12 +57,16 @@ def ask_ad(
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """What a daemon grants us: whether, as whom, proven how."""
+    """What a daemon grants us: whether, as whom, proven how.
+
+    `encrypted` and `sealed` are what was agreed on. Connections with a key are both anyway.
+    """
 
     allowed: bool
     user: str
     method: str
     encrypted: bool
+    sealed: bool
     session_id: str
     remote_version: str
     answer: ClassAd
@@ -84,7 +88,7 @@ def ping(
         )
     except AuthorizationDenied as denied:
         answer = ClassAd({"AuthorizationSucceeded": False, "ErrorString": str(denied)})
-        return Ping(False, "", "", False, "", "", answer, denied=denied)
+        return Ping(False, "", "", False, False, "", "", answer, denied=denied)
     with stream:
         reader = stream.receive()
         answer = reader.ad()
@@ -94,7 +98,8 @@ def ping(
             answer.boolean("AuthorizationSucceeded") or False,
             session.user,
             session.method,
-            stream.encrypted,
+            "Encryption" in session.agreed,
+            "Integrity" in session.agreed,
             session.id,
             session.peer_version,
             answer,

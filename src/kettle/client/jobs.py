@@ -7,6 +7,7 @@ answers is the tools'. Source: wire notes, Schedd commands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import ClassAd
@@ -16,6 +17,7 @@ from kettle.errors import RefusedError
 from kettle.structs import Struct
 from kettle.wire.ad_shapes import AdRun, each_ad
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 from kettle.wire.messages.queue_queries import (
     ActOnJobs,
     ActOnJobsConfirm,
@@ -24,8 +26,12 @@ from kettle.wire.messages.queue_queries import (
     has_last,
     is_last,
 )
+from kettle.wire.security.negotiation import Wish, read_policy
 from kettle.wire.similar_ads import SimilarAds
 from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.config import Config
 
 QUERY_SECONDS = 120.0
 REASON_ATTRIBUTES = {
@@ -59,6 +65,8 @@ class JobAds:
     def runs(self) -> Iterator[ClassAd | AdRun]:
         """Ask, and yield single ads and runs of ads."""
         command = Command.QUERY_JOB_ADS
+        if "MyJobs" in self._query and _may_say_who_asks(self._connector.config):
+            command = Command.QUERY_JOB_ADS_WITH_AUTH
         with self._connector.connect(self._address, command, timeout=QUERY_SECONDS) as stream:
             stream.send(QueryJobAds(self._query))
             for found in _received(stream):
@@ -68,6 +76,21 @@ class JobAds:
         assert isinstance(found, ClassAd)
         self.summary = found
         check_summary(found)
+
+
+def _may_say_who_asks(config: Config) -> bool:
+    """Tell whether a schedd will know who asks for jobs of his own, and show all to its masters.
+
+    Not where this configuration rules out that anybody is authenticated, as the reference judges.
+    """
+    asker = read_policy(config.get, Level.CLIENT, subsystem=config.subsystem)
+    answerer = read_policy(config.get, Level.READ, subsystem="SCHEDD")
+    own = config.get("SCHEDD.SEC_READ_AUTHENTICATION") or ""
+    return (
+        asker.negotiation not in {Wish.NEVER, Wish.OPTIONAL}
+        and Wish.NEVER not in {asker.authentication, answerer.authentication}
+        and not own.upper().startswith("N")
+    )
 
 
 def _received(stream: BlockingStream) -> Iterator[ClassAd | AdRun]:

@@ -106,9 +106,12 @@ class Queue:
             f"Failed to set {name} to {text} where {constraint}",
         ).value
 
-    def commit(self) -> str:
-        """Make it so; return the schedd's warning, mostly empty. On return it is on disk."""
-        reply = self.ask(qmgmt.CommitTransactionNoFlags(), "Failed to commit")
+    def commit(self, what: str = "Failed to commit") -> str:
+        """Make it so; return the schedd's warning, mostly empty. On return it is on disk.
+
+        `what` begins the sentence about a refusal.
+        """
+        reply = self.ask(qmgmt.CommitTransactionNoFlags(), what)
         details = reply.details
         return (details.string("WarningReason") or "") if details is not None else ""
 

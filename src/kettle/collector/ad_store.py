@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from sys import getsizeof
+from typing import Final
 
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.collector.ad_kinds import COLLECTOR, SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
+from kettle.remembered import Answers
 from kettle.statistics.windows import Recent
 from kettle.wire.codec import has_secrets, is_private_attribute
 from kettle.wire.security.claim_id import ADMIN_CAPABILITY
@@ -502,9 +504,9 @@ def _sign(ad: ClassAd, sender: Sender, entry: StoredAd, now: float, *, statistic
     As texts, which is what most of it is ever asked for.
     """
     ad.insert_text("LastHeardFrom", str(int(now)))
-    ad.insert_text("AuthenticatedIdentity", _quoted(sender.identity))
+    ad.insert_text("AuthenticatedIdentity", _quoted[sender.identity])
     if sender.method:
-        ad.insert_text("AuthenticationMethod", _quoted(sender.method))
+        ad.insert_text("AuthenticationMethod", _quoted[sender.method])
     else:
         ad.discard("AuthenticationMethod")
     if statistics:
@@ -514,7 +516,6 @@ def _sign(ad: ClassAd, sender: Sender, entry: StoredAd, now: float, *, statistic
         ad.insert_text("UpdatesHistory", quote_old(f"{entry.history:0{HISTORY_BITS // 4}x}"))
 
 
-@lru_cache(maxsize=1000)
-def _quoted(text: str) -> str:
-    """Return a string in old syntax; a pool's daemons go by few names."""
-    return quote_old(text)
+# Strings in old syntax; a pool's daemons go by few names.
+# Limit: the bytes of the names that are remembered, each in both forms.
+_quoted: Final = Answers(quote_old, 512 * 1024, cost=lambda text: 3 * getsizeof(text))

@@ -18,7 +18,7 @@ from kettle.config.knobs.history import HISTORIES
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kettle.config.store import Config
+    from kettle.config.store import Config, Macro
 
 
 # With this module, and not when somebody asks: a daemon's files may have been replaced by then.
@@ -79,6 +79,12 @@ def find_faults(config: Config) -> Iterator[ConfigError]:
 
     A circle of macros is one too, whoever reads them. The configuration must not forgive.
     """
+    for _, fault in find_wrong(config):
+        yield fault
+
+
+def find_wrong(config: Config) -> Iterator[tuple[str, ConfigError]]:
+    """Yield what `find_faults` does, with the name that is set wrongly."""
     rows = _rows()
     declared = {row.name.upper(): row for row in rows if isinstance(row, Knob)}
     declared |= {alias.upper(): row for row in list(declared.values()) for alias in row.aliases}
@@ -92,7 +98,7 @@ def find_faults(config: Config) -> Iterator[ConfigError]:
             elif config.get(name) is not None:
                 _check_family(config, name, families)
         except ConfigError as error:
-            yield error if error.source else config.placed(name, error)
+            yield name, error if error.source else config.placed(name, error)
 
 
 def explain_wrong(config: Config, name: str, text: str) -> str:
@@ -140,21 +146,42 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
     Any name may be set, so only one that nothing mentions and that is very near to a knob's is
     reported.
     """
+    for macro in find_strangers(config):
+        near = find_meant(config, macro.name)
+        if near and "." not in macro.name:
+            yield macro.name, str(macro.origin), near
+
+
+def find_strangers(config: Config) -> Iterator[Macro]:
+    """Yield the settings whose names are no knobs' and that no other setting mentions.
+
+    What stands before a dot says whose setting it is, and does not count.
+    """
     declared = declared_knobs()
     # They have no default, so no row of their own.
     unset = {f"MAX_{which}_{word}" for which in HISTORIES for word in ("LOG", "ROTATIONS")}
     unset |= _names_of_levels()
     texts = " ".join(macro.text for macro in config.entries()).upper()
     for macro in config.entries():
-        name = macro.name.upper()
-        if (
-            name in declared
-            or name in unset
-            or "." in name
-            or f"$({name}" in texts
-            or config.find_default(name)
+        name = macro.name.upper().rpartition(".")[2]
+        if not (
+            name in declared or name in unset or f"$({name}" in texts or config.find_default(name)
         ):
+            yield macro
+
+
+def find_meant(config: Config, name: str) -> str:
+    """Return the knob that a name is a slip of the pen for, empty if it is none."""
+    plain = name.upper().rpartition(".")[2]
+    near = config.nearest(plain)
+    return near if abs(len(near) - len(plain)) <= 1 else ""
+
+
+def find_family(name: str) -> str:
+    """Return the pattern of the tables by which a site has made a name up, empty if by none."""
+    for row in _rows():
+        if not isinstance(row, Family) or not _pattern(row).fullmatch(name):
             continue
-        near = config.nearest(name)
-        if near and abs(len(near) - len(name)) <= 1:
-            yield macro.name, str(macro.origin), near
+        if not re.search(r"\{(?:level|context|which)\}", row.pattern):
+            return row.pattern
+    return ""

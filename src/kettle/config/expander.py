@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from kettle.classad import ClassAd
     from kettle.config.macro_search import Reference
 
 DOLLAR = "\0$\0"
@@ -45,7 +46,8 @@ class Expander:
 
     `lookup` gives the raw text of a name or None, `environment` that of a variable. `on_problem`
     hears of functions that cannot be computed; the expansion goes on with what they give.
-    `absolute` makes a path absolute for `$Ff()`; a configuration leaves it as it is.
+    `absolute` makes a path absolute for `$Ff()`; a configuration leaves it as it is. `ad` is what
+    `$EVAL()` evaluates in, if there is one.
     """
 
     def __init__(
@@ -62,6 +64,9 @@ class Expander:
         self.random = random
         self.on_problem = on_problem
         self.absolute = absolute
+        self.ad: ClassAd | None = None
+        # What all further texts together may copy, by the measure of MOST_WORK; None for any.
+        self.allowance: int | None = None
         self._work = 0
 
     def expand(self, text: str) -> str:
@@ -86,6 +91,7 @@ class Expander:
                 size += found.start - copied + len(value)
                 if size > LONGEST_TEXT:
                     raise ConfigError(f"the expansion of {found.name} has no end")
+                self._spend(len(value))
                 pieces += (text[copied : found.start], value)
                 copied = found.end
                 if value.endswith("$") and text.startswith("$(", copied):
@@ -112,10 +118,17 @@ class Expander:
             steps += 1
             size = len(search.text)
             self._work += max(size, LEAST_WORK)
+            self._spend(max(size, LEAST_WORK))
             if steps > MOST_REPLACEMENTS or size > LONGEST_TEXT or self._work > MOST_WORK:
                 raise ConfigError(f"the expansion of {found.name} has no end")
             found = search.look_again(found.start)
         return search.text
+
+    def _spend(self, work: int) -> None:
+        if self.allowance is not None:
+            self.allowance -= work
+            if self.allowance < 0:
+                raise ConfigError("all macros together take too much work to replace")
 
     def _replace(self, found: Reference, text: str, active: tuple[str, ...]) -> str:
         if found.function == "ENV":
@@ -128,6 +141,7 @@ class Expander:
                 self.random,
                 self.on_problem,
                 self.absolute,
+                self.ad,
             )
             return functions.compute(call)
         if found.name == "DOLLAR":

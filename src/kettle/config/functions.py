@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from kettle.classad import ClassAd
+
 INTEGER_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
 REAL_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
 STRING_FORMAT = late_pattern(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
@@ -32,6 +34,7 @@ class Call(NamedTuple):
     random: Callable[[], Random]
     on_problem: Callable[[str], None]
     absolute: Callable[[str], str] | None
+    ad: ClassAd | None = None
 
     def problem(self, text: str) -> None:
         """Report that the function cannot be computed."""
@@ -97,7 +100,10 @@ def compute_string(call: Call) -> str:
 
 
 def compute_evaluation(call: Call) -> str:
-    """`$EVAL(name-or-expression)`: the value as ClassAd text, strings without quotes."""
+    """`$EVAL(name-or-expression)`: the value as ClassAd text, strings without quotes.
+
+    In the ad of a transform, elsewhere in none.
+    """
     text = call.value_or_text(call.body)
     if not text.strip():
         return ""
@@ -109,7 +115,7 @@ def compute_evaluation(call: Call) -> str:
         tree = parse_expression(text)
     except ClassAdSyntaxError:
         return ""
-    value = ClassAd().evaluate_expression(tree)
+    value = (ClassAd() if call.ad is None else call.ad).evaluate_expression(tree)
     return value if isinstance(value, str) else render_value(value)
 
 

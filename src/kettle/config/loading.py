@@ -18,7 +18,7 @@ from kettle.config.store import Config
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kettle.config.sources import Sources
 
@@ -36,10 +36,12 @@ def load_config(
     subsystem: str = "TOOL",
     local_name: str | None = None,
     root: str | None = None,
+    more: Sequence[str] = (),
 ) -> Config:
     """Read everything that makes up the configuration of one program; raise ConfigError.
 
-    `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV.
+    `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV. The files of
+    `more` are read after the first one, before those that these name.
     """
     config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
     reader = StatementReader(config, sources)
@@ -49,6 +51,8 @@ def load_config(
         text = read_source(sources, path, "global config source")
         config.files.append(path)
         reader.read_root(text, path, "global config source")
+        for other in more:
+            read_local_file(config, reader, other)
         config.settle_host_name()
         read_local_folders(config, reader)
         read_local_files(config, reader)

@@ -32,6 +32,10 @@ KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 DEEPEST_INCLUDE = 20
 
 
+# What stands between a name and its value, and the words before it that nobody reads.
+OPERATOR = re.compile(r"[^=:@+]*(?P<kind>@=|\+(?P<mark>(?P<one>[,;|&*])(?P=one)?)?=|[=:])")
+
+
 class Table(Protocol):
     """What statements act on."""
 
@@ -41,6 +45,10 @@ class Table(Protocol):
 
     def expand(self, text: str) -> str:
         """Return the text with its macros replaced."""
+
+    def raw(self, name: str) -> str | None:
+        """Return the text of a name, as it is written; None for one that has none."""
+        ...
 
     def is_defined(self, name: str) -> bool:
         """Tell whether a name has a value that is not empty."""
@@ -88,8 +96,22 @@ class Place:
         return self.line if self.template else number
 
 
+def join_to(earlier: str | None, mark: str | None, value: str) -> str:
+    """Return the value of `NAME += value`: what the name had before, a mark, and the new text.
+
+    The mark stands between plus and equals sign; a double one, as of `+&&=`, gets blanks around it.
+    """
+    if not earlier:
+        return value
+    between = mark or " "
+    return f"{earlier} {between} {value}" if len(between) > 1 else f"{earlier}{between}{value}"
+
+
 class StatementReader:
     """Reads texts into a table."""
+
+    # What a line that means nothing may have meant.
+    keywords: tuple[str, ...] = KEYWORDS
 
     def __init__(self, table: Table, sources: Sources) -> None:
         self.table = table
@@ -143,21 +165,25 @@ class StatementReader:
         name = re.match(r"[^\s=:]*", line)
         rest = line[name.end() :].lstrip() if name else line
         written = name.group() if name else ""
-        if rest.startswith("@="):
-            self.assign_here_document(written, rest[2:].strip(), lines, place)
-            return
-        operator = re.search(r"[=:]", rest)
+        operator = OPERATOR.match(rest)
         if operator is None:
             self.read_other(line, lines, place)
             return
         value = rest[operator.end() :].strip()
-        if operator.group() == ":":
+        kind = operator["kind"]
+        if kind == "@=":
+            self.assign_here_document(written, value, lines, place)
+            return
+        if kind == ":":
             self.table.warnings.append(
                 f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
                 f"assignment at {written} : {value}"
             )
         self.check_name(written, lines.number, place)
-        self.table.assign(self.full_name(written, place), value, place.origin(lines.number))
+        full_name = self.full_name(written, place)
+        if kind.startswith("+"):
+            value = join_to(self.table.raw(full_name), operator["mark"], value)
+        self.table.assign(full_name, value, place.origin(lines.number))
 
     def assign_here_document(self, name: str, tag: str, lines: LineReader, place: Place) -> None:
         """Carry out `NAME @=tag`, whose value ends at a line `@tag`."""
@@ -184,7 +210,7 @@ class StatementReader:
 
         del lines, place
         word = line.split()[0]
-        close = difflib.get_close_matches(word.lower(), KEYWORDS, n=1)
+        close = difflib.get_close_matches(word.lower(), self.keywords, n=1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
         raise Trouble(hint=f'"{line}" is neither an assignment nor a statement{hint}')
 

@@ -7,6 +7,8 @@ means is `expander.py`, and what a text means for a knob is `knob.py`.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -85,6 +87,8 @@ class Config:
         self._tell: Callable[[str], object] | None = None
         self._complained: set[str] = set()
         self._untold: list[str] = []
+        # The configuration that counted before this one, for what is wrong in it.
+        self.before: Config | None = None
         self._expander = expander.Expander(
             self.raw, environment.get, sources.random, on_problem=self.problems.append
         )
@@ -112,57 +116,88 @@ class Config:
 
     def __getitem__(self, which: knob.Knob[T]) -> T:
         """Return the knob's value; raise ConfigError naming the place where it is set wrongly."""
-        set_as = which.name
-        text = self.get(set_as)
-        if text is None:
-            for alias in which.aliases:
-                text = self.get(alias)
-                if text is not None:
-                    set_as = alias
-                    break
-        if text is None:
-            text = self._default_for(which)
         try:
-            return which.parse(text)
+            return self.read(which)
         except ConfigError as error:
-            wrong = self.placed(set_as, error)
-        if self._tell is None:
-            raise wrong
-        self.complain(which.name, f"{wrong}: its default is used")
-        return self._default_of(which)
+            if self._tell is None:
+                raise
+            value, said = self._instead_of(which)
+            self.complain(which.name, f"{error}: {said}")
+            return value
+
+    def read(self, which: knob.Knob[T]) -> T:
+        """Return the knob's value, or raise ConfigError; nothing is forgiven."""
+        set_as = which.name
+        try:
+            text = self.text(set_as)
+            if text is None:
+                for alias in which.aliases:
+                    text = self.text(alias)
+                    if text is not None:
+                        set_as = alias
+                        break
+            return which.parse(self._default_for(which) if text is None else text)
+        except ConfigError as error:
+            raise self.placed(set_as, error) from error
 
     def value(self, which: knob.Knob[T]) -> T:
-        """Return the knob's value, its default if it is set wrongly: for what must go on."""
+        """Return the knob's value, or what counts instead: for what must go on."""
         try:
             return self[which]
         except ConfigError:
-            return self._default_of(which)
+            return self._instead_of(which)[0]
 
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""
+        try:
+            return self.text(name)
+        except ConfigError as error:
+            if self._tell is None:
+                raise
+            wrong = self.placed(name, error)
+            found = self._instead(name, lambda config: config.text(name), str)
+            text, said = found or (None, "it counts as not set")
+            self.complain(name, f"{wrong}: {said}")
+            return text
+
+    def text(self, name: str) -> str | None:
+        """Return the expanded text of a name, or raise ConfigError; nothing is forgiven."""
         raw = self.raw(name)
         if not raw:
             return None
         if "$" not in raw:
             return raw
-        try:
-            return self.expand(raw) or None
-        except ConfigError as error:
-            if self._tell is None:
-                raise
-            self.complain(name, f"{self.placed(name, error)}: it counts as not set")
-            return None
+        return self.expand(raw) or None
 
-    def forgive(self, tell: Callable[[str], object] | None = None) -> None:
-        """From now on a wrong value is told of, once, and its knob has its default.
+    def forgive(
+        self, tell: Callable[[str], object] | None = None, *, before: Config | None = None
+    ) -> None:
+        """From now on a wrong value is told of, once, and something else counts instead.
 
-        For whoever is at work and must go on. What is met before there is a `tell` is told then.
+        That is the value that it had `before`; where that is wrong, too, the one that allows least
+        of a knob that restricts something (`strictest`), and any other's default. For whoever is at
+        work and must go on. What is met before there is a `tell` is told then.
         """
+        if before is not None:
+            self.before = before
+            if before.before is not None:
+                # Limit: whoever is read again and again keeps no more of them than these.
+                before.before.before = None
         self._tell = tell or self._untold.append
         if tell is not None:
             for text in self._untold:
                 tell(text)
             self._untold.clear()
+
+    def strictly(self) -> Config:
+        """Return the same configuration, which forgives nothing."""
+        same = copy.copy(self)
+        same.forgive_nothing()
+        return same
+
+    def forgive_nothing(self) -> None:
+        """From now on a wrong value is an error for whoever asks."""
+        self._tell = None
 
     def placed(self, name: str, error: ConfigError) -> ConfigError:
         """Return the error with the place where the name is set before it."""
@@ -181,12 +216,35 @@ class Config:
             self._complained.add(name.upper())
             self._tell(text)
 
-    def _default_of(self, which: knob.Knob[T]) -> T:
+    def _instead_of(self, which: knob.Knob[T]) -> tuple[T, str]:
+        """Return what counts for a knob that is set wrongly, and what that is."""
+        found = self._instead(which.name, lambda config: config.read(which), which.parse)
+        if found is not None:
+            return found
         try:
-            return which.parse(self.expand(which.default or which.unset))
+            value = which.parse(self.expand(which.default or which.unset))
         except ConfigError:
             # A default that names what is set wrongly.
-            return which.parse(which.unset)
+            value = which.parse(which.unset)
+        return value, "its default is used"
+
+    def _instead(
+        self, name: str, read: Callable[[Config], T], parse: Callable[[str], T]
+    ) -> tuple[T, str] | None:
+        """Return what counts for a name that is set wrongly, and what that is; None: its default.
+
+        `read` finds it in a configuration from before or raises ConfigError.
+        """
+        before = self.before
+        while before is not None:
+            with contextlib.suppress(ConfigError):
+                return read(before), "the value from before is used"
+            before = before.before
+        # Loaded by those alone who meet something wrong.
+        from kettle.config.strictest import strictest
+
+        text = strictest(name)
+        return None if text is None else (parse(text), f"{text} is used, which allows least")
 
     def raw(self, name: str) -> str | None:
         """Return the text of a name as it was written, None if nobody defines it."""
@@ -211,18 +269,35 @@ class Config:
 
     def integer(self, name: str) -> int | None:
         """Return a number known by name only at run time; None if undefined or no number."""
-        text = self.get(name)
-        return None if text is None else knob.parse_integer(text)
+        return self._parsed(name, knob.parse_integer)
 
     def real(self, name: str) -> float | None:
         """Return a real number known by name only at run time; None if undefined or none."""
-        text = self.get(name)
-        return None if text is None else knob.parse_real(text)
+        return self._parsed(name, knob.parse_real)
 
     def boolean(self, name: str) -> bool | None:
         """Return a truth value known by name only at run time; None if undefined or none."""
+        return self._parsed(name, knob.parse_boolean)
+
+    def _parsed(self, name: str, parse: Callable[[str], T | None]) -> T | None:
+        """Return what a text means; who forgives takes, for one that means nothing, another."""
         text = self.get(name)
-        return None if text is None else knob.parse_boolean(text)
+        value = None if text is None else parse(text)
+        if value is not None or text is None or self._tell is None:
+            return value
+
+        def read(config: Config) -> T | None:
+            value = parse(config.text(name) or "")
+            if value is None:
+                raise ConfigError("that was no value either")
+            return value
+
+        found = self._instead(name, read, parse)
+        if found is None:
+            return None
+        wrong = self.placed(name, ConfigError(f"{name} = {text} is no value"))
+        self.complain(name, f"{wrong}: {found[1]}")
+        return found[0]
 
     def expression(self, name: str) -> Expr | None:
         """Return an expression known by name only at run time; None if undefined; ConfigError."""
@@ -235,8 +310,17 @@ class Config:
             return self.expression(name)
         except ConfigError as error:
             place = self.origin(name)
-            report(f"{f'{place}: ' if place else ''}{name} is ignored: {error.message}")
-            return None
+            wrong = f"{f'{place}: ' if place else ''}{name}"
+            found = self._instead(
+                name,
+                lambda config: knob.parse_expression_text(config.text(name) or ""),
+                knob.parse_expression_text,
+            )
+            if found is None:
+                report(f"{wrong} is ignored: {error.message}")
+                return None
+            report(f"{wrong}: {error.message}: {found[1]}")
+            return found[0]
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return the words of a list known by name only at run time."""

@@ -39,6 +39,7 @@ from kettle.runtime.service_manager import notify
 from kettle.runtime.sockets.collectors import Advertiser, read_address_file
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import mint_session_id
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -76,9 +77,11 @@ class MasterService:
         # How many daemons are dead whose jobs' processes are being ended.
         self._cleaning = 0
         self._hang_timers: dict[int, asyncio.TimerHandle] = {}
+        # Where daemons said that they are, with the pid that said so.
+        self._told_addresses: dict[str, tuple[int, Sinful]] = {}
         self._changed = asyncio.Event()
         self._advertiser = Advertiser(runtime)
-        self._metrics = MetricsService(runtime)
+        self._metrics = MetricsService(runtime, self._find_address)
         self._family = mint_session_id(
             f"family:{secrets.token_hex(24)}", secrets.token_bytes(32)
         ).text
@@ -195,10 +198,12 @@ class MasterService:
         self._shutdown_program = [program] if program else None
         return program is not None
 
-    def on_ready(self, pid: int) -> None:
-        """A daemon serves requests."""
+    def on_ready(self, pid: int, address: Sinful | None = None) -> None:
+        """A daemon serves requests, at that address if it says so."""
         for name, state in list(self._states.items()):
             if state.pid == pid:
+                if address is not None:
+                    self._told_addresses[name] = (pid, address)
                 self._deliver(name, machine.BecameReady(pid))
 
     def on_alive(self, pid: int, seconds: float) -> None:
@@ -219,13 +224,21 @@ class MasterService:
         addresses = {}
         if with_addresses:
             addresses["MASTER"] = str(self._runtime.network.address)
-            for name, plan in self._plans.items():
-                found = read_address_file(plan.address_file, self._runtime.files)
+            for name in self._plans:
+                found = self._find_address(name)
                 if found is not None:
                     addresses[name] = str(found)
         return readiness_ad(
             self._states.values(), pid=self._runtime.identity.pid, addresses=addresses
         )
+
+    def _find_address(self, name: str) -> Sinful | None:
+        """Return where a daemon is: what its file says, else what it said itself."""
+        found = read_address_file(self._plans[name].address_file, self._runtime.files)
+        if found is None and name in self._told_addresses:
+            pid, address = self._told_addresses[name]
+            return address if self._states[name].pid == pid else None
+        return found
 
     async def change(self) -> None:
         """Wait until a daemon's state is another."""
@@ -320,7 +333,7 @@ class MasterService:
                 if name in self._plans
             },
             {
-                name: (state.pid, self._plans[name].address_file)
+                name: state.pid
                 for name, state in self._states.items()
                 if name in self._plans and state.phase is Phase.RUNNING and state.ready
             },
@@ -435,7 +448,7 @@ class MasterService:
 
     async def _stop_peacefully(self, name: str, child: Child) -> None:
         """There is no signal for it: say it; a daemon that cannot be told stops gracefully."""
-        address = read_address_file(self._plans[name].address_file, self._runtime.files)
+        address = self._find_address(name)
         if address is None:
             child.signal(signal.SIGTERM)
             return

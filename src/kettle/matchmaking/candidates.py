@@ -149,6 +149,13 @@ class Market:
             else:
                 return candidate
 
+    def look_at(self, slot: Slot, request: Request) -> Candidate | None:
+        """Return one slot as a candidate for a request, None if it would not do."""
+        if slot.taken or slot.divided_by not in (None, request.schedd):
+            return None
+        verdict = self._evaluate(slot, request)
+        return None if isinstance(verdict, NoMatch) else verdict
+
     def _key(self, request: Request) -> Hashable:
         # The submitter counts: who may preempt whom depends on it.
         return (request.submitter, request.group)

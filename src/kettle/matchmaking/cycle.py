@@ -20,7 +20,17 @@ from kettle.classad import ClassAd, Expr
 from kettle.matchmaking import fair_share
 from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.fair_share import Bounds
-from kettle.matchmaking.groups import ROOT, Group, GroupSettings, within_quotas
+from kettle.matchmaking.groups import (
+    ROOT,
+    Group,
+    GroupRules,
+    GroupSettings,
+    in_turn,
+    plan_quotas,
+    settle,
+    sort_groups,
+    within_quotas,
+)
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import (
     Candidate,
@@ -50,6 +60,11 @@ _EPSILON = 1e-6
 # that two users who stand alike do not drive each other out.
 PRIORITY_DELTA = 0.5
 
+# Who has a neighbouring slot, what counts most first.
+_HOLDER_WORDS = ("PreemptingAccountingGroup", "PreemptingUser", "AccountingGroup", "RemoteUser")
+# Limit: slots of a machine of which each tells.
+_MOST_NEIGHBOURS = 1000
+
 _EVERYBODY = GroupSettings(ROOT, accept_surplus=True)
 
 
@@ -63,6 +78,14 @@ class CycleSettings:
     rounding: Mapping[str, Expr] = field(default_factory=dict)
     # Gives the capacity of a concurrency limit by its name in lower case.
     limit_of: Callable[[str], float] = lambda name: float("inf")  # noqa: ARG005
+    groups: GroupRules = field(default_factory=GroupRules)
+    # Who comes first takes what there is, whatever its share (NEGOTIATOR_IGNORE_USER_PRIORITIES).
+    ignore_shares: bool = False
+    # A request's jobs fill one partitionable slot before they look at the next
+    # (NEGOTIATOR_DEPTH_FIRST).
+    depth_first: bool = False
+    # Slots tell who has the other slots of their machine (NEGOTIATOR_CROSS_SLOT_PRIOS).
+    describe_neighbours: bool = False
 
 
 @dataclass(slots=True)
@@ -169,7 +192,13 @@ class Cycle:
         self.plan.candidate_slots = len(offer)
         for slot in offer:
             self._describe_user(slot)
-        self._market = Market(slots, offer, settings.ranks, self._outranks, kept)
+            if settings.describe_neighbours:
+                self._describe_neighbours(slot)
+        # Columns that are kept know nothing of neighbours.
+        columns_of = None if settings.describe_neighbours else kept
+        self._market = Market(slots, offer, settings.ranks, self._outranks, columns_of)
+        # The slot that a request's next job is to have a part of, if any.
+        self._deep: Slot | None = None
         # What a slot costs whom is settled, unless it may be taken from somebody.
         self._somebody_may_go = not all(slot.free for slot in offer)
 
@@ -177,13 +206,7 @@ class Cycle:
         """Give out slots until nobody wants, may have or matches any more."""
         self._describe_submitters()
         groups = self._groups or {ROOT: Group(ROOT, _EVERYBODY, None, allocated=self._pie())}
-        for name in self._group_order:
-            group = groups.get(name)
-            if group is None:
-                continue
-            members = [each.name for each in self.submitters.values() if each.group == name]
-            pie = within_quotas(groups, name, group.allocated, self._usage_of_groups())
-            self._serve_group(members, pie)
+        self._serve_groups(groups)
         regrouped = {name for name, group in groups.items() if group.settings.autoregroup}
         if regrouped:
             members = [
@@ -195,6 +218,25 @@ class Cycle:
             self._serve_group(members, self._pie())
         self.plan.considered = self._market.considered
         return self.plan
+
+    def _serve_groups(self, groups: Mapping[str, Group]) -> None:
+        """Serve all groups, and once more with what some of them found no slots for."""
+        rules, order = self.settings.groups, self._group_order
+        for number in range(rules.rounds):
+            if number > 0:
+                plan_quotas(groups, self._pie(), oversubscribe=rules.oversubscribe)
+                order = tuple(sort_groups(groups, rules.order))
+            for name, allocated in in_turn(groups, order, rules.rate):
+                members = [each.name for each in self.submitters.values() if each.group == name]
+                pie = within_quotas(groups, name, allocated, self._usage_of_groups())
+                self._serve_group(members, pie)
+            somebody_waits = any(each.pending() for each in self.submitters.values())
+            if self._groups is None or not somebody_waits:
+                break
+            if not settle(groups, self._usage_of_groups()):
+                break
+        for group in groups.values():
+            group.settled = None
 
     def _regroup(self, members: list[str]) -> None:
         """Say in what is still wanted that it is not the own group that negotiates any more."""
@@ -238,8 +280,19 @@ class Cycle:
         Whoever holds slots counts, also if it wants no more.
         """
         taking_part = [name for name in members if name in active or self.submitters[name].usage]
+        if self.settings.ignore_shares:
+            self._fair.update(dict.fromkeys(taking_part, float("inf")))
+            return
         shares = fair_share.shares({name: self._priorities[name] for name in taking_part})
         self._fair.update({name: share * pie for name, share in shares.items()})
+
+    def _limits(self, active: set[str], pie: float) -> dict[str, float]:
+        """Return how much more each may have in this turn."""
+        if self.settings.ignore_shares:
+            return dict.fromkeys(active, float("inf"))
+        priorities = {name: self._priorities[name] for name in active}
+        usage = {name: self.submitters[name].usage for name in active}
+        return fair_share.limits(priorities, usage, pie)
 
     def _left(self, members: list[str], pie: float) -> float:
         return max(0.0, pie - sum(self.submitters[name].usage for name in members))
@@ -247,11 +300,9 @@ class Cycle:
     def _turn(self, active: set[str], members: list[str], pie: float) -> bool:
         """Let everybody take its slice once; False if that changed nothing."""
         self.plan.pie_spins += 1
-        priorities = {name: self._priorities[name] for name in active}
-        usage = {name: self.submitters[name].usage for name in active}
-        limits = fair_share.limits(priorities, usage, pie)
+        limits = self._limits(active, pie)
         changed = False
-        for name in fair_share.order(active, priorities):
+        for name in fair_share.order(active, self._priorities):
             submitter = self.submitters[name]
             allowed = fair_share.apply_bounds(limits[name], submitter.usage, submitter.bounds)
             before = len(self.plan.matches)
@@ -261,11 +312,9 @@ class Cycle:
 
     def _round(self, active: set[str], members: list[str], pie: float) -> bool:
         """Give one match to whoever came closest, when no slice is as large as a slot."""
-        priorities = {name: self._priorities[name] for name in active}
-        usage = {name: self.submitters[name].usage for name in active}
-        limits = fair_share.limits(priorities, usage, pie)
+        limits = self._limits(active, pie)
         left = self._left(members, pie)
-        for name in fair_share.neediest(list(limits.items()), priorities):
+        for name in fair_share.neediest(list(limits.items()), self._priorities):
             submitter = self.submitters[name]
             if limits[name] <= 0:
                 continue
@@ -288,6 +337,7 @@ class Cycle:
         """Serve requests as long as this turn's time, weight and number of matches last."""
         given = 0
         for request in submitter.pending():
+            self._deep = None
             while request.left > 0:
                 if at_most is not None and given >= at_most:
                     return
@@ -301,7 +351,7 @@ class Cycle:
                 if full is not None:
                     self._reject(request, f"concurrency limit {full} reached")
                     break
-                found = self._best(submitter, request, allowed)
+                found = self._choose(submitter, request, allowed)
                 if found is None or isinstance(found, str):
                     reason = found or self._market.candidates(request).reason.reason
                     self._reject(request, reason)
@@ -331,6 +381,28 @@ class Cycle:
         if holder is not None:
             facts |= self._group_facts("Remote", holder.group)
         slot.ad = ClassAd(facts, parent=slot.ad)
+
+    def _describe_neighbours(self, slot: Slot) -> None:
+        """Show the policy expressions how those stand who have the other slots of the machine.
+
+        Who that is says the slot's own ad, in attributes of STARTD_SLOT_ATTRS.
+        """
+        facts: dict[str, object] = {}
+        for number in range(1, min(slot.ad.integer("TotalSlots") or 0, _MOST_NEIGHBOURS) + 1):
+            texts = (slot.ad.string(f"slot{number}_{name}") for name in _HOLDER_WORDS)
+            user = next(filter(None, texts), None)
+            if user is None:
+                continue
+            holder = self.submitters.get(user)
+            said: dict[str, object] = {
+                "RemoteUserPrio": self._priorities.get(user, fair_share.MINIMUM_PRIORITY),
+                "RemoteUserResourcesInUse": holder.usage if holder else 0.0,
+            }
+            if holder is not None and holder.group != ROOT:
+                said |= self._group_facts("Remote", holder.group)
+            facts |= {f"slot{number}_{name}": value for name, value in said.items()}
+        if facts:
+            slot.ad = ClassAd(facts, parent=slot.ad)
 
     def _describe_submitters(self) -> None:
         for submitter in self.submitters.values():
@@ -364,6 +436,13 @@ class Cycle:
         other = self._priorities.get(user)
         return other is not None and other >= self._priorities[submitter] + PRIORITY_DELTA
 
+    def _choose(
+        self, submitter: Submitter, request: Request, allowed: float
+    ) -> _Choice | float | str | None:
+        """Return the slot to give, or as `_best` what is in the way."""
+        deeper = self._deeper(submitter, request, allowed)
+        return deeper if deeper is not None else self._best(submitter, request, allowed)
+
     def _best(
         self, submitter: Submitter, request: Request, allowed: float
     ) -> _Choice | float | str | None:
@@ -396,6 +475,15 @@ class Cycle:
         if chosen is None and isinstance(obstacle, float) and not self._somebody_may_go:
             found.too_dear = (obstacle, market.changes)
         return chosen if chosen is not None else obstacle
+
+    def _deeper(self, submitter: Submitter, request: Request, allowed: float) -> _Choice | None:
+        """Return the slot that the request's last job got a part of, if it will do once more."""
+        slot, self._deep = self._deep, None
+        candidate = self._market.look_at(slot, request) if slot is not None else None
+        if candidate is None:
+            return None
+        choice = self._price(candidate, request)
+        return choice if self._problem(submitter, request, choice, allowed) is None else None
 
     def _problem(
         self, submitter: Submitter, request: Request, choice: _Choice, allowed: float
@@ -437,6 +525,8 @@ class Cycle:
         offline = bool(before.boolean("Offline"))
         claim_id = slot.claim_ids[0] if slot.claim_ids else ""
         if slot.partitionable:
+            if self.settings.depth_first:
+                self._go_deep(slot, request, choice)
             carve(slot, choice.amounts, use_weights=self.settings.use_slot_weights)
             if len(slot.claim_ids) > 1:
                 del slot.claim_ids[0]
@@ -473,6 +563,19 @@ class Cycle:
             )
         )
         return choice.cost
+
+    def _go_deep(self, slot: Slot, request: Request, choice: _Choice) -> None:
+        """See to it that the request's next jobs get what is left of the same slot."""
+        if len(slot.claim_ids) > 1 or request.divides_slots:
+            self._deep = slot
+            return
+        # The reference's schedd puts as many there as fit, so for them none is looked for.
+        fitting = [
+            int((slot.ad.real(name) or 0.0) // amount)
+            for name, amount in choice.amounts.items()
+            if amount > 0
+        ]
+        request.left = max(1, request.left - max(0, min(fitting, default=1) - 1))
 
     def _full_limit(self, limits: str) -> str | None:
         """Return the first concurrency limit of a list that one more job would exceed."""

@@ -8,13 +8,15 @@ which groups are served is GROUP_SORT_EXPR, evaluated in `sort_groups`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.fair_share import divide
 
 ROOT = "<none>"
+# Sums of weights are compared with this much tolerance.
+_EPSILON = 1e-6
 # The key of a group that comes after all others.
 LAST = 3.4028234663852886e38
 
@@ -29,6 +31,20 @@ class GroupSettings:
     dynamic: bool = False
     accept_surplus: bool = False
     autoregroup: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRules:
+    """How a cycle serves groups."""
+
+    # GROUP_QUOTA_MAX_ALLOCATION_ROUNDS: how often what groups found no slots for is handed on.
+    rounds: int = 3
+    # GROUP_QUOTA_ROUND_ROBIN_RATE: the weight by which the largest allocation grows from one
+    # turn of all groups to the next.
+    rate: float = float("inf")
+    # NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION, and GROUP_SORT_EXPR.
+    oversubscribe: bool = False
+    order: Expr | None = None
 
 
 @dataclass(slots=True)
@@ -48,12 +64,14 @@ class Group:
     demand: float = 0.0
     # Where it stands among those that are served, the smallest first.
     sort_key: float = 0.0
+    # What it has come to in this cycle, once there was not enough for it among the slots.
+    settled: float | None = None
     children: list[str] = field(default_factory=list)
 
     @property
     def wanted(self) -> float:
         """What the group would use if it could."""
-        return self.usage + self.demand
+        return self.usage + self.demand if self.settled is None else self.settled
 
     @property
     def surplus_policy(self) -> str:
@@ -164,6 +182,42 @@ def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> flo
         tree[name].allocated += part
         pot -= part
     return max(0.0, pot)
+
+
+def in_turn(
+    tree: Mapping[str, Group], order: Sequence[str], rate: float
+) -> Iterator[tuple[str, float]]:
+    """Yield groups in their order with what each may use in this turn, turn after turn.
+
+    In each turn the group that lacks most of its allocation gets `rate` more of it and the others
+    their like parts, so that one that comes early does not take all the slots that others could
+    use, too. In the last turn each has its whole allocation.
+    """
+    names = [name for name in order if name in tree]
+    lacks = {name: max(0.0, tree[name].allocated - tree[name].usage) for name in names}
+    most = max(lacks.values(), default=0.0)
+    reached = 0.0
+    while True:
+        reached = min(reached + max(1.0, rate), most)
+        for name in names:
+            less = lacks[name] * (1.0 - reached / most) if most > 0 else 0.0
+            yield name, tree[name].allocated - less
+        if reached >= most:
+            return
+
+
+def settle(tree: Mapping[str, Group], usage: Mapping[str, float]) -> bool:
+    """Take note of what a round came to; tell whether there is anything to hand on.
+
+    A group that has got less than was allocated to it wants no more than that: there are no slots
+    for it. `usage` is what each holds now.
+    """
+    short = False
+    for name, group in tree.items():
+        held = usage.get(name, 0.0)
+        if held < group.allocated - _EPSILON:
+            group.settled, short = held, True
+    return short
 
 
 def within_quotas(

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, cast
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.slot_classes import is_plain
 from kettle.matchmaking.slots import Slot, SlotTable, read_slot, read_text, slot_key
+from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     # Loaded with the arrays, which a small pool does without.
@@ -215,7 +216,7 @@ def _is_lasting(ad: ClassAd) -> bool:
     texts = tuple(map(ad.table.get, _READ_ONCE))
     if not _TEXTS.issuperset(map(type, texts)):
         texts = tuple(read_text(ad, name) for name in _READ_ONCE)
-    return _are_values(texts)
+    return _are_values[cast("_Texts", texts)]
 
 
 def _unquote(text: object) -> str:
@@ -241,7 +242,12 @@ def _read_common(texts: _Texts, *, use_weights: bool) -> Slot | None:
     return read_slot(("", ""), ad, use_weights=use_weights)
 
 
-@lru_cache(maxsize=1000)
-def _are_values(texts: tuple[str | None, ...]) -> bool:
-    # Slots differ little in these.
+def _all_are_values(texts: _Texts) -> bool:
     return all(map(is_plain, texts))
+
+
+# Slots differ little in these.
+# Limit: the bytes of the texts that are remembered.
+_are_values: Final = Answers(
+    _all_are_values, 1024 * 1024, cost=lambda texts: getsizeof(texts) + sum(map(getsizeof, texts))
+)

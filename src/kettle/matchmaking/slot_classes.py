@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from typing import Final
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import closure
 from kettle.matchmaking.slots import Slot
+from kettle.remembered import Answers
 
 # The expressions of a slot that take part in every match.
 SLOT_EXPRESSIONS = ("Requirements",)
@@ -84,10 +85,19 @@ class SlotClasses:
         return template
 
 
-@lru_cache(maxsize=20_000)
+def _is_value(text: str | None) -> bool:
+    return text is None or _LITERAL.match(text) is not None
+
+
+# Limit: the bytes of the texts of slots of which it is known whether they are values, and of
+# those of which it is known whether they are unsteady.
+_MOST_KNOWN: Final = 2 * 1024 * 1024
+_plain: Final = Answers(_is_value, _MOST_KNOWN)
+
+
 def is_plain(text: str | None) -> bool:
     """Tell whether a text is a value, which refers to nothing."""
-    return text is None or _LITERAL.match(text) is not None
+    return _plain[text]
 
 
 def looked_at(request: ClassAd) -> tuple[str, ...]:
@@ -98,9 +108,11 @@ def looked_at(request: ClassAd) -> tuple[str, ...]:
 
 def is_steady(texts: Iterable[str | None]) -> bool:
     """Tell whether expressions give the same result for the same values."""
-    return not any(map(_is_unsteady, texts))
+    return not any(map(_unsteady.__getitem__, texts))
 
 
-@lru_cache(maxsize=20_000)
-def _is_unsteady(text: str | None) -> bool:
+def _calls_what_is_unsteady(text: str | None) -> bool:
     return text is not None and _UNSTEADY.search(text) is not None
+
+
+_unsteady: Final = Answers(_calls_what_is_unsteady, _MOST_KNOWN)

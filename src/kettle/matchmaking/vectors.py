@@ -471,8 +471,33 @@ class Vectors:
         key = (id(expression), side, self.definitions(expression, home))
         found = self._nodes.get(key)
         if found is None:
-            found = self._nodes[key] = self._build(expression, side, home, 0)
+            if self._is_endless(expression, home):
+                found = _Leaf(expression, side, self.columns, self._reaches)
+            else:
+                found = self._build(expression, side, home, 0)
+            self._nodes[key] = found
         return found
+
+    def _is_endless(self, expression: Expr, home: ClassAd) -> bool:
+        """Tell whether so many definitions stand for its names that only the evaluator may look.
+
+        Where each attribute names the one before twice they double with every row. The evaluator
+        has a bound for that, and what it says must not depend on who asks.
+        """
+        taken = 0
+        todo = list(find_names(expression))
+        while todo:
+            scope, name = todo.pop()
+            if scope == "target" or is_plain(home.text(name)):
+                continue
+            definition = home.lookup(name)
+            if definition is None:
+                continue
+            taken += 1
+            if taken > _MOST_DEFINITIONS:
+                return True
+            todo += find_names(definition)
+        return False
 
     def definitions(self, expression: Expr, home: ClassAd) -> tuple[tuple[str, str | None], ...]:
         """Return the names in reach within an ad, and what of it decides how they are taken apart.
@@ -603,5 +628,8 @@ class Vectors:
         return None
 
 
+# Limit: how many definitions are put in the places of an expression's names; one with more of them
+# is asked of the evaluator as a whole.
+_MOST_DEFINITIONS = 300
 # Limit: how deep an expression is taken apart; what is deeper is asked of the evaluator.
 _DEEPEST = 40

@@ -33,6 +33,7 @@ from kettle.negotiator.services.schedds import Harvest, Schedds, Terms
 from kettle.negotiator.settings import NegotiatorSettings, read_settings
 from kettle.negotiator.snapshot import (
     Pool,
+    insert_match_expressions,
     make_groups,
     make_submitters,
     significant_attributes,
@@ -96,6 +97,7 @@ class NegotiatorService:
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
         await self.books.open()
+        self._warn_of_expressions()
         AccountingCommands(self.runtime, self.books, self.ads.own_ad).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._tasks = [
@@ -110,14 +112,27 @@ class NegotiatorService:
 
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; the books stay."""
+        before = self.settings.match_expressions
         try:
             self.settings = read_settings(config)
         except ConfigError as error:
             self.runtime.log.problem(f"The configuration of the negotiator is wrong: {error}")
             return
+        self._warn_of_expressions()
+        if self.settings.match_expressions != before:
+            # They are in the ads that are kept.
+            self._known_ads, self._slots = KnownAds(), KeptSlots()
         self.books.reconfigure(self.settings)
         await self.ads.reconfigure(self.settings)
         self.wake()
+
+    def _warn_of_expressions(self) -> None:
+        for name, text in self.settings.match_expressions.items():
+            if text is None:
+                self.runtime.log.problem(
+                    f"NEGOTIATOR_MATCH_EXPRS: what would be {name} is no knob of this configuration"
+                    " that has an expression"
+                )
 
     async def shut_down(self, how: str) -> None:
         """Stop cycling, write the books, withdraw the ad."""
@@ -180,6 +195,7 @@ class NegotiatorService:
                 f"WARNING: ignoring {len(pool.unnameable)} submitter ads with invalid names, "
                 f"such as {pool.unnameable[0][:_SHOWN_NAME]!r}: a name has no blanks"
             )
+        insert_match_expressions(pool.slots, self.settings.match_expressions)
         self.books.observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)

@@ -5,14 +5,17 @@ The pure rooms see only these values, never the configuration itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kettle.attributes.match_words import MATCH_EXPRESSION
 from kettle.classad import Expr
+from kettle.classad.parser import is_expression
 from kettle.config import Config
 from kettle.config.knobs.negotiator import NegotiatorKnobs as Knobs
 from kettle.matchmaking.cycle import CycleSettings
 from kettle.matchmaking.fair_share import PrioritySettings
-from kettle.matchmaking.groups import GroupSettings
+from kettle.matchmaking.groups import GroupRules, GroupSettings
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.time_limits import TimeLimits
 
@@ -49,6 +52,9 @@ class NegotiatorSettings:
     cycle: CycleSettings
     time: TimeLimits = field(default_factory=TimeLimits)
     groups: tuple[GroupSettings, ...] = field(default=())
+    # What is put into slot ads (NEGOTIATOR_MATCH_EXPRS), as texts by name; None for a knob that is
+    # not there or no expression.
+    match_expressions: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -88,7 +94,18 @@ def read_settings(config: Config) -> NegotiatorSettings:
             spin=config[Knobs.NEGOTIATOR_MAX_TIME_PER_PIESPIN],
         ),
         groups=_read_groups(config),
+        match_expressions=_read_match_expressions(config),
     )
+
+
+def _read_match_expressions(config: Config) -> dict[str, str | None]:
+    """Read the knobs that NEGOTIATOR_MATCH_EXPRS names, by the names that their values get."""
+    found = {}
+    for knob in config[Knobs.NEGOTIATOR_MATCH_EXPRS]:
+        name = knob if knob.startswith(MATCH_EXPRESSION) else MATCH_EXPRESSION + knob
+        text = config.get(knob) or ""
+        found[name] = text if is_expression(text) else None
+    return found
 
 
 def _read_priorities(config: Config) -> PrioritySettings:
@@ -129,6 +146,15 @@ def _read_cycle(config: Config) -> CycleSettings:
         use_slot_weights=config[Knobs.NEGOTIATOR_USE_SLOT_WEIGHTS],
         rounding=rounding,
         limit_of=limit_of,
+        groups=GroupRules(
+            rounds=max(1, config[Knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS]),
+            rate=config[Knobs.GROUP_QUOTA_ROUND_ROBIN_RATE],
+            oversubscribe=config[Knobs.NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION],
+            order=config[Knobs.GROUP_SORT_EXPR],
+        ),
+        ignore_shares=config[Knobs.NEGOTIATOR_IGNORE_USER_PRIORITIES],
+        depth_first=config[Knobs.NEGOTIATOR_DEPTH_FIRST],
+        describe_neighbours=config[Knobs.NEGOTIATOR_CROSS_SLOT_PRIOS],
     )
 
 

@@ -6,7 +6,7 @@ where the requests do is `service.py`'s business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kettle.attributes.version import is_ours
@@ -78,6 +78,18 @@ def sort_ads(ads: Iterable[ClassAd], settings: NegotiatorSettings) -> Pool:
                     pool.submitters.append(found)
     pool.submitters.sort(key=lambda each: (each.name, each.schedd_name, each.schedd_address))
     return pool
+
+
+def insert_match_expressions(slots: Iterable[ClassAd], wanted: Mapping[str, str | None]) -> None:
+    """Put what NEGOTIATOR_MATCH_EXPRS names into slots that have just come.
+
+    Those that are known have it already.
+    """
+    said = {name: text for name, text in wanted.items() if text is not None}
+    for ad in slots if said else ():
+        for name, text in said.items():
+            if ad.text(name) != text:
+                ad.insert_text(name, text)
 
 
 def read_submitter(ad: ClassAd) -> SubmitterAd | None:

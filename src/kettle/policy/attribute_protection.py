@@ -2,7 +2,7 @@
 
 Pure: the lists of the configuration, and one table that every road into a job's ad asks: queue
 management (`schedd/queue/attribute_rules.py`, where a super user is allowed more), what another
-manager made of an exported job (`schedd/queue/exports.py`), a running job's own `set_job_attr`,
+manager made of an exported job (`schedd/queue/imports.py`), a running job's own `set_job_attr`,
 under a shadow or beside the schedd (`decide_by_job`), and what a shadow host reports of its jobs
 (`may_report`). Source: wire notes, Attribute protection rules.
 """

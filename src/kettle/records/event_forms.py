@@ -39,6 +39,7 @@ from kettle.records.event_log import (
     render_time,
 )
 from kettle.records.event_usage import CpuTimes, UsageValue
+from kettle.wire.security.secret_words import hide_secrets
 
 _BY_TYPE = {kind.type_name.lower(): kind for kind in EVENTS.values()}
 _HEADER = frozenset(
@@ -240,7 +241,7 @@ def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
 
 def render_ad(ad: ClassAd, form: Form) -> str:
     """Return an event's ad as it stands in a log of that form, XML or JSON."""
-    text = to_xml(ad) if form is Form.XML else to_json(ad)
+    text = hide_secrets(to_xml(ad) if form is Form.XML else to_json(ad))
     return text.rstrip("\n") + "\n"
 
 

@@ -12,12 +12,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _TEXT_END = b"\n...\n"
-_TEXT_HEAD = re.compile(rb"(\d{3}) \(0*(\d+)\.(-?)0*(\d+)\.\d+\) ")
-# A newline before all of a log makes its first line one like the others.
-_ANY_TEXT = re.compile(rb"\n\d{3} \(0*(\d{1,10})\.(-?)0*(\d{1,10})\.\d+\) ")
-# Limit: events of a log that are remembered by their jobs; of one that has more, by far too short
-# for events, everything is read for every job.
+# A newline before all of a log makes its first line one like the others. A log is its user's to
+# write into: a number is a job's only if it is none of endless digits.
+_ANY_TEXT = re.compile(rb"\n(\d{3}) \((\d{1,10})\.(-?\d{1,10})\.\d{1,10}\) ")
+# What every event of a log has, however it is written.
+_ANY_EVENT = re.compile(rb"\n(?:\d{3} \(|</c>\n|\}\n)")
+# Limit: events of a log that are looked at, and remembered by their jobs. Of one that has more, by
+# far too short for events, only the last ones are.
 _MOST_EVENTS = 1 << 16
+# Limit: what a log has not finished, which is read for every job. One event of a schedd's is less.
+_MOST_OPEN_BYTES = 1 << 16
+# Of ads, whose numbers can be any.
+_MOST_NUMBER = 999
 
 
 class Head(NamedTuple):
@@ -29,12 +35,11 @@ class Head(NamedTuple):
 
 
 class _Ads(NamedTuple):
-    """How a form writes an ad: its first and last line, a line of an attribute, its cluster."""
+    """How a form writes an ad: its first and last line, and a line of an attribute."""
 
     first: bytes
     last: bytes
     line: bytes
-    mark: bytes
 
     def attribute(self, name: bytes, value: bytes) -> re.Pattern[bytes]:
         """Return what finds an attribute of the ad itself, not of one inside it."""
@@ -46,11 +51,18 @@ class _Ads(NamedTuple):
         return re.compile(b"\n" + line, re.MULTILINE)
 
 
-_XML = _Ads(
-    b"<c>\n", b"\n</c>\n", rb'^    <a n="%s"><[a-z]+>(%s)</[a-z]+></a>$', b'"Cluster"><i>%d<'
-)
-_JSON = _Ads(b"{\n", b"\n}\n", rb'^  "%s": "?(%s)"?,?$', b'"Cluster": %d')
+_XML = _Ads(b"<c>\n", b"\n</c>\n", rb'^    <a n="%s"><[a-z]+>(%s)</[a-z]+></a>$')
+_JSON = _Ads(b"{\n", b"\n}\n", rb'^  "%s": "?(%s)"?,?$')
 _ANY_AD = [(form, form.any_job()) for form in (_XML, _JSON)]
+
+
+class _Event(NamedTuple):
+    """One event of whatever job, None if it does not say of which; the last ones have no end."""
+
+    start: int
+    end: int
+    number: bytes
+    job: tuple[int, int] | None
 
 
 class EventIndex:
@@ -80,20 +92,23 @@ class EventIndex:
     def append(self, data: bytes) -> None:
         """Look through what was appended to the log."""
         self._log += data
-        if self._count > _MOST_EVENTS:
-            return
         begin = self._open
         log = bytes(memoryview(self._log)[begin:])
         # A line that is not whole may become the first of an event.
         goes_on = log.rfind(b"\n") + 1
         found = []
-        for job, start, end in (*_all_text(log), *_all_ads(log)):
-            if end < 0:
-                goes_on = min(goes_on, start)
-            elif job is not None:
-                found.append((start, end, job))
-        for start, end, job in sorted(found):
-            if start < goes_on:
+        for event in _events(log):
+            if event.end < 0:
+                goes_on = min(goes_on, event.start)
+            elif event.job is not None:
+                found.append(event)
+        if len(log) - goes_on > _MOST_OPEN_BYTES:
+            goes_on = max(goes_on, log.find(b"\n", len(log) - _MOST_OPEN_BYTES) + 1)
+        if self._count + len(found) > _MOST_EVENTS:
+            self._places.clear()
+            self._count = 0
+        for start, end, _, job in found:
+            if job is not None and start < goes_on:
                 self._places.setdefault(job, array("q")).extend((begin + start, begin + end))
                 self._count += 1
         self._open = begin + goes_on
@@ -104,8 +119,6 @@ class EventIndex:
 
     def excerpt(self, cluster: int, proc: int) -> bytes:
         """Return the job's events, in their order, with what the log has not finished."""
-        if self._count > _MOST_EVENTS:
-            return bytes(self._log)
         pieces = bytearray()
         done = 0
         places = self._places.get((cluster, proc), array("q"))
@@ -116,76 +129,71 @@ class EventIndex:
         return bytes(pieces)
 
 
-def _all_text(log: bytes) -> Iterator[tuple[tuple[int, int] | None, int, int]]:
-    """Yield job, begin and end of each event; the last ones may have no end."""
+def _events(log: bytes) -> list[_Event]:
+    """Return all events in their order, or the last ones of very many.
+
+    Whatever a log's owner wrote into it, each byte is looked at a few times and no more.
+    """
+    begin = _begin_of_last(log)
+    found = [*_all_text(log, begin), *_all_ads(log, begin)]
+    found.sort(key=_start)
+    return found
+
+
+def _start(event: _Event) -> int:
+    return event.start
+
+
+def _begin_of_last(log: bytes) -> int:
+    starts = [found.start() for found in _ANY_EVENT.finditer(log)]
+    return starts[-_MOST_EVENTS // 2] + 1 if len(starts) > _MOST_EVENTS else 0
+
+
+def _all_text(log: bytes, begin: int) -> Iterator[_Event]:
     end = 0
-    for found in _ANY_TEXT.finditer(b"\n" + log):
+    for found in _ANY_TEXT.finditer(b"\n" + log, begin):
         start = found.start()
         # Events in an event that was torn end where that one does.
         if end >= 0 and start > end - len(_TEXT_END):
             at = log.find(_TEXT_END, start)
             end = at + len(_TEXT_END) if at >= 0 else -1
-        yield (int(found[1]), int(found[2] + found[3])), start, end
+        yield _Event(start, end, found[1], (int(found[2]), int(found[3])))
 
 
-def _all_ads(log: bytes) -> Iterator[tuple[tuple[int, int] | None, int, int]]:
-    """Yield job, begin and end of each ad that begins at all."""
+def _all_ads(log: bytes, begin: int) -> Iterator[_Event]:
     for form, own in _ANY_AD:
         if not (log.startswith(form.first) or b"\n" + form.first in log):
             continue
-        for start, end in _bodies(log, form):
+        for start, end in _bodies(log, form, begin):
             if not log.startswith(form.first, start):
                 continue
             numbers: dict[bytes, int] = {}
             for found in own.finditer(log, start, end if end >= 0 else len(log)):
                 numbers.setdefault(found[1], int(found[2]))
-            whole = len(numbers) == 3
-            yield (numbers[b"Cluster"], numbers[b"Proc"]) if whole else None, start, end
+            number, job = numbers.get(b"EventTypeNumber", -1), None
+            if len(numbers) == 3 and 0 <= number <= _MOST_NUMBER:
+                job = numbers[b"Cluster"], numbers[b"Proc"]
+            yield _Event(start, end, b"%03d" % number, job)
 
 
 def heads_of(log: bytes, cluster: int, proc: int) -> list[Head]:
     """Return the events of a job in a log, in their order; `proc` -1 is the cluster itself."""
-    # A cluster's own number is -01 in a text log.
-    sign = b"-" if proc < 0 else b""
-    found = [head for _, head in _text_heads(log, cluster, rb"%s0*%d" % (sign, abs(proc)))]
-    found += [head for _, head in _ad_heads(log, cluster, b"%d" % proc)]
-    return sorted(found, key=lambda head: head.start)
+    wanted = cluster, proc
+    return [Head(number, start, end) for start, end, number, job in _events(log) if job == wanted]
 
 
 def heads_of_cluster(log: bytes, cluster: int) -> list[tuple[int, Head]]:
     """Return the events of a cluster's jobs in a log, with the number of each job."""
-    found = [*_text_heads(log, cluster, rb"\d+"), *_ad_heads(log, cluster, rb"\d{1,10}")]
-    return sorted(found, key=lambda one: one[1].start)
+    return [
+        (job[1], Head(number, start, end))
+        for start, end, number, job in _events(log)
+        if job is not None and job[0] == cluster and job[1] >= 0
+    ]
 
 
-def _text_heads(log: bytes, cluster: int, proc: bytes) -> Iterator[tuple[int, Head]]:
-    head = rb"^(\d{3}) \(0*%d\.(%s)\.\d+\) " % (cluster, proc)
-    for found in re.finditer(head, log, re.MULTILINE):
-        at = log.find(_TEXT_END, found.start())
-        end = at + len(_TEXT_END) if at >= 0 else -1
-        yield int(found[2]), Head(found[1], found.start(), end)
-
-
-def _ad_heads(log: bytes, cluster: int, proc: bytes) -> Iterator[tuple[int, Head]]:
-    for form in (_XML, _JSON):
-        if not (log.startswith(form.first) or b"\n" + form.first in log):
-            continue
-        mark = form.mark % cluster
-        names = ((b"Cluster", b"%d" % cluster), (b"Proc", proc), (b"EventTypeNumber", rb"\d{1,3}"))
-        own = [form.attribute(*name) for name in names]
-        for start, end in _bodies(log, form):
-            body = log[start:end] if end >= 0 else log[start:]
-            # Most are other jobs', which need not be looked at line by line.
-            if mark not in body or not body.startswith(form.first):
-                continue
-            of_cluster, job, number = (pattern.search(body) for pattern in own)
-            if of_cluster is not None and job is not None and number is not None:
-                yield int(job[1]), Head(b"%03d" % int(number[1]), start, end)
-
-
-def _bodies(log: bytes, form: _Ads) -> Iterator[tuple[int, int]]:
+def _bodies(log: bytes, form: _Ads, begin: int) -> Iterator[tuple[int, int]]:
     """Yield where ads begin and end; the last may have no end. Each byte is looked at once."""
-    place = 0
+    place = begin
     while place < len(log):
         at = log.find(form.last, place)
         end = at + len(form.last) if at >= 0 else -1
@@ -199,17 +207,9 @@ def _bodies(log: bytes, form: _Ads) -> Iterator[tuple[int, int]]:
 
 def read_head(event: bytes) -> tuple[bytes, int, int] | None:
     """Return number, cluster and proc of an event, by its bytes; None if they say none."""
-    text = _TEXT_HEAD.match(event)
-    if text is not None:
-        return text[1], int(text[2]), int(text[3] + text[4])
-    for form in (_XML, _JSON):
-        if event.startswith(form.first):
-            own = event.partition(form.last)[0] + form.last
-            names = (b"EventTypeNumber", b"Cluster", b"Proc")
-            words = [form.attribute(name, rb"-?\d{1,10}").search(own) for name in names]
-            number, cluster, proc = (None if word is None else int(word[1]) for word in words)
-            if number is not None and cluster is not None and proc is not None:
-                return b"%03d" % number, cluster, proc
+    for start, _, number, job in _events(event):
+        if start == 0 and job is not None:
+            return number, *job
     return None
 
 

@@ -22,6 +22,7 @@ from kettle.records import event_cluster as c
 from kettle.records import event_grid as g
 from kettle.records import event_kinds as k
 from kettle.records.event_base import BodyError, Event, Lines
+from kettle.wire.security.secret_words import hide_secrets
 
 END = "..."
 # Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
@@ -172,7 +173,7 @@ def _id(number: int) -> str:
 def render_event(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
     """Return an event in the text form, with its end, ready for one write."""
     lines = event.body() + event.extra
-    text = "\n".join(lines) if lines else ""
+    text = hide_secrets("\n".join(lines)) if lines else ""
     return f"{render_header(event, style)}{text}\n{END}\n".encode("utf-8", "surrogateescape")
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from sys import getsizeof
+from typing import Final, NamedTuple
 
 from kettle.classad.text import quote_old, read_old_string
 from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line
+from kettle.remembered import Answers
 
 UsageValue = int | float | str
 UsageTable = Mapping[str, UsageValue]
@@ -80,9 +82,7 @@ class _Form(NamedTuple):
     width: int
 
 
-# Limit: forms that are remembered; jobs have a few each.
-@lru_cache(maxsize=256)
-def _form_of(attributes: tuple[str, ...]) -> _Form:
+def _lay_out(attributes: tuple[str, ...]) -> _Form:
     spelled = {attribute.lower(): attribute for attribute in attributes}
     names = _resource_names(attributes)
     rows = []
@@ -99,6 +99,16 @@ def _form_of(attributes: tuple[str, ...]) -> _Form:
             )
         )
     return _Form(tuple(rows), max(12, *(len(name) for name in names)) + 8 if names else 0)
+
+
+# What a form takes for each name of the table.
+_NAME_BYTES = 400
+# Limit: the bytes of the forms that are remembered; jobs have a few each.
+_forms: Final = Answers(
+    _lay_out,
+    512 * 1024,
+    cost=lambda names: sum(_NAME_BYTES + 4 * getsizeof(name) for name in names),
+)
 
 
 def _resource_names(attributes: Iterable[str]) -> list[str]:
@@ -138,7 +148,7 @@ def _column(values: Sequence[UsageValue | None]) -> list[str]:
 
 def render_usage_table(table: UsageTable) -> list[str]:
     """Return the lines of the table of resources, heading first; none for an empty table."""
-    rows, width = _form_of(tuple(table))
+    rows, width = _forms[tuple(table)]
     if not rows:
         return []
     used = _column([table.get(row.used or "") for row in rows])

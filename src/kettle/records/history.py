@@ -24,6 +24,9 @@ TRANSFERS = frozenset({"INPUT", "OUTPUT", "CHECKPOINT"})
 # What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
 ENVIRONMENT = ("env", "environment")
 
+# What rotation puts behind a file's name.
+_ROTATED = re.compile(r"\.\d{8}T\d{6}(\.\d+)?$")
+
 # Limit: a record longer than this is skipped by the readers; no ad of ours comes near it.
 LONGEST_RECORD_BYTES = 16 * 1024 * 1024
 
@@ -34,7 +37,7 @@ _FIELD = late_pattern(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
 
 
 class HistoryRecord(NamedTuple):
-    """One ad of a history file: its lines, its banner's type word and the banner's fields.
+    """One ad of a history file: its lines, its banner's type word, its fields and itself.
 
     `kind` is `JOB` where the banner has no type word. Field names keep their spelling; values are
     the banner's text without quotes.
@@ -43,6 +46,7 @@ class HistoryRecord(NamedTuple):
     lines: tuple[str, ...]
     kind: str
     fields: dict[str, str]
+    banner: str = ""
 
 
 def render_banner(
@@ -168,16 +172,17 @@ def read_forwards(data: bytes | Iterable[bytes]) -> Iterator[HistoryRecord]:
             line = raw.decode("utf-8", "surrogateescape")
             if line.startswith(BANNER):
                 kind, fields = parse_banner(line)
-                yield HistoryRecord(tuple(lines), kind, fields)
+                yield HistoryRecord(tuple(lines), kind, fields, line)
                 lines = []
             elif line:
                 lines.append(line)
 
 
 def _record(body: bytes, banner: bytes) -> HistoryRecord:
-    kind, fields = parse_banner(banner.decode("utf-8", "surrogateescape"))
+    line = banner.decode("utf-8", "surrogateescape")
+    kind, fields = parse_banner(line)
     text = body.decode("utf-8", "surrogateescape")
-    return HistoryRecord(tuple(line for line in text.split("\n") if line), kind, fields)
+    return HistoryRecord(tuple(each for each in text.split("\n") if each), kind, fields, line)
 
 
 class RotationRules(Struct):
@@ -237,7 +242,20 @@ def plan_rotation(
     return Rotation(target, tuple(delete))
 
 
+def spare_name(path: str, is_taken: Callable[[str], object]) -> str:
+    """Return a free name for a history file of this path, under which readers would find it, too.
+
+    Its time is later than any: what is under that name was written last.
+    """
+    base = _ROTATED.sub("", path) + ".99991231T235959"
+    counter, spare = 0, base
+    while is_taken(spare):
+        counter += 1
+        spare = f"{base}.{counter}"
+    return spare
+
+
 def rotated_files(name: str, existing: Iterable[str]) -> list[str]:
     """Return the rotated files of `name` among `existing`, oldest first."""
-    shape = re.compile(re.escape(name) + r"\.\d{8}T\d{6}(\.\d+)?$")
+    shape = re.compile(re.escape(name) + _ROTATED.pattern)
     return sorted(each for each in existing if shape.match(each))

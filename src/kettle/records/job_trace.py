@@ -15,7 +15,10 @@ from enum import Enum
 from kettle.classad import ClassAd
 
 CATEGORY = "D_JOB"
-_LINE = re.compile(r"(\S+#\d+\.\d+#\d+)/(\d+) ([a-z-]+)(?:: (.*))?$")
+_NAME = re.compile(r"\S+#\d+\.\d+#\d+")
+# What a log's head may have behind the moment.
+_FLAGS = r"(?:\((?:fd:-?\d+|pid:\d+|D_\w+(?::\d)?)\) )*+"
+_LINE = re.compile(rf"{_FLAGS}({_NAME.pattern})/(\d+) ([a-z-]+)(?:: (.*))?$")
 
 
 class Step(Enum):
@@ -61,9 +64,10 @@ def line(job: ClassAd, step: Step, detail: str = "", *, coming: bool = False) ->
 
 
 def name_of(job: ClassAd, *, coming: bool = False) -> str:
-    """Return how lines call a run of a job."""
+    """Return how lines call a run of a job; a user who gave it another kind of name has none."""
     run = (job.integer("JobRunCount") or 0) + coming
-    return f"{job.string('GlobalJobId') or '?'}/{run}"
+    name = job.string("GlobalJobId") or ""
+    return f"{name if _NAME.fullmatch(name) else '?'}/{run}"
 
 
 def render(run: str, step: Step, detail: str = "") -> str:
@@ -73,8 +77,11 @@ def render(run: str, step: Step, detail: str = "") -> str:
 
 
 def parse(text: str) -> TraceLine | None:
-    """Read what follows the head of a log's line; None for lines of other kinds."""
-    match = _LINE.search(text)
+    """Read what follows the moment in a log's line; None for lines of other kinds.
+
+    Nothing but the head may stand before: what others say inside a line is no step.
+    """
+    match = _LINE.match(text)
     step = _BY_WORD.get(match[3]) if match is not None else None
     if match is None or step is None:
         return None

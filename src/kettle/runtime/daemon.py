@@ -152,7 +152,9 @@ class Daemon:
         self._reconfiguring = False
         runtime = self.runtime
         check = getattr(self.service, "check", None)
-        config = renew(runtime.identity, runtime.remote_settings, check, runtime.log.problem)
+        config = renew(
+            runtime.identity, runtime.remote_settings, check, runtime.log.problem, runtime.config
+        )
         if config is None:
             return
         before, runtime.config = runtime.config.get("LOG"), config

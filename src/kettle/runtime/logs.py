@@ -23,6 +23,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from kettle.runtime.storage.small_files import open_as_meant
+from kettle.wire.security.secret_words import hide_secrets
 
 _UNITS = {
     "": 1,
@@ -101,6 +102,27 @@ def parse_limit(text: str | None) -> tuple[int, int]:
     if unit in _SPANS:
         return 0, number * _SPANS[unit]
     return _TEN_MEBIBYTES, 0
+
+
+# What of a record's lines after the first may stand at a line's beginning as it is: as the
+# reference writes an ad, its attributes, which no moment looks like; a space or a tab; nothing.
+_CONTINUED = re.compile(r"[A-Za-z_][A-Za-z0-9_.]* = |[ \t]|$")
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"
+} | {0x0D: "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+def one_record(text: str) -> str:
+    """Return a text as what stands behind a record's head, so that it is this one record.
+
+    A user or a peer may have said it: no line of it is taken for a record of its own, whatever its
+    reader takes for a line's end, and it names no claim in full (`hide_secrets`). Lines after the
+    first are kept, behind a tab where they could be such a record's head.
+    """
+    if text.isprintable():
+        return hide_secrets(text)
+    first, *rest = hide_secrets(text).translate(_CONTROLS).split("\n")
+    return "\n".join((first, *(one if _CONTINUED.match(one) else f"\t{one}" for one in rest)))
 
 
 class Log:
@@ -194,11 +216,11 @@ class Log:
             aside.write(category, text)
 
     def write(self, category: str, text: str) -> None:
-        """Write a line whatever the verbosity; lines inside `text` follow without a head."""
+        """Write a record whatever the verbosity, as `one_record` has it."""
         now = self._now()
         if self._fd >= 0 and int(now) != self._second:
             self._follow()
-        line = f"{self._head(now, category)}{self._prefix}{text}\n"
+        line = f"{self._head(now, category)}{self._prefix}{one_record(text)}\n"
         if self.path is None or self._closed:
             (self._sink or sys.stderr.write)(line)
             return

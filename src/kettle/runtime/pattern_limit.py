@@ -1,4 +1,4 @@
-"""A bound on the time of one pattern, so that a constraint cannot hold a daemon up.
+"""A bound on the time of one evaluation's patterns, so that no constraint holds a daemon up.
 
 Python's patterns backtrack: a few bytes can keep `search` busy for years. The interpreter looks
 for signals while it matches, so a timer of the process's own CPU time ends it. What the expression
@@ -8,16 +8,15 @@ then is, is decided in `kettle.classad.functions.regex`: ERROR.
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import TypeVar
 
-from kettle.classad.functions.regex import set_bound
+from kettle.classad.functions.regex import Purse, set_bound
+from kettle.classad.state import PATTERN_SECONDS
 
 _T = TypeVar("_T")
-
-# Limit: CPU seconds of one search, or of one list of names that is searched.
-PATTERN_SECONDS = 0.25
 
 
 class _TooSlowError(Exception):
@@ -34,13 +33,20 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise _TooSlowError
 
 
-def in_time(search: Callable[[], _T]) -> _T:
-    """Return what `search` returns; TimeoutError if it takes too long."""
+def in_time(search: Callable[[], _T], purse: Purse) -> _T:
+    """Return what `search` returns; TimeoutError if it takes longer than the purse has time."""
+    left = purse.pattern_seconds
+    if left <= 0:
+        raise TimeoutError(f"patterns took more than {PATTERN_SECONDS} s together")
+    # The timer counts in ticks of the kernel's, far longer than most searches take.
+    began = time.process_time()
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, PATTERN_SECONDS)
+        signal.setitimer(signal.ITIMER_VIRTUAL, left)
         try:
             return search()
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            purse.pattern_seconds = left - (time.process_time() - began)
     except _TooSlowError:
-        raise TimeoutError(f"a pattern took more than {PATTERN_SECONDS} s") from None
+        purse.pattern_seconds = 0.0
+        raise TimeoutError(f"a pattern took more than {left} s") from None

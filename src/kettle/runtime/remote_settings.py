@@ -192,14 +192,14 @@ def load_for_child(subsystem: str) -> Config:
     """Return the configuration of a shadow host or starter, with what is set for its kind.
 
     It is born for a job while whoever bears it may still have an older configuration, so it
-    forgives: a knob that is set wrongly has its default, and where the files are none at all what
-    the zygote read counts; its log says so.
+    forgives: for a knob that is set wrongly counts what the zygote read (see `Config.forgive`), and
+    where the files are none at all all that it read does; its log says so.
 
     Raises ConfigError as `load_config` and `RemoteSettings.begin` do, where nothing was read yet.
     """
     try:
         config = load_config(SystemSources(), dict(os.environ), subsystem=subsystem)
-        config.forgive()
+        config.forgive(before=_READ.get(subsystem))
     except ConfigError as error:
         if subsystem not in _READ:
             raise

@@ -8,7 +8,7 @@ before.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError
@@ -26,11 +26,13 @@ def renew(
     settings: RemoteSettings,
     check: Callable[[Config], object] | None,
     complain: Callable[[str], object],
+    current: Config | None = None,
 ) -> Config | None:
     """Read the daemon's configuration anew; None, with every fault told, if it is not to be used.
 
     `settings` is what was set from afar, `check` raises KettleError for what only the service of
-    the daemon can find wrong.
+    the daemon can find wrong. A value that is as wrong in the `current` configuration, with which
+    the daemon works, keeps no other from being used: to refuse those would mend nothing.
     """
     try:
         config = load_config(
@@ -40,8 +42,13 @@ def renew(
             local_name=identity.local_name,
         )
         settings.apply(config)
-        faults = list_faults(config, check)
+        known = [] if current is None else find_known_faults(config, current)
+        if known:
+            config.forgive()
+        faults = list_faults(config, check, known)
         if not faults:
+            for fault in known[:_MOST_NAMED]:
+                complain(f"{fault}: so it was before, and it stays unused until it is mended")
             config.forgive(complain)
             return config
     except ConfigError as error:
@@ -54,12 +61,30 @@ def renew(
     return None
 
 
-def list_faults(config: Config, check: Callable[[Config], object] | None) -> list[str]:
-    """Return what is wrong with a configuration, a sentence with its place for each fault."""
+def find_known_faults(config: Config, current: Config) -> list[str]:
+    """Return what is wrong with a configuration and, with the same text, with the current one."""
+    from kettle.config.declared import find_wrong
+
+    before = dict(find_wrong(current.strictly()))
+    return [
+        str(fault)
+        for name, fault in find_wrong(config)
+        if name in before and config.raw(name) == current.raw(name)
+    ]
+
+
+def list_faults(
+    config: Config, check: Callable[[Config], object] | None, known: Sequence[str] = ()
+) -> list[str]:
+    """Return what is wrong with a configuration, a sentence with its place for each fault.
+
+    What is `known` is left out.
+    """
     # For those alone who are reconfigured: these are all the tables of knobs.
     from kettle.config.declared import find_faults
 
-    faults = [str(fault) for fault in find_faults(config)]
+    found = [str(fault) for fault in find_faults(config.strictly())]
+    faults = [fault for fault in found if fault not in known]
     for look in (read_security, check):
         if look is None or faults:
             continue

@@ -8,9 +8,9 @@ What the job's log is told of that is `beside_events.py`'s; the processes are `s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.attributes.codes import (
     BESIDE_THE_SCHEDD,
@@ -82,6 +82,21 @@ class Run:
     # Whether the job's log has its event 001.
     executed: bool = False
     attributes: dict[str, object] = field(default_factory=dict)
+
+
+class Process(NamedTuple):
+    """Who started a process, and when, in the kernel's ticks."""
+
+    uid: int
+    birth: int
+
+
+def may_be_of(jobs: Iterable[Process], uid: int, birth: int) -> bool:
+    """Tell whether a process that left its family may be of one of these jobs.
+
+    Nothing is older than what it comes from, and nothing of one account becomes another's.
+    """
+    return any(job.uid == uid and job.birth <= birth for job in jobs)
 
 
 def startable(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from kettle.policy.attribute_protection import Protection, may_report
 from kettle.records.unwritten_events import SHADOW_EVENTS
+from kettle.wire.security.secret_words import hide_secrets
 
 # Where a shadow found its startd: the scheduler looks at the value (`moved_startds.py`).
 _STARTD = "StartdIpAddr"
@@ -20,10 +21,11 @@ def believed(
 ) -> tuple[dict[str, str], list[str]]:
     """Return what is believed of a host's words about a job, and the names of what is not.
 
-    Of a job that it no longer runs a host knows one thing: which events it has yet to write.
+    Of a job that it no longer runs a host knows one thing: which events it has yet to write. What
+    it passes on of a machine's words may name a claim, and everybody reads a job's ad.
     """
     kept = {
-        name: text
+        name: hide_secrets(text)
         for name, text in attributes.items()
         if (name == _STARTD or may_report(name, lists) if running else name == SHADOW_EVENTS)
     }

@@ -28,6 +28,10 @@ WAITING = frozenset((int(JobStatus.IDLE), int(JobStatus.HELD)))
 FINISHED = frozenset((int(JobStatus.COMPLETED), int(JobStatus.REMOVED)))
 
 
+# What a job's ad says of its hold.
+HOLD_WORDS = ("HoldReason", "HoldReasonCode", "HoldReasonSubCode")
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """Somebody or a policy put the job on hold."""
@@ -141,7 +145,7 @@ def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
 
 def _past_hold(ad: ClassAd) -> Attributes:
     changes: Attributes = {"JobStatusOnRelease": None}
-    for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
+    for name in HOLD_WORDS:
         text = ad.text(name)
         if text is not None:
             changes[f"Last{name}"] = text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kettle.attributes.match_words import KEPT_WITH_A_SLOT
+from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION
 from kettle.classad import ClassAd, symmetric_match
 from kettle.matchmaking.requests import concurrency_limits, limits_text
 from kettle.schedd.queue.job_queue import Job
@@ -77,7 +77,10 @@ def keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
 
     Its startd has no say in that.
     """
-    for name in KEPT_WITH_A_SLOT:
+    expressions = (
+        name for ad in (slot, matched) for name in ad.names() if name.startswith(MATCH_EXPRESSION)
+    )
+    for name in (*KEPT_WITH_A_SLOT, *expressions):
         text = matched.text(name)
         if text is None:
             slot.discard(name)

@@ -58,7 +58,7 @@ class Recovery:
             return
         if job.status == JobStatus.REMOVED and self._outside.owners.was_told(job):
             self._queue.update(job.id, {"JobAbortEventLogged": "1"})
-        self._scheduler.let_go(job)
+        self._scheduler.leaving.let_go(job)
 
     def _take_over(self, job: Job) -> bool:
         """Have a new shadow look for a run that an earlier schedd began; False if it has no lease.
@@ -83,7 +83,7 @@ class Recovery:
         self._queue.update(job.id, job_runs.shadow_attributes(ad, now))
         self._scheduler.statistics.on_looked_for(job)
         self._outside.runs.start_shadow(job, claim, reconnect=True)
-        self._scheduler.tell_takeover(job)
+        self._scheduler.orders.tell_takeover(job)
         return True
 
     def _requeue(self, job: Job) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kettle.schedd.job_machine import Event
 from kettle.schedd.queue.job_ids import JobId
 
 # How long after a failure it is tried again: longer each time.
@@ -18,7 +19,8 @@ class RunEnd:
     """How a run ended, by its shadow's last word (`reason` is a ShadowExit), and when.
 
     `pause` is how long the job waits after it, `status` what it was then, `tries` how often the
-    queue did not take the end.
+    queue did not take the end. What was last committed, or tried: `event` is what the end means for
+    the job, None if that was decided before, `moved_before` the bytes of the runs before this one.
     """
 
     job: JobId
@@ -28,6 +30,8 @@ class RunEnd:
     pause: int = 0
     status: int = 0
     tries: int = 0
+    event: Event | None = None
+    moved_before: tuple[float, float] = (0.0, 0.0)
 
     def next_try(self) -> int:
         """Return in how many seconds it is to be tried again, after one more failure."""

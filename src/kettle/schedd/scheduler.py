@@ -4,22 +4,21 @@ The one place where queue, idle jobs and claims meet: a match becomes a claim re
 claim gets a job, a shadow's exit becomes the job's next status and the claim's next job. Nothing is
 performed here: everything outside is done by the parts of `Outside`, which are shells of the
 runtime at work and lists in tests. Each decision is made by the room it belongs to
-(`job_machine`, `claims`, `job_policy`, `departures`).
+(`job_machine`, `claims`, `exits`, `idle_jobs`). What users and policy want of jobs is carried out
+in `job_orders` and `waiting_policy`, and finished jobs go in `leaving`.
 Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import assert_never
 
 from kettle.attributes.codes import (
     BESIDE_THE_SCHEDD,
-    HoldReasonCode,
-    JobAction,
     JobStatus,
-    VacateReasonCode,
+    ShadowExit,
 )
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
@@ -27,26 +26,31 @@ from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
 )
-from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
+from kettle.policy.job_policy import SystemPolicy
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
-from kettle.schedd import departures, job_machine, job_runs, tallies
+from kettle.schedd import job_machine, job_runs, tallies
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.exits import ENDED, event_of_exit
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE, WAITING
+from kettle.schedd.job_machine import FINISHED, HOLD_WORDS, ON_A_MACHINE
+from kettle.schedd.job_orders import JobOrders
+from kettle.schedd.leaving import Leaving
 from kettle.schedd.matched_slots import Allowances, fits, keep_group
 from kettle.schedd.moved_startds import moved_address
 from kettle.schedd.negotiation import note_autocluster
 from kettle.schedd.outside import Outside
-from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.queue.spooling import is_waiting_for_files
+from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
 from kettle.schedd.run_ends import RunEnd, also_where_it_fails
 from kettle.schedd.statistics import Statistics
+from kettle.schedd.waiting_policy import WaitingPolicy
 from kettle.wire.messages.claims import RequestClaimReply
+
+# Limit: claims of one answer that nobody asked for and that are released, each by a connection.
+_MOST_GIVEN_BACK = 100
 
 
 class Scheduler:
@@ -70,10 +74,12 @@ class Scheduler:
         self.now = now
         self.most_running = most_running
         self.statistics = statistics
-        self.system_policy = system_policy
         self.rests = Rests()
         # Jobs whose run is over, and the queue could not be told yet.
         self._unended: set[JobId] = set()
+        self.leaving = Leaving(queue, self.rests, outside, now)
+        self.orders = JobOrders(queue, self.claims, self._unended, self.leaving, outside, now)
+        self.policy = WaitingPolicy(queue, self.orders, self.leaving, outside, now, system_policy)
         # Sizes that are kept coarse: lower-case name → percent.
         self.rounded: Mapping[str, int] = {}
 
@@ -160,25 +166,20 @@ class Scheduler:
         self.claims.rename(claim, granted[0][0] or claim.id)
         slot = keep_group(granted[0][1], claim.slot)
         claim.slot = self.claims.shared(claim.startd_address, slot)
-        for claim_id, slot in granted[1:]:
-            self._take_extra(claim, claim_id, slot)
+        self._give_back(claim, granted[1:])
         if reply.leftover is not None:
             self._chain(claim, *reply.leftover)
         self._apply(claim, claim_states.Accepted, wanted)
 
-    def _take_extra(self, like: Claim, claim_id: str, slot: ClassAd) -> None:
-        extra = Claim(
-            claim_id,
-            like.startd_address,
-            slot,
-            like.submitter,
-            like.autocluster,
-            None,
-            like.since,
-            like.user,
-        )
-        self.claims.add(extra)
-        self._apply(extra, claim_states.Accepted)
+    def _give_back(self, claim: Claim, granted: Sequence[tuple[str, ClassAd]]) -> None:
+        """Release what a startd granted beside the one slot that it was asked for.
+
+        More would be more running jobs than may be. What is behind the limit the startd loses when
+        it asks whether its claims are still wanted.
+        """
+        for claim_id, _ in granted[:_MOST_GIVEN_BACK]:
+            if claim_id not in self.claims.by_id:
+                self.outside.claims.release(claim_id, claim.startd_address)
 
     def _chain(self, claim: Claim, claim_id: str, slot: ClassAd) -> None:
         """Claim again from the rest of a partitionable slot, for the same submitter's next job."""
@@ -268,6 +269,15 @@ class Scheduler:
 
     def _start(self, claim: Claim, job: Job) -> None:
         transaction = self.queue.transaction()
+        # It stays the claim's until the end of the run: held and released meanwhile, it gets no
+        # second one.
+        self.claims.assign(claim, job.id)
+        self.idle.reserve(job)
+        with also_where_it_fails(partial(self._follow_start, claim, job, transaction)):
+            self._plan_start(transaction, claim, job)
+            self.queue.commit(transaction)
+
+    def _plan_start(self, transaction: Transaction, claim: Claim, job: Job) -> None:
         now = self.now()
         key = key_of(*job.id)
         transaction.update(key, job_machine.step(job.ad, job_machine.Started(), now))
@@ -275,14 +285,17 @@ class Scheduler:
         if claim.attributes is None:
             claim.attributes = job_runs.claim_attributes(claim.id, claim.startd_address, claim.slot)
         transaction.update(key, job_runs.start_attributes(job.ad, claim.attributes, now))
-        claim.autocluster = job.autocluster
-        claim.jobs_started += 1
-        # It stays the claim's until the end of the run: held and released meanwhile, it gets no
-        # second one.
-        self.claims.assign(claim, job.id)
-        self.idle.reserve(job)
-        self.queue.commit(transaction)
-        self._apply(claim, claim_states.JobGiven)
+
+    def _follow_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
+        """Begin a run that the queue has taken; a claim whose run it did not take is given up."""
+        if transaction.taken:
+            claim.autocluster = job.autocluster
+            claim.jobs_started += 1
+            self._apply(claim, claim_states.JobGiven)
+        else:
+            self.claims.assign(claim, None)
+            self.idle.unreserve(job.id)
+            self._apply(claim, claim_states.NoJob)
 
     def _start_shadow(self, claim: Claim) -> None:
         assert claim.job is not None
@@ -305,7 +318,9 @@ class Scheduler:
             self.statistics.add("ShadowsReconnections", self.now())
             self.statistics.on_found_again(job, self.now())
         status = changes.pop("JobStatus", None)
-        if status is not None:
+        if status == str(int(JobStatus.HELD)):
+            self._hold_running(job, changes)
+        elif status is not None:
             changes |= self._status_update(job, int(status))
         if changes:
             self.queue.update(job_id, changes)
@@ -325,8 +340,8 @@ class Scheduler:
 
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
-        if job.status not in ON_A_MACHINE and not self.has_run(job):
-            self.let_go(job)
+        if job.status not in ON_A_MACHINE and not self.orders.has_run(job):
+            self.leaving.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
         """Take over the events of jobs without a shadow, whose host is gone."""
@@ -334,6 +349,14 @@ class Scheduler:
             job = self.queue.jobs.get(job_id)
             if job is not None and SHADOW_EVENTS in job.ad:
                 self.outside.owners.recall(job)
+
+    def _hold_running(self, job: Job, said: job_machine.Attributes) -> None:
+        """Hold a job whose machine wants that, while its run goes on until it is over there."""
+        words = {name: said.pop(name) or "" for name in HOLD_WORDS if name in said}
+        event = event_of_exit(job, ShadowExit.SHOULD_HOLD, words)
+        if event is not None:
+            self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
+            self.outside.owners.held_running(job)
 
     def _status_update(self, job: Job, status: int) -> job_machine.Attributes:
         """Turn a status that a shadow reports into the machine's event, where it has one."""
@@ -372,16 +395,23 @@ class Scheduler:
         Until then the job is nobody's, and is not started again: perhaps it has ended.
         """
         job = self.queue.jobs.get(end.job)
-        try:
-            event = self._commit_end(job, end) if job is not None else None
-        except Exception:
+        transaction = self.queue.transaction()
+        with also_where_it_fails(partial(self._after_end, job, end, transaction)):
+            if job is not None:
+                self._plan_end(transaction, job, end)
+                self.queue.commit(transaction)
+
+    def _after_end(self, job: Job | None, end: RunEnd, transaction: Transaction) -> None:
+        """Follow an end that the queue has taken, whoever failed behind that; try another again."""
+        if job is not None and not transaction.taken:
             self._unended.add(end.job)
             self.outside.again(end.next_try(), partial(self._take_end, end))
-            raise
+            return
         self._unended.discard(end.job)
         with also_where_it_fails(partial(self._let_rest, end.job, job, end.pause)):
             if job is not None:
-                self._follow_end(job, end, event)
+                with also_where_it_fails(partial(self._follow_end, job, end)):
+                    self._count_moved(end)
 
     def _let_rest(self, job_id: JobId, job: Job | None, pause: int) -> None:
         """Let a job that waits again be started, after a pause if its runs fail."""
@@ -413,15 +443,15 @@ class Scheduler:
             self.idle.unreserve(job_id)
             self.outside.want_matches()
 
-    def _commit_end(self, job: Job, end: RunEnd) -> job_machine.Event | None:
-        """Commit the end of a run; return what it means for the job, None if it was decided."""
+    def _plan_end(self, transaction: Transaction, job: Job, end: RunEnd) -> None:
+        """Plan what the end of a run changes, and note in it what it means for the job."""
         reason, attributes, now = end.reason, end.attributes, end.at
         reported = job_runs.reported_attributes(attributes)
         changes = job_runs.coarse(job.ad, reported, self.rounded)
         changes.pop("JobStatus", None)
         changes |= tallies.count_end(job.ad, attributes, reason, now)
         changes |= job_runs.end_attributes(job.ad, now)
-        event = event_of_exit(job, reason, attributes)
+        end.event = event = event_of_exit(job, reason, attributes)
         if event is not None:
             if isinstance(event, job_machine.Completed) and job.universe not in BESIDE_THE_SCHEDD:
                 changes |= job_runs.committed_attributes(job.ad, now)
@@ -430,13 +460,12 @@ class Scheduler:
         if reason in ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
             # Its log has the job's end: a removal that came too late adds none.
             changes["JobAbortEventLogged"] = "1"
-        moved_before = job.ad.real("BytesRecvd") or 0.0, job.ad.real("BytesSent") or 0.0
-        self.queue.update(job.id, changes)
-        self._count_moved(moved_before, attributes, now)
-        return event
+        end.moved_before = job.ad.real("BytesRecvd") or 0.0, job.ad.real("BytesSent") or 0.0
+        transaction.update(key_of(*job.id), changes)
 
-    def _follow_end(self, job: Job, end: RunEnd, event: job_machine.Event | None) -> None:
+    def _follow_end(self, job: Job, end: RunEnd) -> None:
         """Tell and count what was committed, and let a finished job go."""
+        event = end.event
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
             self.outside.owners.held_running(job)
@@ -450,12 +479,11 @@ class Scheduler:
         if end.tries and SCHEDD_EVENTS in end.attributes:
             # Whoever ended it beside us waits for that no more.
             self.outside.owners.recall(job)
-        self.let_go(job)
+        self.leaving.let_go(job)
 
-    def _count_moved(
-        self, before: tuple[float, float], report: Mapping[str, str], now: int
-    ) -> None:
-        """Count what a run has moved; `before` is what those before it had."""
+    def _count_moved(self, end: RunEnd) -> None:
+        """Count what a run has moved."""
+        before, report, now = end.moved_before, end.attributes, end.at
         said = {name: report[name] for name in ("BytesRecvd", "BytesSent") if name in report}
         attributes = job_runs.reported_ad(said)
         spent = job_runs.reported_ad(
@@ -478,214 +506,4 @@ class Scheduler:
                 continue
             self.queue.update(job_id, job_runs.shadow_attributes(job.ad, self.now()))
             self.outside.runs.start_shadow(job, claim, reconnect=True)
-            self.tell_takeover(job)
-
-    def tell_takeover(self, job: Job) -> None:
-        """Repeat to a new shadow what the user had wanted of the old one."""
-        if job.status == JobStatus.REMOVED:
-            reason = job.ad.string("RemoveReason") or ""
-            self.outside.runs.signal(job, "Remove", reason, VacateReasonCode.JobRemoved, 0)
-        elif job.status == JobStatus.HELD:
-            self.outside.runs.signal(
-                job,
-                "Hold",
-                job.ad.string("HoldReason") or "",
-                job.ad.integer("HoldReasonCode") or 0,
-                job.ad.integer("HoldReasonSubCode") or 0,
-            )
-        elif job.status == JobStatus.IDLE:
-            # Held and released while it ran: its next run waits for the end of this one.
-            code = int(VacateReasonCode.ScheddVacate)
-            self.outside.runs.signal(job, "VacateFast", "Job vacated by schedd", code, 0)
-
-    # -- leaving ----------------------------------------------------------------------------
-
-    def let_go(self, job: Job) -> None:
-        """Let a finished job leave, unless it is to stay."""
-        if departures.may_leave(job):
-            self.rests.forget(job.id)
-            forget_rest(job.ad)
-            self.outside.departures.begin(job)
-
-    def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
-        """Write the last event and the history record of finished jobs, whose status is on disk.
-
-        Returns the jobs that may be taken out once the records are on disk too. One that the
-        history does not take stays, and is tried again by `see_out`.
-        """
-        there = self.queue.jobs
-        finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
-        aborted = [job for job in finished if _wants_abort_event(job)]
-        if aborted:
-            self.outside.owners.aborted(aborted)
-            for job in aborted:
-                job.ad["JobAbortEventLogged"] = 1
-        # A log may have had no room for that.
-        ready = [job for job in finished if departures.may_leave(job)]
-        now = self.now()
-        for job in ready:
-            job.ad["JobFinishedHookDone"] = now
-        recorded = self.outside.records.finished(ready) if ready else ()
-        for job in recorded:
-            job.recorded = True
-        if len(recorded) < len(finished):
-            self._note_told(aborted, {job.id for job in recorded})
-        return recorded
-
-    def _note_told(self, aborted: Iterable[Job], leaving: Container[JobId]) -> None:
-        """Note of those that stay that their event is written: the next try must write no other."""
-        for job in aborted:
-            if job.id not in leaving:
-                self.queue.update(job.id, {"JobAbortEventLogged": "1"})
-
-    def take_out(self, jobs: Iterable[Job]) -> None:
-        """Take jobs out of the queue, whose records are on disk."""
-        leaving = self.queue.transaction()
-        gone = [job for job in jobs if self.queue.jobs.get(job.id) is job]
-        for job in gone:
-            departures.plan_departure(leaving, self.queue, job)
-        if leaving:
-            self.queue.commit(leaving)
-        # Not before: one that stays keeps its files, and is mailed of once.
-        for job in gone:
-            self.outside.records.clean_up(job)
-
-    # -- users' actions ---------------------------------------------------------------------
-
-    def on_action(self, plan: Plan) -> None:
-        """Carry out what an action that was just committed means for running and idle jobs."""
-        for done in plan.done:
-            if done.job.id in self.queue.jobs:
-                self._on_done(done, plan)
-        if plan.request.action is JobAction.RELEASE:
-            self.outside.want_matches()
-
-    def _on_done(self, done: Done, plan: Plan) -> None:
-        job, action = done.job, done.action
-        match action:
-            case JobAction.HOLD | JobAction.RELEASE if job.status == JobStatus.COMPLETED:
-                # Its run ended while that was brought to the disk: its log has its end.
-                pass
-            case JobAction.HOLD:
-                self._held(job, done.reason, HoldReasonCode.UserRequest, plan.request.subcode)
-            case JobAction.RELEASE:
-                self._released(job, done.reason)
-                self.let_go(job)
-            case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if self.has_run(job):
-                word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
-                self._signal_removal(job, done.reason, word)
-            case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
-                if action is JobAction.REMOVE_X:
-                    self._forget_run(job)
-                if done.was == JobStatus.COMPLETED and departures.was_leaving(job):
-                    # Its log has its end, or will have it, and needs no other.
-                    self.queue.update(job.id, {"JobAbortEventLogged": "1"})
-                self.let_go(job)
-            case JobAction.VACATE | JobAction.VACATE_FAST:
-                # The reference names neither the user nor code 1004 in the event.
-                code = int(VacateReasonCode.ScheddVacate)
-                self.outside.runs.signal(job, _SIGNALS[action], "Job vacated by schedd", code, 0)
-            case JobAction.CLEAR_DIRTY:
-                self.queue.clear_dirty(job.id)
-            case JobAction.SUSPEND | JobAction.CONTINUE:
-                code = int(VacateReasonCode.UserVacateJob)
-                self.outside.runs.signal(job, _SIGNALS[action], done.reason, code, 0)
-
-    def has_run(self, job: Job) -> bool:
-        """Tell whether a run of a job is not over, whatever its status is, or was edited to be.
-
-        One that is held, released or removed has it until its execution point let go, and one whose
-        end is yet to be committed until it is. While a claim is only being asked for there is none.
-        """
-        if self._running_claim(job) is not None or job.id in self._unended:
-            return True
-        return self.outside.runs.is_beside(job)
-
-    def _running_claim(self, job: Job) -> Claim | None:
-        claim = self.claims.by_job.get(job.id)
-        return claim if claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST} else None
-
-    def _held(self, job: Job, reason: str, code: int, subcode: int) -> None:
-        """Have a hold that was committed carried out by who runs the job, or told to its log."""
-        if self.has_run(job):
-            self.outside.runs.signal(job, "Hold", reason, int(code), subcode)
-        else:
-            self.outside.owners.held(job, reason, int(code), subcode)
-
-    def _released(self, job: Job, reason: str) -> None:
-        """Tell the log of a release, and first who may still be carrying out the hold."""
-        if self.has_run(job):
-            self.outside.runs.signal(job, "Release", reason, 0, 0)
-        self.outside.owners.released(job, reason)
-
-    def _signal_removal(self, job: Job, reason: str, word: str = "Remove") -> None:
-        self.outside.runs.signal(job, word, reason, int(VacateReasonCode.JobRemoved), 0)
-
-    def _forget_run(self, job: Job) -> None:
-        """Give up the claim of a job that is forgotten whatever its remote side does."""
-        if self.has_run(job):
-            self.outside.runs.signal(job, "Forget", "", int(VacateReasonCode.JobRemoved), 0)
-        claim = self._running_claim(job)
-        if claim is not None:
-            self.outside.claims.release(claim.id, claim.startd_address)
-        if job.is_external:
-            self.queue.update(job.id, {"Managed": None, "ManagedManager": None})
-
-    # -- policy -----------------------------------------------------------------------------
-
-    def see_out(self, jobs: Iterable[Job]) -> None:
-        """Let those of the jobs leave that are finished: some had to wait for the history."""
-        for job in jobs:
-            finished = job.status in FINISHED and job.id in self.queue.jobs
-            if finished and not self.has_run(job):
-                self.let_go(job)
-
-    def apply_policy(self, jobs: Iterable[Job]) -> None:
-        """Do what periodic expressions want of those of the jobs that wait, or are held.
-
-        Those of another manager are left alone, and so are those whose input is on its way.
-        """
-        now = self.now()
-        for job in jobs:
-            if job.status not in WAITING or job.id not in self.queue.jobs:
-                continue
-            if job.is_external or is_waiting_for_files(job.ad):
-                continue
-            decision = decide_periodic(job.ad, float(now), self.system_policy)
-            if decision.verdict is Verdict.HOLD:
-                self.hold(job, decision.reason, decision.code, decision.subcode)
-            elif decision.verdict is Verdict.RELEASE:
-                event = job_machine.Released(decision.reason)
-                self.queue.update(job.id, job_machine.step(job.ad, event, now))
-                self._released(job, decision.reason)
-                self.outside.want_matches()
-            elif decision.verdict is Verdict.REMOVE:
-                self.remove(job, decision.reason)
-
-    def hold(self, job: Job, reason: str, code: int, subcode: int = 0) -> None:
-        """Put a job on hold; if it runs, its shadow or whatever runs it carries that out."""
-        event = job_machine.Held(reason, code, subcode)
-        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self._held(job, reason, code, subcode)
-
-    def remove(self, job: Job, reason: str) -> None:
-        """Remove a job; one that runs leaves the queue when its run is over."""
-        event = job_machine.Removed(reason)
-        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        if self.has_run(job):
-            self._signal_removal(job, reason)
-        else:
-            self.let_go(job)
-
-
-_SIGNALS = {
-    JobAction.VACATE: "Vacate",
-    JobAction.VACATE_FAST: "VacateFast",
-    JobAction.SUSPEND: "Suspend",
-    JobAction.CONTINUE: "Continue",
-}
-
-
-def _wants_abort_event(job: Job) -> bool:
-    """Tell whether the log of a removed job has to be told of its end."""
-    return job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
+            self.orders.tell_takeover(job)

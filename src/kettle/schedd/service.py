@@ -58,6 +58,7 @@ from kettle.schedd.settings import QueueSettings, read_queue_settings, read_serv
 from kettle.schedd.statistics import Statistics, read_horizons
 
 if TYPE_CHECKING:
+    from kettle.classad import ClassAd
     from kettle.runtime.context import Runtime
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
@@ -117,7 +118,7 @@ class ScheddService:
         self.departures = Departures(self)
         self.shadows = ShadowHosts(self, self.records)
         self.beside = BesideJobs(self, self.unwritten)
-        self.factories = Factories(self)
+        self.factories = Factories(self, self._own_ad)
         self.transfers = TransferQueueCommands(runtime)
         self.ads = ScheddAds(self, factories=self.factories, transfers=self.transfers)
         self.claims = ClaimCommands(self, NegotiationDesk(self, self.ads.flock))
@@ -210,7 +211,8 @@ class ScheddService:
         self.queue.observe(self.beside.on_changes)
         # Last: these may commit something themselves.
         self.queue.observe(self._tell_submitted)
-        self.crontabs = CronTabs(self.queue, self.idle.autoclusters, self.scheduler.hold, self.now)
+        hold = self.scheduler.orders.hold
+        self.crontabs = CronTabs(self.queue, self.idle.autoclusters, hold, self.now)
         self.crontabs.renew_all()
         self.queue.observe(self.crontabs.on_changes)
         self.beside.start()
@@ -250,7 +252,7 @@ class ScheddService:
         self.transfers.reconfigure(limits)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.rounded = self.queue_settings.rounded
-        self.scheduler.system_policy = read_system_policy(config.get, log.problem)
+        self.scheduler.policy.system = read_system_policy(config.get, log.problem)
         self.statistics.sets.set_rules(read_rules(config, log.problem))
         self.beside.reconfigure()
         self.crontabs.renew_all()
@@ -270,10 +272,15 @@ class ScheddService:
         await self.journal.flush()
         self.journal.close()
 
+    def _own_ad(self) -> ClassAd:
+        return self.ads.own_ad()
+
     def _read_settings(self, config: Config) -> None:
         """Take over what is read once for the whole daemon, all of it or nothing."""
         settings = read_service_settings(config)
         self.queue_settings = self._read_queue_settings(config)
+        for problem in self.queue_settings.rules.problems:
+            self.runtime.log.problem(problem)
         self.settings = settings
         self.runtime.snapshots.most = settings.query_workers
 
@@ -316,9 +323,9 @@ class ScheddService:
 
     async def _apply_policy(self) -> None:
         await asyncio.sleep(self.settings.policy_seconds or _SEEN_OUT_SECONDS)
-        await self._look_at(FINISHED, self.scheduler.see_out)
+        await self._look_at(FINISHED, self.scheduler.policy.see_out)
         if self.settings.policy_seconds:
-            await self._look_at(WAITING, self.scheduler.apply_policy)
+            await self._look_at(WAITING, self.scheduler.policy.apply)
 
     async def _look_at(self, statuses: Iterable[int], do: Callable[[list[Job]], None]) -> None:
         """Do something with all jobs in some statuses, slice by slice."""

@@ -13,6 +13,7 @@ from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.tools import ToolKnobs
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.schedd.queue.actors import ActorRules
+from kettle.schedd.queue.job_rules import JobRules, read_job_rules
 from kettle.submit.extended import read_commands_ad
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
@@ -43,6 +44,8 @@ class QueueSettings:
     # The commands that this schedd adds to the submit language, and what explains them.
     extended_commands: ClassAd = field(default_factory=ClassAd)
     extended_help: str = ""
+    # How new jobs are changed, and what they have to be.
+    rules: JobRules = field(default_factory=JobRules)
 
 
 def round_up(value: int, percent: int) -> int:
@@ -100,6 +103,9 @@ def read_queue_settings(
         global_id_with_time=config[ScheddKnobs.GLOBAL_JOB_ID_WITH_TIME],
         extended_commands=read_commands_ad(config),
         extended_help=config[ScheddKnobs.EXTENDED_SUBMIT_HELPFILE],
+        rules=read_job_rules(
+            config, of_made_jobs=config[ScheddKnobs.TRANSFORM_FACTORY_AND_JOB_ADS]
+        ),
     )
 
 

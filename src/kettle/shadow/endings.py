@@ -35,6 +35,9 @@ class Wish(Enum):
     ERROR = "error"
 
 
+# What the queue's ad of a job says of its hold.
+HOLD_ATTRIBUTES = ("HoldReason", "HoldReasonCode", "HoldReasonSubCode")
+
 # A removal that the queue has told of beats every other wish, and the job's own end.
 PROMISED = frozenset((Wish.REMOVE, Wish.FORGET))
 

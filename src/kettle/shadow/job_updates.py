@@ -8,7 +8,7 @@ Life of a vanilla job (register_job_info, job_exit), recorded histories of a rea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from typing import Final
 
 from kettle.classad import ClassAd
 from kettle.classad.text import one_line, render_real
@@ -19,6 +19,7 @@ from kettle.policy.attribute_protection import (
     may_set_delayed,
 )
 from kettle.policy.job_words import is_of_a_resource
+from kettle.remembered import Answers
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
@@ -53,21 +54,23 @@ def from_report(report: ClassAd) -> dict[str, str]:
     """
     updates: dict[str, str] = {}
     for name, text in report.own_texts():
-        kept = _kept_name(name)
+        kept = _kept_name[name]
         if kept and len(updates) < MAX_ATTRIBUTES:
             updates[kept] = one_line(text)
     return updates
 
 
-# Limit: names that are remembered; starters say the same few about every job.
-@lru_cache(maxsize=1024)
-def _kept_name(name: str) -> str:
+def _find_kept_name(name: str) -> str:
     """Return the name under which the queue keeps what a starter reports; empty if it does not."""
     if not is_attribute_name(name):
         return ""
     lower = name.lower()
     measured = lower in _MEASURED or is_of_a_resource(lower)
     return _RENAMED.get(lower, name if measured else "")
+
+
+# Limit: the bytes of the names that are remembered; starters say the same few about every job.
+_kept_name: Final = Answers(_find_kept_name, 256 * 1024)
 
 
 def delayed_chirp(report: ClassAd, patterns: str, lists: Protection) -> dict[str, str]:

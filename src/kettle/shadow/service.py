@@ -14,6 +14,7 @@ import asyncio
 import traceback
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import ShadowExit
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
@@ -49,6 +50,7 @@ from kettle.wire.messages.shadow_host import (
     JobMessage,
     KeepAd,
     SetAttributes,
+    ShadowExited,
     SignalShadow,
     StartShadow,
     StopHost,
@@ -302,6 +304,11 @@ class ShadowHost:
     async def _run(self, shadow: RunningShadow, key: tuple[int, int]) -> None:
         try:
             await shadow.run()
+        except Exception as error:  # noqa: BLE001 - the schedd must hear of every end
+            self.report_bug(error)
+            if not shadow.end_told:
+                reason = int(ShadowExit.EXCEPTION)
+                self.tell_schedd(ShadowExited(*key, reason, reusable=False, attributes={}))
         finally:
             self._by_key.pop(shadow.transfer_key, None)
             if shadow.transfer_session is not None:

@@ -28,6 +28,7 @@ from kettle.startd.programs import ability_list
 from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_policy import Verdict, read_verdict
 from kettle.startd.slots import Bundle, whole
+from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages.starter_control import OF_THE_JOB
 
 POLICY_DEFAULTS = {
@@ -546,6 +547,30 @@ def _fill_usage(ad: ClassAd, usage: ClassAd) -> None:
     if ran_seconds:
         spent = (usage.real("RemoteUserCpu") or 0.0) + (usage.real("RemoteSysCpu") or 0.0)
         ad["CPUsUsage"] = spent / ran_seconds
+
+
+def claim_ad(record: SlotRecord, shown: ClassAd) -> ClassAd | None:
+    """Return the job that a slot runs as the startd knows it, without secrets; None without one.
+
+    `shown` is the slot's own ad. Only who asks for Slot.Claim is shown it, as condor_who -jobs
+    does (R073); the job's attributes are those of its ad, of its claim and what its starter told.
+    """
+    job = record.job
+    if job is None or record.claim is None or not record.slot.activation:
+        return None
+    ad = ClassAd({"MyType": "Slot.Claim", "RemoteHost": record.name})
+    for name in job.names():
+        if name not in ad and not is_private_attribute(name):
+            ad.insert_text(name, job.text(name) or "undefined")
+    for name in ("PublicClaimId", "StartdIpAddr", "RemoteSlotID"):
+        text = shown.text(name)
+        if text is not None:
+            ad.insert_text(name, text)
+    if record.usage is not None:
+        for name in record.usage.names():
+            if name not in {"MyType", "TargetType"} and not is_private_attribute(name):
+                ad.insert_text(name, record.usage.text(name) or "undefined")
+    return ad
 
 
 def private_ad(record: SlotRecord) -> ClassAd | None:

@@ -155,7 +155,7 @@ def _is_a_plugins(transfer: Outcome) -> bool:
 def told_reason(transfer: Outcome) -> str:
     """Return why a transfer failed, as event 021 has it; empty if it did not."""
     if _is_a_plugins(transfer):
-        return f"FILETRANSFER:1:|Error: {transfer.detail}"
+        return f"{transfer.hook or 'FILETRANSFER:1:'}|Error: {transfer.detail}"
     return transfer.failure.reason if transfer.failure is not None else ""
 
 

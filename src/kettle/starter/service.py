@@ -30,7 +30,7 @@ from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
-from kettle.starter.leave_machine import ORDERS, Effect, Order, choose_stage
+from kettle.starter.leave_machine import ORDERS, Effect, Order, Stage, choose_stage
 from kettle.starter.limits import Excess
 from kettle.starter.place import Place
 from kettle.starter.services.chirp import ChirpServer
@@ -108,11 +108,13 @@ class Starter:
         # Has the job held that is on its way out.
         self._holding: asyncio.Task[None] | None = None
         self._chirp: ChirpServer | None = None
+        self.begun = asyncio.Event()
         self.deactivated = asyncio.Event()
         self._looking: list[asyncio.Task[object]] = []
         self._census = Census(note_of(self.settings.execute, self.world.pid))
         self._leave_timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
+        self._say_where: asyncio.TimerHandle | None = None
         self._suspend_at_start = False
         self._trace: RunTrace | None = None
 
@@ -241,6 +243,12 @@ class Starter:
             self._jobs, self.place, self.slot, self.job, transfers=self.transfers
         )
         self.world.answer_with(StarterCommands(self).handlers())
+        # A shadow that dies while input travels, or a deferral time is waited for, has a successor
+        # that looks for us; a job that is over in a moment is none to be looked for.
+        loop = asyncio.get_running_loop()
+        self._say_where = loop.call_later(
+            _SHORT_SECONDS, lambda: self.control.tell_place(self.world.address)
+        )
 
     def _forget_what_is_ours(self) -> None:
         """Take out of the job's ad what the shadow says to us in it."""
@@ -375,6 +383,7 @@ class Starter:
 
     def on_job_started(self, pid: int) -> None:
         """The job itself runs: look after it, unless it is over in a moment."""
+        self.begun.set()
         self.reports.begin()
         loop = asyncio.get_running_loop()
         self._soon = loop.call_later(_SHORT_SECONDS, self._look_after, pid)
@@ -395,13 +404,15 @@ class Starter:
 
     def stop_looking(self) -> None:
         """End the periodic reports and looks."""
-        for waiting in (*self._looking, self._soon):
+        for waiting in (*self._looking, self._soon, self._say_where):
             if waiting is not None:
                 waiting.cancel()
 
     def _measure_disk(self) -> tuple[int, int]:
         view = self.jobs.view
-        return self.keeper.measure(*([view.folder] if view is not None else []))
+        more = [view.folder] if view is not None else []
+        named, unnamed = self.keeper.measure(*more), self.keeper.measure_held(self.jobs, *more)
+        return named[0] + unnamed[0], named[1] + unnamed[1]
 
     def _disk_left(self) -> int:
         """Return the KiB that the job has left on disk; cheap where that is nothing."""
@@ -433,19 +444,16 @@ class Starter:
     def leave(self, vacate: outcome.Vacate, *, graceful: bool, seconds: float) -> None:
         """End the job: softly with so many seconds until the hard end, or at once."""
         self.deactivated.set()
-        if not graceful:
-            # Who throws us out at once does not wait for a shadow that is away.
-            self.shadow.hurry(HURRY_SECONDS)
         if vacate.hold_reason:
             self._hold(vacate)
         self._obey(Order.SOON if graceful and seconds > 0 else Order.NOW, vacate, seconds)
 
     def _hold(self, vacate: outcome.Vacate) -> None:
-        """Tell the shadow that the job is to be held; it may take its time to end.
+        """Tell the shadow that the job is to be held: it is from now on, and takes its time to end.
 
-        Compat: the reference's shadow holds it as soon as it hears that, and the machine deals with
-        the rest. Ours does when its program is gone: a job that is held and released has no second
-        one beside it (test_a_job_that_does_not_leave_is_held_when_its_time_to_leave_is_over).
+        Compat: the reference forgets the run at that moment, and starts a job that is released a
+        second time beside its first program. Ours waits for the end of that
+        (test_a_job_that_its_machine_wants_held_is_held_at_once_and_starts_again_when_it_has_left).
         """
         if self._holding is None and not self.programs.ended.is_set():
             code = int(HoldReasonCode.StartdHeldJob)
@@ -459,6 +467,9 @@ class Starter:
             sent=ExitStep.TRANSFER_OUTPUT in self.pipeline.done,
         )
         self.log(f"told {order.value}, while {stage.value}: {vacate.reason}")
+        if order is Order.NOW or stage is Stage.PREPARING:
+            # Nothing of the job is left that would be worth waiting for a shadow that is away.
+            self.shadow.hurry(HURRY_SECONDS)
         for effect in ORDERS[stage, order]:
             self._carry_out(effect, vacate, seconds)
 

@@ -138,6 +138,8 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
             config.get("FILETRANSFER_PLUGINS") or "",
             float(value(TransferKnobs.MAX_FILE_TRANSFER_PLUGIN_LIFETIME)),
             float(value(TransferKnobs.MY_POPEN_KEEPALIVE_INTERVAL)),
+            value(TransferKnobs.LOG_FILETRANSFER_PLUGIN_STDOUT_ON_SUCCESS) or "",
+            value(TransferKnobs.LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE) or "",
         ),
     )
 

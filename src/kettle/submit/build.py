@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.config import Config
+    from kettle.errors import LanguageError
     from kettle.submit.commands.command import Command
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
@@ -260,35 +261,43 @@ class Submission(Struct):
         return self.cluster.get("JobUniverse") == "11"
 
     def _build(self, row: Row) -> JobPlan:
+        job = self.builder()
         try:
             if not len(self.cluster):
                 if self.options.interactive:
                     # The program is replaced, so the description need not name one (S003).
                     self._assume("executable", interactive.DEFAULT_COMMAND)
                     self._assume("transfer_executable", "false")
-                job = self._new_job()
+                set_base(job)
                 self._live = self._run(job, STEPS)
                 self._finish(job)
                 self.cluster = job.attributes
                 return JobPlan(self.job_count, self._status, row, Attributes())
             if not self._has_one_statement or not all(step.is_leaf for step in self._live):
-                job = self._new_job()
+                set_base(job)
                 self._run(job, STEPS)
                 self._finish(job)
                 differences = job.attributes.difference(self.cluster)
                 return JobPlan(self.job_count, self._status, row, differences)
-            return self._build_quickly(row)
+            return self._build_quickly(row, job)
         except ConfigError as error:
-            raise SubmitError(f"ERROR: {error.message}") from None
+            raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
+        except SubmitError as error:
+            error.hint = error.hint or self._hint(error, job)
+            raise
+
+    def _hint(self, error: LanguageError, job: JobBuilder) -> str:
+        from kettle.submit import refusals  # for those alone who are refused
+
+        return refusals.hint_for(error, job.asked, self.macros)
 
     def _assume(self, command: str, text: str) -> None:
         """Take a command for given that the description does not have."""
         if not self.macros.is_set(command):
             self.macros.assign(command, text, Origin(COMMAND_LINE_SOURCE, 0))
 
-    def _build_quickly(self, row: Row) -> JobPlan:
+    def _build_quickly(self, row: Row, job: JobBuilder) -> JobPlan:
         """Do anew only the steps that look at what changes, none of which others look at."""
-        job = self.builder()
         for step in self._live:
             step.run(job)
         differences = Attributes()
@@ -413,6 +422,7 @@ def set_forced(job: JobBuilder) -> None:
             continue
         variable.used = True
         name = variable.name[3:]
+        job.asked.append(variable.name)
         text = job.macros.expand(variable.text).strip()
         if name.upper() in OWN_NUMBERS:
             # The queue gives a job its numbers; what a description says of them counts for nothing.
@@ -437,11 +447,11 @@ IGNORED = (
     "allow_startup_script",
     "interactive_args",
     "interactive_executable",
-    "skip_filechecks",
 )
 STEPS = (
     Step(set_ignored, is_leaf=True),
     Step(program.set_universe),
+    Step(program.check_file_checks, is_leaf=True),
     Step(set_forced, is_leaf=True),
     Step(universes.set_remote_universe, is_leaf=True),
     Step(grid.read_grid_type),

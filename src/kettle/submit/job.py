@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
-from kettle.classad.text import quote_old
+from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
+from kettle.remembered import Answers
 from kettle.submit.registry import command_names, given_names
 
 if TYPE_CHECKING:
@@ -81,10 +82,17 @@ class Attributes:
         return ad
 
 
-@lru_cache(maxsize=4096)
 def normalize(text: str) -> str:
     """Return an expression as ads print it; raise ClassAdSyntaxError."""
-    return unparse(parse_expression(text, old=True), old=True)
+    return _normal[text]
+
+
+# Limit: the bytes of the expressions that are remembered, with what becomes of them.
+_normal: Final[Answers[str, str]] = Answers(
+    lambda text: unparse(parse_expression(text, old=True), old=True),
+    1024 * 1024,
+    cost=lambda text: 3 * getsizeof(text),
+)
 
 
 def mentioned_names(text: str) -> set[tuple[str, str]]:
@@ -135,12 +143,15 @@ class JobBuilder:
         self.should_transfer = ""
         self.when_to_transfer = ""
         self.needs_deferral = False
+        # The names that were looked at and are there, for whoever tells of a refusal.
+        self.asked: list[str] = []
 
     def param(self, command: str) -> str | None:
         """Return the expanded text of a command; None if it is not set or empty."""
         for name in command_names(command):
             text = self.macros.raw(name)
             if text is not None:
+                self.asked.append(name)
                 text = self.macros.expand(text) if "$" in text else text
                 return text.strip() or None
         return None
@@ -148,6 +159,8 @@ class JobBuilder:
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name, other names of its command aside."""
         text = self.macros.raw(name)
+        if text is not None:
+            self.asked.append(name)
         return None if text is None else self.macros.expand(text).strip()
 
     def pair_error(self, either: str, new: str, allow: str) -> SubmitError:
@@ -177,6 +190,8 @@ class JobBuilder:
 
     def checked(self, name: str, text: str) -> str:
         """Return an expression as ads print it; raise SubmitError where it does not parse."""
+        if is_long_formula(text):
+            raise SubmitError(f"ERROR: {name} {LONG_FORMULA}")
         try:
             return normalize(text)
         except ClassAdSyntaxError:
@@ -266,6 +281,8 @@ class JobBuilder:
 
 def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:
     """Evaluate an expression among the texts of attributes; None where it does not parse."""
+    if is_long_formula(text):
+        return None
     ad = ClassAd()
     for name, value in (attributes or {}).items():
         ad.insert_text(name, value)

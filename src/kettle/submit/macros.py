@@ -90,6 +90,10 @@ class SubmitMacros:
             self._peek, facts.environment.get, sources.random, on_problem=self._take_problem
         )
 
+    def allow(self, work: int) -> None:
+        """Bound what replacing macros may cost from now on (`Expander.allowance`)."""
+        self._expander.allowance = self._quiet.allowance = work
+
     def assign(self, name: str, text: str, origin: Origin) -> None:
         """Set a name; mentions of itself are replaced by what it was before."""
         key = name.upper()

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 # What the steps cannot do without, and the cluster's attribute that says it.
 _BACKGROUND = (("executable", "Cmd"),)
+# Limit: what replacing macros may cost for one job, and for reading the digest: a schedd that makes
+# jobs has others to serve. Thousands of macros, or hundreds in long texts; some 0.1 s.
+_MOST_WORK = 1 << 27
 
 
 def later_jobs(
@@ -42,23 +45,25 @@ def later_jobs(
     """
     submission = read_submission(_with_background(digest, cluster), sources, config, facts)
     submission.begin(facts.cluster)
+    submission.macros.allow(_MOST_WORK)
     try:
         text = submission._next_queue(first=True)
         assert text is not None
         statement = parse_queue(text, submission.reader, submission.sources)
         total = statement.job_count()
         live: tuple[Step, ...] | None = None
-        for row in statement.rows():
-            if submission.job_count >= skip:
-                submission._set_row(statement, row)
-                if live is None:
-                    first = submission._new_job()
-                    live = submission._run(first, STEPS)
-                    submission._status = first.status
-                differences = _differences(submission, live, cluster)
-                status = submission._status
-                following = statement.next_row(row)
-                yield JobPlan(submission.job_count, status, row, differences, total, following)
+        submission.job_count = skip
+        for row in statement.rows(skip):
+            submission.macros.allow(_MOST_WORK)
+            submission._set_row(statement, row)
+            if live is None:
+                first = submission._new_job()
+                live = submission._run(first, STEPS)
+                submission._status = first.status
+            differences = _differences(submission, live, cluster)
+            status = submission._status
+            following = statement.next_row(row)
+            yield JobPlan(submission.job_count, status, row, differences, total, following)
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message) from error

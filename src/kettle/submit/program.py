@@ -9,7 +9,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
-from kettle.submit.job import JobBuilder, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, strip_quotes
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -52,6 +52,21 @@ def set_universe(job: JobBuilder) -> None:
     job.universe = universe
     job.macros.live["Node"] = NODES.get(universe, "")
     job.set_integer("JobUniverse", job.universe)
+
+
+def check_file_checks(job: JobBuilder) -> None:
+    """Raise SubmitError where `skip_filechecks` is neither `warn` nor a truth value.
+
+    Compat: nothing is opened for writing beforehand here, so that there is no check to skip
+    (test_skip_filechecks_is_warn_or_a_truth_value).
+    """
+    text = job.param("skip_filechecks")
+    if text is None or text.lower() == "warn":
+        return
+    if not isinstance(evaluate(text), (bool, int, float)):
+        raise SubmitError(
+            f"ERROR: SUBMIT_CMD_skip_filechecks={text} is invalid, must be 'warn' or a boolean"
+        )
 
 
 def set_folder(job: JobBuilder) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.config.knob import parse_integer, parse_real
 from kettle.patterns import late_pattern
@@ -19,7 +19,9 @@ from kettle.structs import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kettle.submit.reader import QueueText, SubmitReader
+    from kettle.config.lines import LineReader
+    from kettle.errors import SubmitError
+    from kettle.submit.reader import QueueText
     from kettle.submit.sources import SubmitSources
 
 KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
@@ -50,6 +52,30 @@ class Row:
         self.index, self.step, self.values = index, step, values
 
 
+class Macros(Protocol):
+    """What replaces the macros of a statement."""
+
+    def expand(self, text: str) -> str:
+        """Return the text with its macros replaced."""
+
+
+class Reader(Protocol):
+    """Whoever has met the statement: a submit description's reader, or a transform's."""
+
+    @property
+    def macros(self) -> Macros:
+        """What replaces macros."""
+
+    @property
+    def lines(self) -> LineReader:
+        """The lines that follow the statement."""
+
+    def parse_error(
+        self, message: str, details: tuple[str, ...] = (), hint: str = ""
+    ) -> SubmitError:
+        """Return the error for a statement that makes no sense."""
+
+
 class QueueStatement(Struct):
     """A queue statement taken apart."""
 
@@ -60,20 +86,31 @@ class QueueStatement(Struct):
     selected: slice = field(default_factory=lambda: slice(None))
     line: int = 0
 
-    def rows(self) -> Iterator[Row]:
-        """Yield one row for each job."""
+    def rows(self, skip: int = 0) -> Iterator[Row]:
+        """Yield one row for each job, from job number `skip` on."""
         if self.items is None:
-            for step in range(self.count):
+            for step in range(skip, self.count):
                 yield Row(0, step, ())
             return
-        values: tuple[str, ...] = ("",) * max(1, len(self.variables))
-        for index in range(len(self.items))[self.selected]:
+        chosen = range(len(self.items))[self.selected]
+        begin, first = divmod(skip, self.count)
+        values = self._values_before(chosen[:begin])
+        for index in chosen[begin:]:
             item = self.items[index]
             # A blank item leaves the variables as they were.
             if item.strip(BLANKS):
                 values = self.values_of(item)
-            for step in range(self.count):
+            for step in range(first, self.count):
                 yield Row(index, step, values)
+            first = 0
+
+    def _values_before(self, chosen: range) -> tuple[str, ...]:
+        """Return what the variables have behind these items."""
+        assert self.items is not None
+        for index in reversed(chosen):
+            if self.items[index].strip(BLANKS):
+                return self.values_of(self.items[index])
+        return ("",) * max(1, len(self.variables))
 
     def next_row(self, row: Row) -> int | None:
         """Return the item of the job after `row`'s, -1 if that was the last one.
@@ -119,7 +156,7 @@ def split_item(item: str, count: int) -> tuple[str, ...]:
     return tuple(values) + ("",) * (count - len(values))
 
 
-def parse_queue(queue: QueueText, reader: SubmitReader, sources: SubmitSources) -> QueueStatement:
+def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> QueueStatement:
     """Take a queue statement apart and read its items; raise SubmitError."""
     text = reader.macros.expand(queue.text).strip()
     keyword = KEYWORD.search(text)
@@ -147,7 +184,7 @@ def parse_queue(queue: QueueText, reader: SubmitReader, sources: SubmitSources) 
     return statement
 
 
-def _count(text: str, reader: SubmitReader) -> int:
+def _count(text: str, reader: Reader) -> int:
     if not text:
         return 1
     number = parse_integer(text)
@@ -171,7 +208,7 @@ def _matching_kind(rest: str, how: str) -> tuple[str, str]:
     return rest[match.end() :], match.group(1).lower()
 
 
-def _slice(rest: str, reader: SubmitReader) -> tuple[slice, str]:
+def _slice(rest: str, reader: Reader) -> tuple[slice, str]:
     if not MAYBE_SLICE.match(rest):
         # The last word is an item, also one that begins as a slice does: `matching [ab].dat`.
         return slice(None), rest
@@ -191,7 +228,7 @@ def _items(
     how: str,
     kind: str,
     queue: QueueText,
-    reader: SubmitReader,
+    reader: Reader,
     sources: SubmitSources,
 ) -> list[str]:
     if rest.startswith("("):
@@ -206,7 +243,7 @@ def _items(
     return words if how == "in" else _matches(words, kind, sources)
 
 
-def _bracketed(rest: str, queue: QueueText, reader: SubmitReader, *, keep_lines: bool) -> list[str]:
+def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool) -> list[str]:
     inner = rest[1:].strip()
     if inner.endswith(")"):
         return [inner[:-1].strip()]
@@ -225,7 +262,7 @@ def _bracketed(rest: str, queue: QueueText, reader: SubmitReader, *, keep_lines:
     )
 
 
-def _read_items(rest: str, reader: SubmitReader, sources: SubmitSources) -> list[str]:
+def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> list[str]:
     try:
         if rest == "-":
             text = sources.standard_input()

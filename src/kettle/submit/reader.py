@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
-from kettle.config.reader import DEEPEST_INCLUDE, Place, StatementReader, Trouble
+from kettle.config.reader import DEEPEST_INCLUDE, KEYWORDS, Place, StatementReader, Trouble
 from kettle.errors import ConfigError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
@@ -26,6 +26,8 @@ OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
 BARE = late_pattern(
     r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)", re.IGNORECASE
 )
+# What of `@=`, `+=` and `+&&=` is in front of the equals sign.
+JOINER = late_pattern(r"(@|\+[,;|&*]{0,2})$")
 ATTRIBUTE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
@@ -38,6 +40,8 @@ class QueueText(Struct):
 
 class SubmitReader(StatementReader):
     """Reads a submit description up to each of its queue statements."""
+
+    keywords = (*KEYWORDS, "queue")
 
     def __init__(self, macros: SubmitMacros, sources: SubmitSources, text: str, name: str) -> None:
         super().__init__(macros, _Adapted(sources))
@@ -117,6 +121,9 @@ class SubmitReader(StatementReader):
             if match is not None and "@=" not in line.split("=")[0] + "=":
                 sign, name, value = match.groups()
                 name = self.table.expand(name)
+                # Compat: in the reference it is the schedd that refuses such a name, when the jobs
+                # are committed, so that a dry run takes it
+                # (test_an_attribute_name_with_quotes_is_refused).
                 if not ATTRIBUTE_NAME.fullmatch(name):
                     raise Trouble(hint=f"{name} is no attribute name")
                 text = value.strip() if sign == "+" else "undefined"
@@ -129,7 +136,7 @@ class SubmitReader(StatementReader):
         colon, equals = line.find(":"), line.find("=")
         if 0 <= colon < equals or (equals < 0 <= colon):
             raise self._colon(line, lines, place)
-        name = line[:equals].removesuffix("@").strip()
+        name = JOINER.sub("", line[:equals]).strip()
         if equals > 0 and len(name.split()) > 1 and "$" not in name:
             # A configuration takes the first word then; a submit description does not.
             raise Trouble(hint=f'"{name}" is no name: there is a blank in it')

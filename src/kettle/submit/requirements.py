@@ -56,7 +56,7 @@ ENCRYPTED = (
     ("dont_encrypt_output_files", "DontEncryptOutputFiles"),
 )
 SAME_DOMAIN = "(TARGET.FileSystemDomain == MY.FileSystemDomain)"
-MIXED = {"Memory": "your", "Disk": "Your"}
+MIXED = {"Disk": "Your", "Memory": "your"}
 
 
 def set_requirements(job: JobBuilder) -> None:

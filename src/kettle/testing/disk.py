@@ -99,6 +99,12 @@ class CrashingDisk:
         del self._file(fd).data[size:]
         self.on_step("truncate")
 
+    def overwrite(self, path: str, offset: int, data: bytes | memoryview) -> None:
+        """Write over what a file has."""
+        self._check("overwrite")
+        self._names[path].data[offset : offset + len(data)] = data
+        self.on_step("overwrite")
+
     def sync(self, fd: int) -> None:
         """Make a file's bytes, or the names, durable."""
         self._check("sync")

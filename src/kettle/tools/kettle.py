@@ -35,6 +35,8 @@ SUBCOMMANDS = (
     Subcommand("watch", "Show the queue live, with keys to hold, release, remove and tail."),
     Subcommand("why", "Say why a job is idle or held, and what would change it."),
     Subcommand("trace", "Draw a job's life across the daemons, with the time each step took."),
+    Subcommand("config", "Check a configuration: names, values, spellings, policies, with lines."),
+    Subcommand("submit", "Check a submit description: what it would do, and what is wrong."),
     Subcommand("doctor", "Check installation, configuration and machine; say how to mend them."),
     Subcommand("service", "Have systemd run the pool, of this user or of the whole machine."),
     Subcommand("demo", "Bring up a pool, run real work through it, show the result, take it down."),

@@ -8,6 +8,7 @@ streams. What each tool does is in its module.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -60,6 +61,7 @@ TOOLS = {
     "condor_token_request_approve": "tokens.condor_token_request_approve",
     "condor_token_request_list": "tokens.condor_token_request_list",
     "condor_transfer_data": "submitting.condor_transfer_data",
+    "condor_transform_ads": "configuration.condor_transform_ads",
     "condor_userprio": "status.condor_userprio",
     "condor_vacate": "control.daemon_control",
     "condor_vacate_job": "jobs.actions",
@@ -94,8 +96,9 @@ def load_tool(name: str) -> Main:
 def run_program(name: str) -> int:
     """Run the tool module `name` on this process's arguments, environment and streams.
 
-    A reader that goes away (SIGPIPE) ends the program as it ends any other; Ctrl-C gives 130; an
-    operating error is one sentence on stderr and exit code 1.
+    A reader that goes away (SIGPIPE) ends the program as it ends any other, and so does Ctrl-C once
+    the program has tidied up (130 for `kettle`); an operating error is one sentence on stderr and
+    exit code 1.
     """
     # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -111,7 +114,7 @@ def run_program(name: str) -> int:
         streams.stderr.write(f"ERROR: {error}\n")
         code = 1
     except KeyboardInterrupt:
-        code = 130
+        code = 130 if name == "kettle" else _die_of_interrupt(streams)
     except BrokenPipeError:
         code = 141
     try:
@@ -123,6 +126,15 @@ def run_program(name: str) -> int:
     return code
 
 
+def _die_of_interrupt(streams: Streams) -> int:
+    """End by SIGINT itself: a shell that runs a script is told by that to end the script, too."""
+    with contextlib.suppress(OSError):
+        streams.stdout.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+    return 130
+
+
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
 # Programs that evaluate no expression need not load the language.
 _WITHOUT_EXPRESSIONS = frozenset({"condor_version"})
@@ -132,7 +144,7 @@ def _install_ambient_context() -> None:
     """Give ClassAd functions this process's clock, dice, time zone and user database."""
     import time
 
-    from kettle.classad.context import Context, set_ambient
+    from kettle.classad.context import AMBIENT, Context, set_ambient
 
     def dice() -> Random:
         import random
@@ -156,6 +168,16 @@ def _install_ambient_context() -> None:
             home_of=home_of,
         )
     )
+    AMBIENT.install_bound = _bound_patterns
+
+
+def _bound_patterns() -> None:
+    """Let patterns take no more time than in daemons: what they say then is the same, too."""
+    from kettle.runtime import pattern_limit
+
+    # Signals come to the main thread alone.
+    with contextlib.suppress(ValueError):
+        pattern_limit.install()
 
 
 def __getattr__(name: str) -> Callable[[], int]:

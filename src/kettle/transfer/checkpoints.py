@@ -19,8 +19,6 @@ from kettle.patterns import late_pattern
 from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
-# Under this name the manifest lies in the sandbox while what was fetched is compared with it.
-SANDBOX_MANIFEST = ".MANIFEST"
 # Limit: a manifest longer than this is none.
 MAX_MANIFEST = 64 * 1024 * 1024
 _NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.(\d{4,})")
@@ -38,6 +36,11 @@ class Entry:
 def manifest_name(number: int) -> str:
     """Return the name of a checkpoint's manifest."""
     return f"_condor_checkpoint_MANIFEST.{number:04d}"
+
+
+def failure_name(number: int) -> str:
+    """Return what the manifest of a checkpoint is called that nobody is to use any more."""
+    return f"_condor_checkpoint_FAILURE.{number:04d}"
 
 
 def number_of(name: str) -> int | None:
@@ -83,7 +86,10 @@ def parse_manifest(text: str) -> list[Entry]:
     return entries
 
 
-def plan_restore(place: str, manifest: str, entries: Sequence[Entry]) -> list[Item]:
-    """Return what is sent to restore a checkpoint: its manifest's file, and a URL for each file."""
+def plan_restore(place: str, manifest: str, number: int, entries: Sequence[Entry]) -> list[Item]:
+    """Return what is sent to restore a checkpoint: its manifest's file, and a URL for each file.
+
+    The manifest lies in the sandbox under its own name until what was fetched is compared with it.
+    """
     urls = (SendUrl(f"{place}/{entry.name}", entry.name) for entry in entries)
-    return [SendFile(manifest, SANDBOX_MANIFEST), *urls]
+    return [SendFile(manifest, manifest_name(number)), *urls]

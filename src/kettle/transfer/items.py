@@ -45,8 +45,7 @@ class SendUrl:
 class ReportUrl:
     """The outcome of an output file that the sender put to a URL with a plug-in (999/7).
 
-    What is not sent: the hold `subcode` of a failure, whether it was an `orderly` one, told by a
-    plug-in that itself ended well, how many bytes went, and how the plug-in `broke`.
+    What is not sent: how many bytes went, and what `outcome.UrlResult` says of a failure.
     """
 
     name: str
@@ -57,6 +56,7 @@ class ReportUrl:
     orderly: bool = False
     size: int = 0
     broke: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,9 @@ class UrlResult:
     """How a plug-in fared with one URL: `error` is empty if it worked.
 
     `subcode` is the hold subcode of a failure: an errno, a TransferSubCode, or how the plug-in
-    ended in the form of a wait status. `orderly` says of a failure that the plug-in told it and
-    itself ended well; `broke` how one that told it ended otherwise, and which it was.
+    ended in the form of a wait status. `orderly` says of a failure that the plug-in itself ended
+    well; `broke` how one that told of a failure ended, and which it was, and `told` what is told of
+    it, with the URL.
     """
 
     url: str
@@ -55,6 +56,7 @@ class UrlResult:
     subcode: int = 0
     orderly: bool = False
     broke: str = ""
+    told: str = ""
 
 
 def stopped() -> float:
@@ -101,6 +103,8 @@ class Outcome:
     sender_failed: bool = False
     # Whether it was a plug-in that failed first, here.
     plugin_failed: bool = False
+    # What stands before `detail` where that plug-in told of it.
+    hook: str = ""
     final: bool = False
     spent: Spent = field(default_factory=Spent)
     # What plug-ins moved here: by scheme, how many files and how many bytes.
@@ -140,15 +144,15 @@ class Troubles:
         self.count = 0
         # Whether `first` is told as a sentence about this side, not as an error behind one.
         self.says_all = False
-        # Where `first` is a plug-in's that took a file to a URL: what stands before its own words.
+        # Where `first` is a plug-in's that told of it: what stands before its own words.
         self.hook = ""
         # How many of `count` the other side told of.
         self.news = 0
 
     def note_hook(self, broke: str, reason: str, subcode: int) -> None:
-        """Count a file that a plug-in could not take to its URL, and that broke the plug-in."""
+        """Count a file that a plug-in could not move, and says so; `broke` is how it ended."""
         if self.first is None:
-            self.hook = f": FILETRANSFER:1:{broke}. "
+            self.hook = f"FILETRANSFER:1:{broke}. "
         self.note(reason, subcode)
 
     def note(self, reason: str, subcode: int = 0, code: int | None = None) -> None:

@@ -14,7 +14,7 @@ import posixpath
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kettle.attributes.codes import TransferSubCode
 from kettle.classad import ClassAd, parse_ads, parse_old_ad, unparse
@@ -33,6 +33,11 @@ BUILT_IN_METHODS = ("file", "http", "https")
 BUILT_IN_NAME = "curl_plugin"
 
 
+# Versions of the protocol with plug-ins: a file for each run, many files, many files and data.
+MANY_FILES, ADS_OF_DATA = 2, 4
+_HIGHEST_VERSION = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """A program and the URL methods it serves; `many` if it takes several files at once."""
@@ -40,6 +45,8 @@ class Plugin:
     argv: tuple[str, ...]
     methods: frozenset[str]
     many: bool = True
+    # Of the protocol it speaks.
+    version: int = MANY_FILES
 
     @property
     def name(self) -> str:
@@ -71,6 +78,9 @@ class PluginRules:
     lifetime: float = 72_000.0
     # MY_POPEN_KEEPALIVE_INTERVAL: how often a line says that one still runs.
     keepalive: float = 60.0
+    # LOG_FILETRANSFER_PLUGIN_STDOUT_ON_SUCCESS and _ON_FAILURE: where what one prints is told.
+    told_of_success: str = ""
+    told_of_failure: str = "D_ALWAYS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,11 @@ class Ran:
             return f"exit by signal {-self.status}"
         return f"non-zero exit ({self.status})"
 
+    def in_numbers(self) -> str:
+        """Return how it ended, as logs have it."""
+        code, number = max(0, self.status), max(0, -self.status)
+        return f"exit_code {code} exit_by_signal: {int(number > 0)} exit_signal: {number}"
+
     def in_words(self) -> str:
         """Return how it ended."""
         if self.status < 0:
@@ -134,7 +149,11 @@ def parse_abilities(program: str, output: str) -> Plugin | None:
     methods = frozenset(method.lower() for method in split_list(ad.string("SupportedMethods")))
     if not methods:
         return None
-    return Plugin((program,), methods, ad.boolean("MultipleFileSupport") is True)
+    many = ad.boolean("MultipleFileSupport") is True
+    version = ad.integer("ProtocolVersion") or 0
+    if not 1 <= version <= _HIGHEST_VERSION:
+        version = MANY_FILES if many else 1
+    return Plugin((program,), methods, many, version)
 
 
 def parse_job_plugins(text: str | None) -> list[tuple[frozenset[str], str]]:
@@ -191,10 +210,35 @@ def many_argv(plugin: Plugin, requests: str, results: str, *, upload: bool = Fal
     return [*argv, "-upload"] if upload else argv
 
 
-def render_requests(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return the text of a request file: one ad for each file."""
-    ads = (ClassAd({"Url": url, "LocalFileName": path}) for url, path in pairs)
+def render_requests(
+    pairs: Sequence[tuple[str, str]], job: ClassAd | None = None, version: int = MANY_FILES
+) -> str:
+    """Return the text of a request file: one ad for each file.
+
+    What the job has for plug-ins (PluginData, and SCHEME_PluginData for each kind of URL) stands in
+    each of them, or, from the version of the protocol on that knows of it, in ads of its own.
+    Source: observed of a real starter.
+    """
+    ads = [ClassAd({"Url": url, "LocalFileName": path}) for url, path in pairs]
+    schemes = sorted({scheme_of(url) for url, _ in pairs})
+    names = ["PluginData", *(f"{scheme}_PluginData" for scheme in schemes)]
+    data = {name: text for name in names if job is not None and (text := job.text(name))}
+    if version == MANY_FILES:
+        for ad in ads:
+            _insert_all(ad, data)
+    elif version == ADS_OF_DATA:
+        own = []
+        for scheme, name in zip(["", *schemes], names, strict=True):
+            if name in data:
+                own.append(ClassAd({"Protocol": scheme} if scheme else {}))
+                _insert_all(own[-1], {name: data[name]})
+        ads = [*own, *ads]
     return "".join(f"{unparse(ad)}\n" for ad in ads)
+
+
+def _insert_all(ad: ClassAd, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        ad.insert_text(name, text)
 
 
 def read_result_ads(text: str) -> list[ClassAd]:
@@ -237,14 +281,43 @@ def read_results(
             size = found.integer("TransferFileBytes") or found.integer("TransferTotalBytes") or 0
             results.append(UrlResult(url, path, max(0, size)))
         else:
-            said = found.string("TransferError") or f"plugin {plugin.name} gave no reason"
-            code = ran.subcode or 1 << 8
-            orderly = not ran.failed
-            broke = f"{ran.how} from {plugin.name}" if ran.status else ""
-            results.append(UrlResult(url, path, 0, said, code, orderly, broke))
+            results.append(_told(plugin, url, path, found, ran))
     if ran.failed and results and not any(result.error for result in results):
         results[0] = _silent(plugin, *pairs[0], ran, said_something=True)
+        if not ran.timed_out and ran.started:
+            text = (
+                f"File transfer plugin {plugin.name} failed unexpectedly with {ran.in_words()}, "
+                "did not report a TransferError message."
+            )
+            results[0] = replace(results[0], error=text)
     return results
+
+
+def _told(plugin: Plugin, url: str, path: str, ad: ClassAd, ran: Ran) -> UrlResult:
+    """Return the failure of a file that the plug-in did not call a success.
+
+    Compat: input of which a plug-in that ends with 0 says so fails here, too: the reference runs
+    the job without it; and of such output the reference tells nothing but the name of the file, as
+    if the access point had failed
+    (test_what_a_plug_in_calls_a_failure_is_one_however_it_ends_itself).
+    """
+    said = ad.string("TransferError")
+    if ad.boolean("TransferSuccess") is None:
+        said = (
+            f"File transfer plugin {plugin.name} exited without producing a TransferSuccess result "
+        )
+        told = f"{said} ({url})|"
+        orderly_code = 0
+    else:
+        orderly_code = 1 if said else 0
+        said = said or (
+            f"File transfer plugin {plugin.name} exited unexpectedly "
+            "without producing an error message "
+        )
+        told = f"{said} ( URL file = {url} )|"
+    code = ran.subcode if ran.failed else orderly_code
+    broke = f"{ran.how} from {plugin.name}"
+    return UrlResult(url, path, 0, said, code, not ran.failed, broke, told)
 
 
 def _silent(

@@ -86,7 +86,10 @@ class _Urls:
         for result in results:
             if result.error:
                 outcome.plugin_failed |= troubles.first is None
-                troubles.note(result.error, result.subcode)
+                if result.broke:
+                    troubles.note_hook(result.broke, result.told, result.subcode)
+                else:
+                    troubles.note(result.error, result.subcode)
                 continue
             outcome.count_url(result.url, result.size)
             outcome.bytes += result.size
@@ -176,8 +179,8 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
     if troubles.first is not None and own:
         between = " "
         if not troubles.says_all:
-            outcome.detail = troubles.first.reason
-            between = " - |Error: "
+            outcome.detail, outcome.hook = troubles.first.reason, troubles.hook
+            between = f" - {troubles.hook}|Error: "
         mine = Failure(
             f"{terms.who} at {terms.here}{between}{troubles.first.reason}",
             troubles.first.code,

@@ -114,9 +114,10 @@ def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[
     mine = None
     if troubles.first is not None:
         outcome.detail = troubles.summary()
+        hook = f": {troubles.hook}" if troubles.hook else ""
         mine = Failure(
             f"{terms.who} at {terms.here} failed to send file(s) to {terms.peer}: "
-            f"{troubles.hook}|Error: {outcome.detail}",
+            f"{hook}|Error: {outcome.detail}",
             troubles.first.code,
             troubles.first.subcode,
         )
@@ -157,8 +158,7 @@ def _put_urls(item: PutUrls, outcome: Outcome, troubles: Troubles) -> Dialog[Non
         if report.success:
             outcome.count_url(report.destination, report.size)
         elif report.broke:
-            said = f"{report.error} ( URL file = {report.destination} )|"
-            troubles.note_hook(report.broke, said, report.subcode)
+            troubles.note_hook(report.broke, report.told, report.subcode)
         else:
             said = f"uploading {report.name} to {report.destination}: {report.error}"
             troubles.note(said, report.subcode)

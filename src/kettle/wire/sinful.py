@@ -7,11 +7,12 @@ itself is the shells' (`runtime.network`, `client.stream`). Source: wire notes, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -23,9 +24,7 @@ MAXIMUM_PARAMETERS = 200
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:#[]+")
 
 
-# Limit: addresses whose text is remembered; a daemon says its own in nearly every message.
-@lru_cache(maxsize=64)
-def _render(address: Sinful) -> str:
+def _write_out(address: Sinful) -> str:
     endpoint = Endpoint(address.host, address.port)
     if not address.parameters:
         return f"<{endpoint}>"
@@ -34,6 +33,17 @@ def _render(address: Sinful) -> str:
         _quote(key) if value is None else f"{_quote(key)}={_quote(value)}" for key, value in items
     )
     return f"<{endpoint}?{text}>"
+
+
+def _bytes_of(address: Sinful) -> int:
+    # As parts and as text, in which a letter may have become six.
+    pairs = address.parameters
+    return 500 + sum(400 + 7 * (getsizeof(key) + getsizeof(value)) for key, value in pairs)
+
+
+# Limit: the bytes of the addresses whose text is remembered; a daemon says its own in nearly every
+# message.
+_texts: Final = Answers(_write_out, 512 * 1024, cost=_bytes_of)
 
 
 def _quote(text: str) -> str:
@@ -89,7 +99,7 @@ class Sinful(NamedTuple):
     parameters: tuple[tuple[str, str | None], ...] = ()
 
     def __str__(self) -> str:
-        return _render(self)
+        return _texts[self]
 
     @classmethod
     def parse(cls, text: str) -> Sinful:

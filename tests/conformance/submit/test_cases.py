@@ -31,7 +31,7 @@ FACTS = {
 # Where Kettle answers otherwise, and why; each has a test of its own beside the code.
 KNOWN_DIFFERENCES = {
     288: "OAuth services need a credd; without one the job is refused in one sentence on stderr",
-    409: "an attribute whose name has quotes is refused, the reference queues it",
+    409: "an attribute whose name has quotes is refused at once, there by the schedd at the commit",
     545: "a slice that goes backwards is refused, the reference dies of an assertion",
 }
 

@@ -270,6 +270,33 @@ def test_jobs_come_one_by_one_and_the_summary_last(tmp_path: Path) -> None:
         assert found.summary.integer("Jobs") == 3
 
 
+@pytest.mark.parametrize(
+    ("more", "mine", "command"),
+    [
+        ("", "ann", Command.QUERY_JOB_ADS_WITH_AUTH),
+        ("", "", Command.QUERY_JOB_ADS),
+        ("SCHEDD.SEC_READ_AUTHENTICATION = NEVER\n", "ann", Command.QUERY_JOB_ADS),
+        ("SEC_READ_AUTHENTICATION = NEVER\n", "ann", Command.QUERY_JOB_ADS),
+        ("SEC_CLIENT_NEGOTIATION = OPTIONAL\n", "ann", Command.QUERY_JOB_ADS),
+    ],
+)
+def test_who_asks_for_jobs_of_his_own_says_who_he_is(
+    tmp_path: Path, more: str, mine: str, command: Command
+) -> None:
+    """A schedd shows everybody's jobs to its masters, if it knows that one of them asks."""
+    asked = []
+
+    def answer(stream: BlockingStream, accepted: Accepted) -> None:
+        asked.append(accepted.command)
+        QueryJobAds.read(stream.receive())
+        stream.send(stream.writer().ad(ClassAd({"Owner": 0})))
+
+    both = (Command.QUERY_JOB_ADS, Command.QUERY_JOB_ADS_WITH_AUTH)
+    with scripted(tmp_path, dict.fromkeys(both, answer)) as server:
+        assert not list(jobs.query_jobs(connector(SECURE + more), server.address, mine=mine))
+    assert asked == [command]
+
+
 def test_an_action_is_confirmed_before_it_counts(tmp_path: Path) -> None:
     def answer(stream: BlockingStream, _: Accepted) -> None:
         request = ActOnJobs.read(stream.receive()).request

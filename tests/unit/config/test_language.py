@@ -88,6 +88,35 @@ def test_a_self_reference_is_expanded_at_once_and_sees_defaults() -> None:
     assert config.get("DAEMON_LIST") == "MASTER STARTD"
 
 
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("X = 1\nX += 2\n", "1 2"),
+        ("X += 2\n", "2"),
+        ("X =\nX += 2\n", "2"),
+        ("X = 1\nX +=\n", "1 "),
+        ("X = 1\nX += $(X) 3\n", "1 1 3"),
+        ("X = 1\nX +,= 2\nX +;;= 3\nX +&&= 4\nX +**=5\n X +||= 6\nX +|=7\n",
+         "1,2 ;; 3 && 4 ** 5 || 6|7"),
+        ("Y = y\nX = $(Y)\nX += $(Z)\n", "$(Y) $(Z)"),
+        ("X @=e\na\n@e\nX += b\n", "a b"),
+        ("X word = 2\n", "2"),
+    ],
+)  # fmt: skip
+def test_what_is_added_to_a_name_follows_what_it_had(lines: str, text: str) -> None:
+    assert Config.from_text(lines).raw("X") == text
+
+
+def test_what_is_added_to_a_default_follows_the_default() -> None:
+    assert Config.from_text("DAEMON_LIST += SCHEDD\n").get("DAEMON_LIST") == "MASTER SCHEDD"
+
+
+@pytest.mark.parametrize("line", ["X + 3 = 2", "X @ = 2", "X + = 2", "X +:2", "X +| =5", "X+=2"])
+def test_a_plus_that_adds_nothing_is_refused(line: str) -> None:
+    with pytest.raises(ConfigError):
+        Config.from_text(f"X = 1\n{line}\n")
+
+
 @shows("R028")
 def test_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
     config = read("A = $(B)\nB = x$(A)\nC = $INT(C)\n")

@@ -266,3 +266,34 @@ def test_files_are_opened_and_moved_with_the_rights_that_this_takes(tmp_path: Pa
     log("z")
     assert len(entered) == 2
     log.close()
+
+
+def test_what_somebody_says_stays_one_record_whatever_reader_splits_the_lines() -> None:
+    said: list[str] = []
+    log = Log(now=lambda: 1_700_000_000, sink=said.append)
+    log("quiet")
+    head = said.pop().removesuffix("quiet\n")
+    ends = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029")
+    for end in ends:
+        log(f"Job 1.0 is held: why not{end}{head}vm#2.0#1/1 executing: pid 1{end}end")
+    # As epoch, as a banner, and as what erases the line on a terminal.
+    log("held: a\n1700000000 forged\n[09:13] forged\n** forged\n\x1b[2Kforged\x9b2Kforged")
+    for record in said:
+        first, *rest = record.splitlines()
+        assert first.startswith(head)
+        assert all(line.startswith("\t") for line in rest)
+        assert "\x1b" not in record
+        assert "\x9b" not in record
+
+
+def test_an_ad_in_a_record_looks_as_it_does_in_the_reference_s_log() -> None:
+    said: list[str] = []
+    log = Log(now=lambda: 1_700_000_000, sink=said.append)
+    log('An ad\nMyType = "Job"\nOwner = "alice"\n\n  indented\n')
+    assert said[0].partition("An ad")[2] == '\nMyType = "Job"\nOwner = "alice"\n\n  indented\n\n'
+
+
+def test_no_record_names_a_claim_in_full() -> None:
+    said: list[str] = []
+    Log(sink=said.append)('ClaimId (<1.2.3.4:5>#17#2#[Encryption="YES";]00ff) not found')
+    assert said[0].endswith("ClaimId (<1.2.3.4:5>#17#2#...) not found\n")

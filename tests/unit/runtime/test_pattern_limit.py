@@ -43,6 +43,42 @@ def test_a_pattern_that_backtracks_without_end_is_an_error(text: str) -> None:
     assert time.process_time() - began < pattern_limit.PATTERN_SECONDS
 
 
+def test_choices_without_a_repetition_are_bounded_too() -> None:
+    ad = ClassAd({"P": "(.|a)" * 28 + "c", "T": "a" * 29})
+    began = time.process_time()
+    assert ad.evaluate_expression(parse_expression("regexp(P, T)")) is ERROR
+    assert time.process_time() - began < 4 * pattern_limit.PATTERN_SECONDS
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        # Each time another pattern, of which nothing can be known from before.
+        'regexp(strcat("(a|a)*b", string(random(1000000000))), T)',
+        # What is slow is the compiling.
+        'regexp(strcat(P, string(random(1000000000))), "x")',
+        'replaceAll(strcat("(a|a)*b", string(random(1000000000))), T, "")',
+    ],
+)
+def test_all_patterns_of_one_evaluation_have_one_bound_together(call: str) -> None:
+    ad = ClassAd({"T": "a" * 18, "P": "[[:^alpha:]]" * 5000})
+    ad.insert_text("A0", call)
+    for row in range(1, 9):
+        ad.insert_text(f"A{row}", f"A{row - 1} is 5 || A{row - 1} is 5")
+    began = time.process_time()
+    assert ad.evaluate("A8") is False
+    assert time.process_time() - began < 4 * pattern_limit.PATTERN_SECONDS
+
+
+def test_a_pattern_that_had_no_time_left_is_not_known_as_slow() -> None:
+    ad = ClassAd({"T": "a" * 60})
+    both = 'regexp("^(a+)+$", strcat(T,"!")) =!= true && regexp("^x(a|b)+$", "xab")'
+    regex._SEARCHING.too_slow.clear()
+    assert ad.evaluate_expression(parse_expression(both)) is ERROR
+    # The next time the slow one is known, and takes nothing.
+    assert ad.evaluate_expression(parse_expression(both)) is True
+
+
 def test_one_repetition_is_bounded_too_where_the_text_is_long() -> None:
     ad = ClassAd({"T": "a" * 200_000})
     assert ad.evaluate_expression(parse_expression('regexp("a*b", T)')) is ERROR

@@ -9,16 +9,23 @@ from typing import Any, cast
 
 import pytest
 
-from kettle.config import Config
+from kettle.config import Config, load_config
+from kettle.config.declared import declared_knobs
 from kettle.config.knobs.network import NetworkKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
+from kettle.config.knobs.starter import StarterKnobs
+from kettle.config.strictest import _STRICTEST
 from kettle.errors import ConfigError
 from kettle.runtime import remote_settings
 from kettle.runtime.daemon import Daemon
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.renewal import renew
+from kettle.runtime.sockets.security_settings import read_security
+from kettle.runtime.storage.files import SystemSources
+from kettle.wire.levels import Level
+from kettle.wire.security.negotiation import Wish
 
 
 class _Log(list[str]):
@@ -120,6 +127,40 @@ def test_every_fault_is_named_and_the_next_good_configuration_is_taken(file: Pat
     assert service.taken == [now, now]
 
 
+def test_a_value_that_was_wrong_before_keeps_no_other_from_being_used(file: Path) -> None:
+    """The daemon began with it, and whoever changes another knob has not made it worse."""
+    daemon, service, log, _ = _make()
+    wrong = "SHADOW_WORKLIFE = 1 hour\nOUR_A = $(OUR_B)\nOUR_B = $(OUR_A)\n"
+    file.write_text(wrong)
+    before = daemon.runtime.config = load_config(
+        SystemSources(), {"CONDOR_CONFIG": str(file)}, subsystem="SCHEDD"
+    )
+    before.forgive(log.append)
+    file.write_text(wrong + "MAX_JOBS_RUNNING = 6\n")
+    _reconfigure(daemon)
+    now = daemon.runtime.config
+    assert now is not before
+    assert service.taken == [now, now]
+    assert now[ScheddKnobs.MAX_JOBS_RUNNING] == 6
+    assert now[ShadowKnobs.SHADOW_WORKLIFE] == 3600
+    assert f"{file}, line 1: SHADOW_WORKLIFE = 1 hour" in log[2]
+    assert log[2].endswith("so it was before, and it stays unused until it is mended")
+    assert log[-1].endswith("its default is used")
+    log.clear()
+    # Another wrong value, and one that is wrong in another way, are refused with all that is new.
+    for line in ("MAX_JOBS_RUNNING = many", "SHADOW_WORKLIFE = 2 hours"):
+        file.write_text(f"{wrong}MAX_JOBS_PER_OWNER = 3\n{line}\n")
+        _reconfigure(daemon)
+        assert daemon.runtime.config is now
+        assert line in log[0]
+        assert log[-1].endswith("the old configuration stays.")
+        log.clear()
+    file.write_text("MAX_JOBS_RUNNING = 5\n")
+    _reconfigure(daemon)
+    assert daemon.runtime.config[ScheddKnobs.MAX_JOBS_RUNNING] == 5
+    assert log == ["The configuration was read again."]
+
+
 def test_what_was_set_from_afar_is_looked_at_too(file: Path) -> None:
     del file
     daemon, service, log, before = _make()
@@ -140,8 +181,10 @@ def test_many_faults_do_not_fill_the_log(file: Path) -> None:
 
 def test_who_is_born_for_a_job_has_the_default_of_what_is_wrong_and_says_so_once(
     file: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever bears it may have the old configuration still, and the job must not suffer."""
+    monkeypatch.setattr(remote_settings, "_READ", {})
     file.write_text("PERIODIC_EXPR_INTERVAL = 1 min\nTCP_KEEPALIVE_INTERVAL = 5 min\n")
     said: list[str] = []
     config = load_for_child("SHADOW")
@@ -198,3 +241,62 @@ def test_who_is_born_for_a_job_while_a_file_is_broken_has_what_the_zygote_read(
     assert config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] == 7
     assert "neither an assignment nor a statement" in said[0]
     assert said[0].endswith("The configuration that was there at the start counts.")
+
+
+def test_who_is_born_for_a_job_keeps_what_was_forbidden_before(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_settings, "_READ", {})
+    sound = (
+        "STARTER_ALLOW_RUNAS_OWNER = false\nDENY_READ = *.evil.org\nMAX_TRANSFER_INPUT_MB = 7\n"
+        'START = Owner == "ann"\nPERIODIC_EXPR_INTERVAL = 7\n'
+    )
+    file.write_text(sound)
+    load_for_child("STARTER")
+    wrong = (
+        "STARTER_ALLOW_RUNAS_OWNER = flase\nDENY_READ = $(OUR_A)\nOUR_A = $(DENY_READ)\n"
+        "MAX_TRANSFER_INPUT_MB = few\nSTART = (\nPERIODIC_EXPR_INTERVAL = 1 min\n"
+    )
+    file.write_text(wrong)
+    # The one after it is born of one that had read the wrong file already.
+    for _ in range(2):
+        config, said = load_for_child("STARTER"), _Log()
+        config.forgive(said.append)
+        assert config.value(StarterKnobs.STARTER_ALLOW_RUNAS_OWNER) is False
+        assert config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] == 7
+        assert config.get("DENY_READ") == "*.evil.org"
+        assert config.integer("MAX_TRANSFER_INPUT_MB") == 7
+        assert str(config.sound_expression("START", said.append)) == 'Owner == "ann"'
+        assert all("from before is used" in line for line in said)
+        assert len(said) == 5
+
+
+def test_where_nothing_was_known_before_a_knob_that_restricts_allows_least(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_settings, "_READ", {})
+    file.write_text(
+        "STARTER_ALLOW_RUNAS_OWNER = flase\nDENY_READ = $(OUR_A)\nALLOW_WRITE = $(OUR_A)\n"
+        "OUR_A = $(DENY_READ)\nMAX_TRANSFER_INPUT_MB = few\nSEC_DEFAULT_ENCRYPTION = $(OUR_A)\n"
+    )
+    config, said = load_for_child("STARTER"), _Log()
+    config.forgive(said.append)
+    assert config.value(StarterKnobs.STARTER_ALLOW_RUNAS_OWNER) is False
+    assert config.integer("MAX_TRANSFER_INPUT_MB") == 0
+    settings = read_security(config)
+    assert settings.policies[Level.READ].encryption is Wish.REQUIRED
+    authorization = settings.authorization()
+    for level in (Level.READ, Level.WRITE):
+        assert not authorization.allows(level, "ann@vm", "127.0.0.1")
+    assert all(line.endswith("which allows least") for line in said)
+
+
+def test_every_strictest_answer_is_a_value_of_a_knob() -> None:
+    declared = declared_knobs()
+    for name, text in _STRICTEST.items():
+        declared[name].parse(text)
+
+
+def test_a_wish_that_nobody_can_read_is_the_strictest() -> None:
+    config = Config.from_text("SEC_DEFAULT_AUTHENTICATION = maybe\n")
+    assert read_security(config).policies[Level.READ].authentication is Wish.REQUIRED

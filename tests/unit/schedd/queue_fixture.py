@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar, cast
 
 from kettle.classad import ClassAd
-from kettle.schedd.queue import actions
+from kettle.schedd.queue import actions, exports
 from kettle.schedd.queue.actors import Actor, ActorRules
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
@@ -17,6 +19,8 @@ from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call, Reply
 
 NOW = 1_795_217_723
+
+Returned = TypeVar("Returned")
 
 RULES = ActorRules(uid_domain="vm", super_users=frozenset({"root", "condor"}), own_user="condor")
 ALICE = Actor("alice@vm", "alice")
@@ -81,6 +85,7 @@ class Schedd:
         self.settings = replace(SETTINGS, **settings)  # type: ignore[arg-type]
         self.spool = MemorySpool()
         self.slots: dict[JobId, ClassAd] = {}
+        self.own_ad = ClassAd()
         self.now = NOW
 
     def client(self, actor: Actor = ALICE, *, writable: bool = True) -> Client:
@@ -93,6 +98,7 @@ class Schedd:
                 now=lambda: self.now,
                 spool=self.spool,
                 slot_of=self.slots.get,
+                own_ad=lambda: self.own_ad,
             )
         )
 
@@ -157,3 +163,41 @@ def plan_action(
     for _ in survey.look():
         pass
     return survey, actions.plan(queue, request, actor, now, survey.jobs, survey.clusters)
+
+
+def through(steps: Generator[object, None, Returned]) -> Returned:
+    """Take work that is done by steps to its end, and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("Returned", end.value)
+
+
+def give_away(
+    schedd: Schedd,
+    ids: str,
+    *,
+    has_run: Callable[[Job], bool] = lambda job: False,
+    spool: str = exports.NO_SPOOL,
+) -> str:
+    """Export clusters, as the schedd does; returns the log."""
+    queue = schedd.queue
+    chosen = through(exports.choose(queue, ClassAd({"ActionIds": ids}), ALICE, "export"))
+    through(exports.check_exportable(chosen, has_run))
+    log = exports.NewLog("/folder/job_queue.log", NOW)
+    for marks in exports.mark(queue, chosen, log, has_run):
+        queue.commit(marks)
+    text = "".join(exports.render_log(queue, chosen, log, spool))
+    for ends in exports.plan_exported(queue, list(queue.jobs.values()), log):
+        queue.commit(ends)
+    return text
+
+
+def take_back(schedd: Schedd, ids: str) -> int:
+    """Unexport clusters, as the schedd does; returns how many jobs were exported."""
+    queue = schedd.queue
+    chosen = through(exports.choose(queue, ClassAd({"ActionIds": ids}), ALICE, "unexport"))
+    for transaction in exports.unmark(queue, chosen):
+        queue.commit(transaction)
+    return chosen.jobs

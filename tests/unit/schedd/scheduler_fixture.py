@@ -96,7 +96,7 @@ class Hands:
     def begin(self, job: Job) -> None:
         """Everything is on disk at once."""
         assert self.scheduler is not None
-        self.scheduler.take_out(self.scheduler.record([job]))
+        self.scheduler.leaving.take_out(self.scheduler.leaving.record([job]))
 
     def finished(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if self.full:

@@ -11,12 +11,14 @@ from kettle.classad import ClassAd
 from kettle.config import load_config
 from kettle.config.sources import MemorySources
 from kettle.schedd.beside import (
+    Process,
     Run,
     cool_down,
     counts,
     exit_attributes,
     exit_status,
     leave_signal,
+    may_be_of,
     plan_program,
     schedd_as_machine,
     start_attributes,
@@ -139,3 +141,12 @@ def test_a_scheduler_job_that_failed_cools_down(
     schedd.queue.update(job.id, {name: str(value) for name, value in found.items()})
     assert list(startable(schedd.queue, ClassAd(), {}, 1300)) == ([] if cools else [job])
     assert list(startable(schedd.queue, ClassAd(), {}, 1301)) == [job]
+
+
+def test_what_left_its_family_is_of_no_younger_job_and_of_no_other_account() -> None:
+    jobs = [Process(uid=1000, birth=50), Process(uid=1001, birth=70)]
+    assert may_be_of(jobs, 1000, 50)
+    assert not may_be_of(jobs, 1000, 49)
+    assert not may_be_of(jobs, 1001, 69)
+    assert not may_be_of(jobs, 1002, 99)
+    assert not may_be_of([], 1000, 99)

@@ -20,7 +20,7 @@ class Clockwork(World):
     def __init__(self) -> None:
         super().__init__()
         self.crontabs = CronTabs(
-            self.queue, self.idle.autoclusters, self.scheduler.hold, lambda: self.now
+            self.queue, self.idle.autoclusters, self.scheduler.orders.hold, lambda: self.now
         )
         self.queue.observe(self.crontabs.on_changes)
 
@@ -105,7 +105,7 @@ def test_a_schedd_that_starts_looks_at_the_jobs_it_finds() -> None:
     [other] = world.submit(1)
     assert "DeferralTime" not in job.ad
     CronTabs(
-        world.queue, world.idle.autoclusters, world.scheduler.hold, lambda: world.now
+        world.queue, world.idle.autoclusters, world.scheduler.orders.hold, lambda: world.now
     ).renew_all()
     assert job.ad.integer("DeferralTime") == NEXT
     assert "DeferralTime" not in other.ad

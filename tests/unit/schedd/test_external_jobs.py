@@ -9,30 +9,22 @@ from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.records import queue_log
 from kettle.schedd.beside import startable
-from kettle.schedd.queue import actions, exports, factory
+from kettle.schedd.queue import actions, factory
 from kettle.schedd.queue.job_queue import Job
+from unit.schedd import queue_fixture as fixture
 from unit.schedd.queue import test_exports as exports_fixture
-from unit.schedd.queue_fixture import ALICE, NOW
+from unit.schedd.queue_fixture import ALICE, NOW, give_away
 from unit.schedd.scheduler_fixture import World
 from unit.schedd.test_scheduler import act, status_of
 
 
 def export(world: World, job: Job) -> str:
     """Give a job's cluster away, as the schedd does; returns the log."""
-    request = ClassAd({"ActionIds": str(job.id)})
-    chosen = exports.choose(world.queue, request, ALICE, "export")
-    exports.check_exportable(chosen, world.scheduler.has_run)
-    text = exports.render_log(chosen, world.queue.next_cluster, NOW, "/new")
-    log = exports.NewLog.of("/folder/job_queue.log", text.encode())
-    world.queue.commit(exports.plan_export(world.queue, chosen, log))
-    world.queue.commit(exports.plan_exported(world.queue, world.queue.jobs.values(), log))
-    return text
+    return give_away(world, str(job.id), has_run=world.scheduler.orders.has_run, spool="/new")
 
 
 def take_back(world: World, job: Job) -> None:
-    request = ClassAd({"ActionIds": str(job.id)})
-    chosen = exports.choose(world.queue, request, ALICE, "unexport")
-    world.queue.commit(exports.plan_unexport(world.queue, chosen))
+    fixture.take_back(world, str(job.id))
 
 
 def test_a_job_that_is_exported_while_its_claim_is_asked_for_is_not_started() -> None:
@@ -121,7 +113,7 @@ def test_periodic_policy_leaves_exported_jobs_alone(policy: str) -> None:
     world = World()
     (job,) = world.submit(**{policy: "true"})
     export(world, job)
-    world.scheduler.apply_policy([job])
+    world.scheduler.policy.apply([job])
     assert (status_of(job), world.hands.take()) == (JobStatus.IDLE, [])
 
 
@@ -130,10 +122,10 @@ def test_a_removed_job_stays_as_long_as_another_manager_has_it() -> None:
     (job,) = world.submit()
     export(world, job)
     act(world, 3, "1.0")
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert (status_of(job), world.hands.take()) == (JobStatus.REMOVED, [])
     take_back(world, job)
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert world.hands.take() == [("009", "1.0"), ("history", "1.0", "3")]
     assert not world.queue.jobs
 
@@ -153,7 +145,7 @@ def test_policy_has_a_held_job_that_still_runs_removed_by_who_runs_it() -> None:
     world.run(job)
     act(world, 1, "1.0")
     world.hands.take()
-    world.scheduler.apply_policy([job])
+    world.scheduler.policy.apply([job])
     assert world.hands.take() == [("signal", "Remove", "1.0", "1023")]
     assert job.id in world.queue.jobs
     world.exit(job, 102)
@@ -169,7 +161,7 @@ def test_policy_has_a_released_job_that_still_runs_held_by_who_runs_it() -> None
     act(world, 1, "1.0")
     act(world, 2, "1.0")
     world.hands.take()
-    world.scheduler.apply_policy([job])
+    world.scheduler.policy.apply([job])
     assert world.hands.take() == [("signal", "Hold", "1.0", "3")]
     assert status_of(job) is JobStatus.HELD
 
@@ -187,7 +179,7 @@ def test_no_hold_or_release_is_told_behind_the_end_of_a_job(action: int, event: 
     # While that is brought to the disk, the run ends.
     world.exit(job, 100)
     world.hands.take()
-    world.scheduler.on_action(plan)
+    world.scheduler.orders.on_action(plan)
     assert status_of(job) is JobStatus.COMPLETED
     assert not [done for done in world.hands.take() if done[0] == event or "Hold" in done]
 

@@ -15,7 +15,7 @@ from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.recovery import Recovery
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
@@ -29,7 +29,7 @@ def act(world: World, action: int, ids: str, actor: object = ALICE, **more: obje
     survey, plan = plan_action(world.queue, request, actor, world.now)  # type: ignore[arg-type]
     if survey.succeeded:
         world.queue.commit(plan.transaction)
-        world.scheduler.on_action(plan)
+        world.scheduler.orders.on_action(plan)
     return survey.answer
 
 
@@ -100,11 +100,11 @@ def test_a_job_that_cannot_be_taken_out_keeps_what_it_has(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(world.journal, "append", full)
     with pytest.raises(StorageError):
-        world.scheduler.take_out([job])
+        world.scheduler.leaving.take_out([job])
     assert cleaned == []
     monkeypatch.setattr(world.journal, "append", append)
-    world.scheduler.take_out([job])
-    world.scheduler.take_out([job])
+    world.scheduler.leaving.take_out([job])
+    world.scheduler.leaving.take_out([job])
     assert cleaned == ["1.0"]
 
 
@@ -159,6 +159,112 @@ def test_an_end_that_the_queue_does_not_take_is_taken_later_and_once(
     again()
     assert world.hands.take() == []
     assert world.hands.runs == ["1.0"]
+
+
+class Odd:
+    """An observer that fails behind the next commit."""
+
+    def __init__(self, world: World) -> None:
+        self.fails = False
+        world.queue.observe(self.look)
+
+    def look(self, changes: Changes) -> None:
+        del changes
+        if self.fails:
+            self.fails = False
+            raise ValueError("an odd job")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (ShadowExit.SHOULD_HOLD, [("mail", "1.0")]),
+        (ShadowExit.EXITED, [("history", "1.0", "4")]),
+    ],
+)
+def test_an_end_that_the_queue_took_is_told_once_where_who_follows_it_fails(
+    reason: ShadowExit, told: list[tuple[str, ...]]
+) -> None:
+    world = World()
+    odd = Odd(world)
+    (job,) = world.submit()
+    claim = world.run(job)
+    odd.fails = True
+    with pytest.raises(ValueError, match="an odd job"):
+        world.exit(job, int(reason), BytesSent=100, HoldReasonCode=12)
+    for _, again in world.hands.again:
+        again()
+    assert world.hands.take() == [*told, ("release", claim.id)]
+    assert world.hands.runs == ["1.0"]
+    assert world.scheduler.statistics.counters.value("FileTransferDownloadBytes") == 100.0
+    assert (job.ad.integer("NumHolds") or 0) == (reason == ShadowExit.SHOULD_HOLD)
+    assert not world.scheduler.orders.has_run(job)
+
+
+def test_a_run_that_the_queue_took_begins_where_who_follows_it_fails() -> None:
+    world = World()
+    odd = Odd(world)
+    (job,) = world.submit()
+    claim = world.match(job)
+    odd.fails = True
+    with pytest.raises(ValueError, match="an odd job"):
+        world.grant(claim)
+    assert status_of(job) is JobStatus.RUNNING
+    assert world.hands.take()[-1] == ("start", claim.id, "1.0")
+    assert claim.phase is Phase.RUNNING
+
+
+def test_a_run_that_the_queue_does_not_take_leaves_its_job_and_its_claim_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.match(job)
+    full = Full(world, monkeypatch)
+    with pytest.raises(StorageError):
+        world.grant(claim)
+    full.lasts = False
+    assert status_of(job) is JobStatus.IDLE
+    assert world.hands.take()[-1] == ("release", claim.id)
+    assert not world.scheduler.knows_claim(claim.id)
+    assert not world.scheduler.orders.has_run(job)
+    assert world.idle.is_waiting(job.id)
+    world.run(job)
+    assert status_of(job) is JobStatus.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        ("PeriodicHold", "012"),
+        ("PeriodicRelease", "013"),
+        ("PeriodicRemove", "009"),
+    ],
+)
+def test_what_policy_wants_is_told_once_where_who_follows_the_commit_fails(
+    policy: str, told: str
+) -> None:
+    world = World()
+    odd = Odd(world)
+    held = {"JobStatus": "5"} if policy == "PeriodicRelease" else {}
+    (job,) = world.submit()
+    world.queue.update(job.id, {policy: "true", **held})
+    odd.fails = True
+    with pytest.raises(ValueError, match="an odd job"):
+        world.scheduler.policy.apply([job])
+    assert [done[0] for done in world.hands.take() if done[0] in {"009", "012", "013"}] == [told]
+
+
+def test_an_observer_that_fails_keeps_no_other_from_being_told() -> None:
+    world = World()
+    odd = Odd(world)
+    seen: list[Changes] = []
+    world.queue.observe(seen.append)
+    (job,) = world.submit()
+    odd.fails = True
+    with pytest.raises(ValueError, match="an odd job"):
+        world.queue.update(job.id, {"JobPrio": "7"})
+    assert job.id in seen[-1].changed
 
 
 def test_a_job_whose_end_is_not_taken_yet_is_started_by_nobody(
@@ -217,7 +323,7 @@ def test_a_job_that_had_ended_before_it_was_removed_leaves_when_its_end_is_taken
     full.lasts = False
     world.hands.take()
     act(world, 3, "1.0")
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert not [done for done in world.hands.take() if done[0] in {"009", "history"}]
     ((_, again),) = world.hands.again
     again()
@@ -271,6 +377,23 @@ def test_leftovers_are_claimed_at_once_for_the_next_jobs() -> None:
     too_small = ClassAd({"Name": "slot1@vm", "Memory": 50, "Requirements": True})
     world.grant(world.hands.requested[-1], ("<c>#1#3#key", too_small))
     assert [each for each in world.hands.take() if each[0] == "request"] == []
+
+
+def test_slots_that_nobody_asked_for_are_given_back() -> None:
+    world = World()
+    first, second, third = world.submit(3)
+    claim = world.match(first)
+    slots = [(f"<c>#1#{each}#key", claim.slot.copy()) for each in (1, 2, 3, 1)]
+    world.hands.take()
+    world.scheduler.on_claim_reply(claim, RequestClaimReply(True, slots, None))
+    assert world.hands.take() == [
+        ("release", "<c>#1#2#key"),
+        ("release", "<c>#1#3#key"),
+        ("start", "<c>#1#1#key", "1.0"),
+    ]
+    assert world.scheduler.running == 1
+    assert status_of(second) is status_of(third) is JobStatus.IDLE
+    assert len(world.scheduler.claims) == 1
 
 
 def test_a_job_held_while_its_claim_is_requested_gives_the_claim_to_the_next() -> None:
@@ -345,7 +468,7 @@ def test_a_job_that_stays_in_the_queue_leaves_when_its_owner_says_so() -> None:
     world.exit(job)
     assert status_of(job) is JobStatus.COMPLETED
     world.queue.update(job.id, {"Fetched": "true"})
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert ("history", "1.0", "4") in world.hands.take()
     assert not world.queue.jobs
 
@@ -549,7 +672,7 @@ def test_periodic_policy_holds_and_removes_idle_jobs() -> None:
     world = World()
     (held,) = world.submit(PeriodicHold="true")
     (gone,) = world.submit(PeriodicRemove="true")
-    world.scheduler.apply_policy(list(world.queue.jobs.values()))
+    world.scheduler.policy.apply(list(world.queue.jobs.values()))
     assert status_of(held) is JobStatus.HELD
     assert held.ad.integer("HoldReasonCode") == HoldReasonCode.JobPolicy
     assert gone.id not in world.queue.jobs
@@ -684,7 +807,7 @@ def test_a_finished_job_that_the_history_cannot_take_stays_and_is_tried_again() 
     assert world.queue.jobs.get(job.id) is job
     assert status_of(job) is JobStatus.COMPLETED
     world.hands.full = False
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert world.queue.jobs.get(job.id) is None
     assert ("history", "1.0", "4") in world.hands.take()
 
@@ -694,11 +817,11 @@ def test_a_job_beside_the_schedd_that_is_edited_to_be_over_stays_until_its_proce
     (job,) = world.submit(JobUniverse="12")
     world.hands.beside = {"1.0"}
     world.queue.update(job.id, {"JobStatus": "4"})
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     world.scheduler.on_events_written(job)
     assert world.queue.jobs.get(job.id) is job
     world.hands.beside = set()
-    world.scheduler.see_out([job])
+    world.scheduler.policy.see_out([job])
     assert world.queue.jobs.get(job.id) is None
 
 
@@ -711,7 +834,7 @@ def test_a_job_whose_log_has_no_room_for_its_end_leaves_when_it_is_written() -> 
     world.run(job)
     report = {"ExitCode": "0", SHADOW_EVENTS: WAITING}
     world.scheduler.on_shadow_exited(job.id, 100, report, reusable=True)
-    world.scheduler.apply_policy([job])
+    world.scheduler.policy.apply([job])
     assert status_of(job) is JobStatus.COMPLETED
     assert ("history", "1.0", "4") not in world.hands.take()
     world.scheduler.on_job_update(job.id, {SHADOW_EVENTS: "undefined"})
@@ -730,7 +853,7 @@ def test_a_removed_job_leaves_no_sooner_than_its_log_has_room_to_say_so() -> Non
 
     world.hands.aborted = have_no_room  # type: ignore[method-assign]
     act(world, 3, "1.0")
-    world.scheduler.apply_policy([job])
+    world.scheduler.policy.apply([job])
     assert world.hands.take() == [("009", "1.0")]
     world.queue.update(job.id, {SCHEDD_EVENTS: None})
     world.scheduler.on_events_written(job)
@@ -799,7 +922,7 @@ def test_a_record_says_when_its_job_was_seen_out_and_that_its_log_has_a_removal(
     world.run(first)
     world.exit(first)
     act(world, 3, "1.1")
-    world.scheduler.let_go(second)
+    world.scheduler.leaving.let_go(second)
     assert first.ad.integer("JobFinishedHookDone") == second.ad.integer("JobFinishedHookDone")
     assert first.ad.integer("JobFinishedHookDone") is not None
     assert "JobAbortEventLogged" not in first.ad
@@ -820,5 +943,5 @@ def test_a_removal_adds_no_end_to_the_log_of_a_job_that_was_on_its_way_out(
     assert status_of(job) is JobStatus.COMPLETED
     act(world, 3, "1.0")
     world.hands.take()
-    world.scheduler.record([job])
+    world.scheduler.leaving.record([job])
     assert world.hands.take().count(("009", "1.0")) == events

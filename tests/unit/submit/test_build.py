@@ -29,6 +29,13 @@ def test_what_a_later_job_lacks_is_undefined_there() -> None:
     assert made.cluster.get("UserLog") == '"/work/a"'
 
 
+def test_what_is_added_to_a_command_follows_what_it_had() -> None:
+    lines = "arguments = a\narguments += b\nrequirements = x\nrequirements +&&= y\nqueue\n"
+    made, _ = jobs_of(lines)
+    assert made.cluster.get("Args") == '"a b"'
+    assert (made.cluster.get("Requirements") or "").startswith("(x && y)")
+
+
 def test_own_attributes_override_commands_and_are_seen_by_requirements() -> None:
     made, _ = jobs_of("request_cpus = 1\n+RequestCpus = 8\nqueue\n")
     assert made.cluster.get("RequestCpus") == "8"
@@ -301,6 +308,21 @@ def test_sizes_below_zero_are_what_the_reference_makes_of_them() -> None:
         asked = f"request_memory = {text}\nrequest_disk = {text}\nqueue\n"
         assert values(asked, "RequestMemory") == [memory], text
         assert values(asked, "RequestDisk") == [disk], text
+
+
+def test_a_request_of_two_numbers_asks_for_the_second_when_the_first_was_too_little() -> None:
+    """What somebody means who writes 1,000 is 1 and then 000, as in the reference."""
+    for attribute, command in (
+        ("RequestMemory", "request_memory"),
+        ("RequestDisk", "request_disk"),
+    ):
+        for text in ("1,000", "1,000MB", "1,000 MB"):
+            asked = f"{command} = {text}\nqueue\n"
+            assert values(asked, attribute) == ["1"], text
+            [body] = values(asked, f"TransformBody_{attribute}")
+            assert body.endswith(f'\x1eSET {attribute} 0"')
+        with pytest.raises(SubmitError, match="0 is not greater than 0"):
+            jobs_of(f"{command} = 1,000,5\nqueue\n")
 
 
 def test_the_date_of_the_submission_and_the_names_of_a_job_are_macros() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.errors import SubmitError
-from kettle.submit.queue_statement import split_item
+from kettle.submit.queue_statement import QueueStatement, split_item
 from unit.submit.submitting import jobs_of, values
 
 
@@ -125,3 +125,18 @@ def test_items_are_split_at_each_separator(
     item: str, count: int, expected: tuple[str, ...]
 ) -> None:
     assert split_item(item, count) == expected
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("items", [None, ["", "a,1", "", " ", "b", "c,2", ""]])
+@pytest.mark.parametrize("selected", [slice(None), slice(1, None, 2)])
+def test_a_making_that_goes_on_begins_with_the_row_where_it_stopped(
+    count: int, items: list[str] | None, selected: slice
+) -> None:
+    """A schedd that starts again does not go through a million rows that have their jobs."""
+    statement = QueueStatement(count, ("x", "y"), items, "from", selected)
+    whole = [(row.index, row.step, row.values) for row in statement.rows()]
+    assert len(whole) == statement.job_count()
+    for skip in range(len(whole) + 2):
+        rest = [(row.index, row.step, row.values) for row in statement.rows(skip)]
+        assert rest == whole[skip:]

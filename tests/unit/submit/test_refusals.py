@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kettle.classad.text import LONGEST_FORMULA
 from kettle.errors import SubmitError
 from unit.submit.submitting import jobs_of, submission, values
 
@@ -140,3 +141,18 @@ def test_a_change_at_eviction_has_a_name_that_an_attribute_can_end_with(name: st
     text = f"on_evict_checks = {name}\ntransform_body_{name} = SET RequestMemory 400\nqueue\n"
     with pytest.raises(SubmitError, match=r"on_evict_checks = .* is invalid"):
         jobs_of(text)
+
+
+@pytest.mark.parametrize(
+    "command", ["rank", "requirements", "+Go", "request_memory", "on_exit_hold"]
+)
+def test_an_expression_that_takes_seconds_to_read_is_refused(command: str) -> None:
+    """A schedd that makes jobs reads them, too, and every item may bring one."""
+    text = f"{command} = 1{'+1' * (LONGEST_FORMULA // 2)}\nqueue\n"
+    with pytest.raises(SubmitError, match="is longer than 1024 KiB or has over 65536 operators"):
+        jobs_of(text)
+
+
+def test_a_string_may_be_long() -> None:
+    text = f'+Go = "{"y" * LONGEST_FORMULA}"\nqueue\n'
+    assert values(text, "Go") == [f'"{"y" * LONGEST_FORMULA}"']

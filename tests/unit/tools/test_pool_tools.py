@@ -115,7 +115,7 @@ def test_who_shows_owner_client_slot_job_runtime_and_process() -> None:
             "JobPid": 4194304,
         }
     )
-    assert condor_who.render(condor_who.Wish(), [ad]).split("\n") == [
+    assert condor_who.render(condor_who.Wish(), {"<127.0.0.1:9>": [ad]}).split("\n") == [
         "",
         "--Startd : vm has 1 job(s) running:",
         "OWNER     CLIENT    SLOT JOB   RUNTIME    PID     JOB_DIR",

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kettle.classad import parse_old_ad
+from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.queue.analysis import render_analysis
 from kettle.tools.queue.conditions import wrap
 
@@ -165,7 +165,7 @@ def test_a_job_that_takes_no_slot_has_a_warning_behind_its_conditions(
     job = parse_old_ad(JOB)
     job.update(said)
     assert f"\n\nWARNING: {warning}\n\n\n003.000:  Run " in render_analysis(
-        job, [parse_old_ad(SLOT)]
+        job, [parse_old_ad(SLOT)], ClassAd()
     )
     job.update({"JobUniverse": 9, "GridResource": "condor $$(Name)"})
     assert "meaningful" not in render_analysis(job, [parse_old_ad(SLOT)])
@@ -175,3 +175,91 @@ def test_a_job_that_cools_down_says_so() -> None:
     job = parse_old_ad(JOB)
     job.update({"JobCoolDownExpiration": 1200, "ServerTime": 1000})
     assert "\n003.000:  Job is in cool down.\n\n" in render_analysis(job, [])
+
+
+_BESIDE = """\
+003.000:  Run analysis summary ignoring user priority.  Of 1 slots on 0 machines,
+      0 slots are rejected by your job's requirements
+      {refusing} slots reject your job because of their own requirements
+      {willing} slots match and are willing to run your job
+
+{advice}
+003.000:  {state}{sentence}
+
+
+"""
+_ADVICE = """\
+WARNING:  Be advised:
+   Job did not match any machines' constraints
+   To see why, pick a machine that you think should match and add
+     -reverse -machine <name>
+   to your query.
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("universe", "status", "policy", "willing", "sentence"),
+    [
+        (12, 1, "true", True, "This schedd's StartLocalUniverse evalutes to true for this job."),
+        (12, 1, "JobPrio > 5", False, "StartLocalUniverse evalutes to false for this job."),
+        (7, 2, "NoSuch < 5", None, "StartSchedulerUniverse policy failed to evalute for this job."),
+    ],
+)
+def test_a_job_beside_its_schedd_is_told_what_that_one_thinks_of_it(
+    universe: int, status: int, policy: str, willing: bool | None, sentence: str
+) -> None:
+    """Recorded from HTCondor 25.14.1, slips included."""
+    job = parse_old_ad(JOB)
+    job.update({"JobUniverse": universe, "JobStatus": status, "JobPrio": 0})
+    name = "StartLocalUniverse" if universe == 12 else "StartSchedulerUniverse"
+    schedd = parse_old_ad(f"{name} = {policy}\n")
+    expected = _BESIDE.format(
+        refusing=int(willing is False),
+        willing=int(willing is True),
+        advice="" if willing else _ADVICE,
+        state="Job is running.\n\n" if status == 2 else "",
+        sentence="This schedd's " + sentence.removeprefix("This schedd's "),
+    )
+    slots = [parse_old_ad(SLOT)]
+    assert render_analysis(job, slots, schedd).endswith(expected)
+    assert render_analysis(job, slots, schedd, in_brief=True) == f"\n{expected}"
+    need = (
+        "WARNING: A schedd ClassAd is needed to do analysis for scheduler or Local universe jobs."
+    )
+    assert f"{need}\n\n\n" in render_analysis(job, slots)
+    assert "Run analysis" not in render_analysis(job, slots)
+
+
+def test_conditions_are_shown_in_new_syntax_and_attributes_in_old() -> None:
+    """Recorded from HTCondor 25.14.1."""
+    job = parse_old_ad(
+        "ClusterId = 1\nProcId = 0\nJobStatus = 1\nAlso = X =!= 2.5 && Y is undefined\n"
+        'Requirements = (Foo =?= 1.5) && (Bar == "a\\b") && Also\n'
+    )
+    said = render_analysis(job, [])
+    assert '    (Foo is 1.500000000000000E+00) && (Bar == "a\\\\b") && Also\n' in said
+    assert "    [0]    : Foo is 1.500000000000000E+00\n" in said
+    assert "    Also = X =!= 2.5 && Y =?= undefined\n" in said
+
+
+def test_where_there_is_no_slot_nothing_is_counted() -> None:
+    said = render_analysis(parse_old_ad(JOB), [])
+    assert "Run analysis" not in said
+    # Of conditions together none is left out.
+    table = said.partition("----- --------- ---------\n")[2]
+    assert '0  TARGET.Arch == "X86_64"\n' in table
+    assert "0  TARGET.Memory >= RequestMemory\n" in table
+
+
+def test_slots_are_named_on_demand() -> None:
+    job, slot = parse_old_ad(JOB), parse_old_ad(SLOT)
+    job["Requirements"] = False
+    slots = [slot] * 11
+    said = render_analysis(job, slots, names=True)
+    names = ", ".join([slot.string("Name") or ""] * 10)
+    assert f"     11 slots are rejected by your job's requirements: {names}, ...\n" in said
+    assert "slots are rejected by your job's requirements\n" in render_analysis(job, slots)
+    job["Requirements"] = True
+    slot["Requirements"] = False
+    assert "of their own requirements: slot1@vm\n" in render_analysis(job, [slot], names=True)

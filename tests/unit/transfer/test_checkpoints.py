@@ -62,8 +62,8 @@ def test_each_checkpoint_of_each_job_has_a_place_of_its_own() -> None:
 
 
 def test_a_checkpoint_is_restored_from_its_urls() -> None:
-    assert plan_restore("u://x/0001", "/spool/m", ENTRIES) == [
-        SendFile("/spool/m", ".MANIFEST"),
+    assert plan_restore("u://x/0001", "/spool/m", 1, ENTRIES) == [
+        SendFile("/spool/m", "_condor_checkpoint_MANIFEST.0001"),
         SendUrl("u://x/0001/state", "state"),
         SendUrl("u://x/0001/d/with blank", "d/with blank"),
     ]

@@ -103,6 +103,54 @@ def test_each_file_has_its_own_result() -> None:
     assert missing.subcode == 1 << 8
 
 
+@pytest.mark.parametrize(
+    ("values", "status", "subcode", "told"),
+    [
+        ({"TransferSuccess": False, "TransferError": "no"}, 0, 1, "no ( URL file = http://a )|"),
+        ({"TransferSuccess": False, "TransferError": "no"}, 3, 768, "no ( URL file = http://a )|"),
+        (
+            {"TransferSuccess": False}, 0, 0,
+            ("File transfer plugin /x/curl exited unexpectedly without producing an error message "
+            " ( URL file = http://a )|"),
+        ),
+        (
+            {}, 0, 0,
+            ("File transfer plugin /x/curl exited without producing a TransferSuccess result "
+            " (http://a)|"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_plug_in_calls_a_failure_is_one_however_it_ends_itself(
+    values: dict[str, object], status: int, subcode: int, told: str
+) -> None:
+    """The words and subcodes are those of a real pool's output."""
+    [only] = judge([("http://a", "1")], result(TransferUrl="http://a", **values), Ran(status))
+    assert (only.subcode, only.told, only.orderly) == (subcode, told, status == 0)
+    assert only.broke == f"non-zero exit ({status}) from /x/curl"
+
+
+def test_a_plug_in_that_fails_and_calls_no_file_a_failure_is_told_of_as_such() -> None:
+    [only] = judge([("http://a", "1")], GOOD, Ran(3))
+    assert only.error == (
+        "File transfer plugin /x/curl failed unexpectedly with exit code 3, "
+        "did not report a TransferError message."
+    )
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_what_a_job_has_for_plug_ins_reaches_them_as_their_protocol_says(version: int) -> None:
+    job = ClassAd({})
+    for name in ("PluginData", "http_PluginData", "s3_PluginData"):
+        job.insert_text(name, f'[ for = "{name}" ]')
+    text = render_requests([("http://a", "1")], job, version)
+    got = [sorted(name.lower() for name in ad) for ad in parse_ads(text)]
+    file = ["localfilename", "url"]
+    assert got == {
+        2: [["http_plugindata", "localfilename", "plugindata", "url"]],
+        4: [["plugindata"], ["http_plugindata", "protocol"], file],
+    }.get(version, [file])
+
+
 def test_a_plug_in_that_crashed_has_moved_nothing() -> None:
     [only] = judge([("http://a", "1")], "garbage [", Ran(-6))
     assert only.subcode == 6

@@ -11,6 +11,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
+from kettle.shadow.endings import transfer_reason
+from kettle.starter.outcome import told_reason
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Item, PutUrls, ReportUrl, SendDirectory, SendFile, SendUrl
@@ -236,10 +238,35 @@ def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
     assert received.failure is not None
 
 
+TOLD = "no room ( URL file = shelf://b/out )|"
+
+
+def test_a_plug_in_that_says_that_it_did_not_bring_a_file_is_told_of_in_its_own_words() -> None:
+    # Observed of a real pool, whose plug-in ended with 3.
+    def fetch(wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
+        [(url, path)] = wanted
+        told, how = f"coded ( URL file = {url} )|", "non-zero exit (3) from /p/tst"
+        return [UrlResult(url, path, error="coded", subcode=768, broke=how, told=told)]
+
+    sent, received = run_pair(
+        upload([SendUrl("tst://h/x", "x")], MemoryDisk(), SHADOW),
+        download(Landing("/box", {}).path_for, MemoryDisk(), STARTER, fetch=fetch),
+    )
+    assert told_reason(received) == (
+        "FILETRANSFER:1:non-zero exit (3) from /p/tst. |Error: coded ( URL file = tst://h/x )|"
+    )
+    detail = sent.detail
+    assert detail == "coded ( URL file = tst://h/x )|"
+    assert transfer_reason("input", "ap", "slot1@ep", here_failed=False, detail=detail) == (
+        "Transfer input files failure at execution point slot1@ep using protocol tst. "
+        "Details: coded ( URL file = tst://h/x )|"
+    )
+
+
 def test_a_plug_in_that_breaks_over_an_upload_is_told_of_in_its_own_words() -> None:
     # Observed of a real pool, whose plug-in ended with 1.
     how = "non-zero exit (1) from /p/shelf"
-    report = ReportUrl("out", "shelf://b/out", False, "no room", 256, broke=how)
+    report = ReportUrl("out", "shelf://b/out", False, "no room", 256, broke=how, told=TOLD)
     items = [PutUrls(("out",), lambda: [report])]
     sent, received = carry(items, MemoryDisk(), MemoryDisk())
     assert sent.failure is not None

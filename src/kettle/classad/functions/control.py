@@ -18,6 +18,11 @@ from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 from kettle.errors import ClassAdSyntaxError
 
+# What a letter counts as that is read as part of an expression, or a node that is written as text;
+# and how many nodes an expression may have for each step of its weight.
+_READ_BYTES: Final = 32
+_NODES_OF_A_STEP: Final = 8
+
 
 def if_then_else(state: State, arguments: tuple[Expr, ...]) -> Value:
     """`ifThenElse(condition, yes, no)`."""
@@ -36,8 +41,11 @@ def evaluate_text(state: State, values: list[Value]) -> Value:
     value = values[0]
     if value is UNDEFINED or value is ERROR:
         return value
+    text = text_of(value)
+    # What reads it, and what it then is, cost more than its letters.
+    state.spend(_READ_BYTES * len(text))
     try:
-        expr = parse_expression(text_of(value))
+        expr = parse_expression(text)
     except ClassAdSyntaxError:
         return ERROR
     return expr.closure(state)
@@ -53,7 +61,10 @@ def unparse_attribute(state: State, arguments: tuple[Expr, ...]) -> Value:
     if not isinstance(argument, AttributeReference):
         return ERROR
     found = state.ad.entry(argument.key) if state.ad is not None else None
-    return "" if found is None else pretty(found)
+    if found is None:
+        return ""
+    state.spend(_READ_BYTES * _NODES_OF_A_STEP * found.weight)
+    return pretty(found)
 
 
 def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
@@ -64,6 +75,7 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     if found is None:
         return ERROR
     expr, ad = found
+    state.spend(_READ_BYTES * (_NODES_OF_A_STEP * expr.weight + len(ad.names())))
     _, external = find_references(expr, ad)
     names = sorted({name.rpartition(".")[2] for name in external} - {""}, key=str.lower)
     if len(arguments) == 1:
@@ -71,11 +83,11 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     pattern = arguments[1].closure(state)
     if not isinstance(pattern, str):
         return ERROR
-    compiled = compile_pattern(pattern, "i")
+    compiled = compile_pattern(pattern, "i", state)
     if compiled is None:
         return ERROR
     try:
-        return bool(pattern) and matches_any(compiled, names)
+        return bool(pattern) and matches_any(state, compiled, names)
     except TimeoutError:
         return ERROR
 

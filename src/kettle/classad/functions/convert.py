@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final
 
@@ -19,6 +20,8 @@ from kettle.classad.values import (
 )
 from kettle.patterns import late_pattern
 
+# What an element counts as.
+_ELEMENT_BYTES: Final = 64
 _NUMBER: Final = late_pattern(
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(inf(?:inity)?|nan)"
     r"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))",
@@ -42,8 +45,16 @@ def number_in(text: str) -> float | None:
         return None
     sign = -1.0 if found.group(1) == "-" else 1.0
     if found.group(2):
-        return sign * int(found.group(2), 16)
+        return sign * _real(int(found.group(2), 16))
     return sign * float(found.group(3) or found.group(4))
+
+
+def _real(number: int) -> float:
+    """Return an integer of any size as a real, as strtod reads it: infinite beyond all reals."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def real_of(value: Value) -> float | None:
@@ -66,8 +77,11 @@ def first_special(values: list[Value]) -> Value | None:
 
 
 def elements_of(state: State, items: ExprList) -> list[Value]:
-    """Return the values of a list's elements."""
-    return [state.evaluate_in(element, items.scope) for element in items.elements]
+    """Return the values of a list's elements; SpentError if they are too long together."""
+    values = [state.evaluate_in(element, items.scope) for element in items.elements]
+    texts = sum(len(value) for value in values if type(value) is str)
+    state.spend(_ELEMENT_BYTES * len(values) + texts)
+    return values
 
 
 def list_of(values: list[Value]) -> ExprList:

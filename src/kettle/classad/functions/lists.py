@@ -24,6 +24,8 @@ from kettle.classad.operators import (
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 
+# What a part of a text counts as.
+_PART_BYTES: Final = 64
 _COMPARISONS: Final[dict[str, Operation]] = {
     "<": less,
     "<=": less_or_equal,
@@ -77,7 +79,7 @@ def _joined(state: State, between: str, items: list[Value]) -> Value:
     return joined
 
 
-def split(_state: State, values: list[Value]) -> Value:
+def split(state: State, values: list[Value]) -> Value:
     """`split(text[, separators])`."""
     if len(values) not in (1, 2):
         return ERROR
@@ -87,7 +89,15 @@ def split(_state: State, values: list[Value]) -> Value:
         return ERROR
     if not separators:
         return list_of([text] if text else [])
-    return list_of([part for part in re.split(f"[{re.escape(separators)}]", text) if part])
+    parts = [part for part in re.split(f"[{re.escape(separators)}]", text) if part]
+    state.spend(_PART_BYTES * len(parts))
+    return list_of(parts)
+
+
+def _charge_comparisons(state: State, value: Value, items: list[Value]) -> None:
+    """Count that a text is compared with each of the items that are texts."""
+    if isinstance(value, str):
+        state.spend(len(value) * sum(type(item) is str for item in items))
 
 
 def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
@@ -103,7 +113,9 @@ def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
             return UNDEFINED
         if not isinstance(items, ExprList):
             return ERROR
-        return any(same(value, item) is True for item in elements_of(state, items))
+        found = elements_of(state, items)
+        _charge_comparisons(state, value, found)
+        return any(same(value, item) is True for item in found)
 
     return call
 
@@ -120,7 +132,9 @@ def _comparing(decisive: bool) -> StrictCall:
         compare = _COMPARISONS.get(name)
         if compare is None:
             return ERROR
-        for item in elements_of(state, items):
+        found = elements_of(state, items)
+        _charge_comparisons(state, value, found)
+        for item in found:
             outcome = compare(item, value)
             if outcome is ERROR:
                 return ERROR

@@ -9,22 +9,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from sys import getsizeof
 from typing import Final, Protocol, TypeVar
 
+from kettle.classad.context import AMBIENT
 from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
-from kettle.classad.state import State
+from kettle.classad.state import PATTERN_SECONDS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.perl_patterns import compile_perl
+from kettle.remembered import Allowance, Answers, Memory
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_CHOICES: Final = re.compile(rb"[|(*+?{\\]")
 _GROUP: Final = re.compile(rb"\\([0-9])")
 # Limit: a pattern longer than this is ERROR.
 _MAX_PATTERN: Final = 65_536
-# Limit: patterns remembered as too slow; when full, all are forgotten.
-_MOST_SLOW: Final = 1000
-# From this many bytes on even one repetition is bounded: it may cost their square.
+# Limit: so is one that takes more bytes than this when it is compiled. Any other must be
+# remembered: an expression is evaluated for thousands of slots.
+_LARGEST_COMPILED: Final = 1280 * 1024
+# Limit: the bytes of the compiled patterns that are remembered, of those among them of which it is
+# known whether they may backtrack, and of what is known of those that are too slow.
+_MOST_COMPILED: Final = 6 * 1024 * 1024
+_MOST_JUDGED: Final = 1024 * 1024
+_MOST_SLOW: Final = 512 * 1024
+_SLOW_BYTES: Final = 300
+# What Python keeps of a group that has a name.
+_NAME_BYTES: Final = 200
+# Texts from this many bytes on are long ones.
 _LONG_TEXT: Final = 4096
 # What a match counts as beside what it becomes.
 _MATCH_BYTES: Final = 64
@@ -32,31 +44,113 @@ _MATCH_BYTES: Final = 64
 _T = TypeVar("_T")
 
 
-@lru_cache(maxsize=1024)
-def compile_pattern(pattern: str, options: str) -> re.Pattern[bytes] | None:
-    """Return the compiled pattern, None if it is none."""
-    if len(pattern) > _MAX_PATTERN:
-        return None
-    flags = 0
-    for letter in options:
-        # The letter of Perl's that are the same whatever their case are none.
-        flags |= _FLAGS.get(letter.lower(), 0)
+class Purse(Protocol):
+    """What the patterns of one question draw their time from; the state of an evaluation is one."""
+
+    pattern_seconds: float
+
+
+class _OwnPurse:
+    """The time of patterns that belong to no evaluation."""
+
+    __slots__ = ("pattern_seconds",)
+
+    def __init__(self) -> None:
+        self.pattern_seconds = PATTERN_SECONDS
+
+
+def compile_pattern(
+    pattern: str, options: str, purse: Purse | None = None
+) -> re.Pattern[bytes] | None:
+    """Return the compiled pattern, None if it is none, or takes too long to compile."""
+    key = pattern, _flags[options] if options else 0
+    found = _find_compiled(key)
+    if found is None and len(pattern) <= _MAX_PATTERN and key not in _compiled:
+        purse = _OwnPurse() if purse is None else purse
+        had_time = _has_time(purse)
+        try:
+            found = _SEARCHING.bounded(lambda: _compile(*key), purse)
+        except TimeoutError:
+            if not had_time:
+                return None
+        finally:
+            _python.count(len(pattern))
+        cost = 0 if found is None else _pattern_bytes(found)
+        if cost > _LARGEST_COMPILED:
+            found, cost = None, 0
+        _compiled.keep(key, found, getsizeof(key) + getsizeof(pattern) + cost)
+    return found
+
+
+def _add_up(options: str) -> int:
+    # The letters of Perl's that are the same whatever their case are none.
+    return sum(
+        _FLAGS[letter] for letter in _FLAGS if letter in options or letter.upper() in options
+    )
+
+
+# Limit: the bytes of the options that are remembered.
+_flags: Final = Answers(_add_up, 16 * 1024)
+
+
+def _compile(pattern: str, flags: int) -> re.Pattern[bytes] | None:
     try:
         return compile_perl(pattern.encode("utf-8", "surrogateescape"), flags)
     except (re.error, OverflowError, RecursionError):
         return None
 
 
+def _has_time(purse: Purse) -> bool:
+    """Tell whether what does not end in the time that is left is too slow by itself."""
+    return purse.pattern_seconds >= PATTERN_SECONDS / 2
+
+
+def _pattern_bytes(pattern: re.Pattern[bytes]) -> int:
+    """Return what a compiled pattern takes in memory."""
+    names = _NAME_BYTES * len(pattern.groupindex) + 8 * pattern.groups
+    return getsizeof(pattern) + getsizeof(pattern.pattern) + names
+
+
+class _PythonsOwn:
+    """What Python remembers of patterns by itself: the last 512, however long they are."""
+
+    __slots__ = ("characters",)
+    # Limit: characters of patterns after which it has to forget them; what is compiled is up to
+    # twenty times as long.
+    most: Final = 64 * 1024
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def count(self, characters: int) -> None:
+        """Take note of a pattern that was compiled."""
+        self.characters += characters
+        if self.characters > self.most:
+            re.purge()
+            self.characters = 0
+
+
+_python: Final = _PythonsOwn()
+_compiled: Final[Memory[tuple[str, int], re.Pattern[bytes] | None]] = Memory(
+    Allowance(_MOST_COMPILED, largest=_MOST_COMPILED // 2)
+)
+_find_compiled: Final = _compiled.get
+
+
 class Bound(Protocol):
     """Calls what searches, and returns what that returns."""
 
-    def __call__(self, search: Callable[[], _T]) -> _T:
-        """Raise TimeoutError where it takes too long."""
+    def __call__(self, search: Callable[[], _T], purse: Purse) -> _T:
+        """Take its time out of the purse; raise TimeoutError where there is too little."""
 
 
-def unbounded(search: Callable[[], _T]) -> _T:
-    """Call it without a bound, as tools do: there it is the user's own time."""
-    return search()
+def unbounded(search: Callable[[], _T], purse: Purse) -> _T:
+    """Call it without a bound, where the process has none to be installed."""
+    install, AMBIENT.install_bound = AMBIENT.install_bound, None
+    if install is None:
+        return search()
+    install()
+    return _SEARCHING.bounded(search, purse)
 
 
 class _Searching:
@@ -66,8 +160,8 @@ class _Searching:
 
     def __init__(self) -> None:
         self.bounded: Bound = unbounded
-        # With the kind of texts, so that long ones from a peer spoils no pattern of the policy.
-        self.too_slow: set[tuple[re.Pattern[bytes], str]] = set()
+        # With the kind of texts, so that long ones from a peer spoil no pattern of the policy.
+        self.too_slow: Memory[tuple[int, int, str], None] = Memory(Allowance(_MOST_SLOW))
 
 
 _SEARCHING: Final = _Searching()
@@ -78,18 +172,19 @@ def set_bound(bound: Bound) -> None:
     _SEARCHING.bounded = bound
 
 
-@lru_cache(maxsize=1024)
-def _may_backtrack(pattern: re.Pattern[bytes]) -> bool:
-    """Tell whether there are repetitions enough to multiply each other."""
-    repetitions = sum(map(pattern.pattern.count, (b"*", b"+", b"?", b"{")))
-    return repetitions > 1 or (repetitions == 1 and b"|" in pattern.pattern)
+def _can_backtrack(pattern: re.Pattern[bytes]) -> bool:
+    """Tell whether there is anything in the pattern that can match in more than one way."""
+    return _CHOICES.search(pattern.pattern) is not None
 
 
-def _search(pattern: re.Pattern[bytes], raw: bytes, start: int = 0) -> re.Match[bytes] | None:
+_may_backtrack: Final = Answers(_can_backtrack, _MOST_JUDGED, _pattern_bytes)
+
+
+def _search(purse: Purse, pattern: re.Pattern[bytes], raw: bytes) -> re.Match[bytes] | None:
     """Search; TimeoutError where that takes too long, from then on at once."""
-    if len(raw) < _LONG_TEXT and not _may_backtrack(pattern):
-        return pattern.search(raw, start)
-    return _bounded(pattern, _kind("one", len(raw)), lambda: pattern.search(raw, start))
+    if len(raw) < _LONG_TEXT and not _may_backtrack[pattern]:
+        return pattern.search(raw)
+    return _bounded(purse, pattern, _kind("one", len(raw)), lambda: pattern.search(raw))
 
 
 def search_in_time(pattern: re.Pattern[bytes], raw: bytes) -> re.Match[bytes] | None:
@@ -98,7 +193,7 @@ def search_in_time(pattern: re.Pattern[bytes], raw: bytes) -> re.Match[bytes] | 
     For a pattern of the administrator's own and texts of strangers: one of them must not spoil it
     for all others.
     """
-    return _SEARCHING.bounded(lambda: pattern.search(raw))
+    return _SEARCHING.bounded(lambda: pattern.search(raw), _OwnPurse())
 
 
 def matching(pattern: re.Pattern[bytes], texts: Sequence[str]) -> list[str]:
@@ -107,29 +202,44 @@ def matching(pattern: re.Pattern[bytes], texts: Sequence[str]) -> list[str]:
     TimeoutError where all of them together take longer than one search may, from then on at once.
     """
     kind = _kind("many", sum(map(len, texts)))
-    return _bounded(pattern, kind, lambda: [text for text in texts if pattern.search(_bytes(text))])
+    return _bounded(
+        _OwnPurse(),
+        pattern,
+        kind,
+        lambda: [text for text in texts if pattern.search(_bytes(text))],
+    )
 
 
-def matches_any(pattern: re.Pattern[bytes], texts: Sequence[str]) -> bool:
+def matches_any(purse: Purse, pattern: re.Pattern[bytes], texts: Sequence[str]) -> bool:
     """Tell whether the pattern matches in one of the texts, up to the first; see `matching`."""
     kind = _kind("many", sum(map(len, texts)))
-    return _bounded(pattern, kind, lambda: any(pattern.search(_bytes(text)) for text in texts))
+    return _bounded(
+        purse, pattern, kind, lambda: any(pattern.search(_bytes(text)) for text in texts)
+    )
 
 
 def _kind(number: str, size: int) -> str:
     return f"{number} long" if size >= _LONG_TEXT else number
 
 
-def _bounded(pattern: re.Pattern[bytes], kind: str, search: Callable[[], _T]) -> _T:
-    if (pattern, kind) in _SEARCHING.too_slow:
+def _bounded(purse: Purse, pattern: re.Pattern[bytes], kind: str, search: Callable[[], _T]) -> _T:
+    slow = _SEARCHING.too_slow
+    if slow and _slow_key(pattern, kind) in slow:
         raise TimeoutError
+    had_time = _has_time(purse)
     try:
-        return _SEARCHING.bounded(search)
+        return _SEARCHING.bounded(search, purse)
     except TimeoutError:
-        if len(_SEARCHING.too_slow) >= _MOST_SLOW:
-            _SEARCHING.too_slow.clear()
-        _SEARCHING.too_slow.add((pattern, kind))
+        if not had_time:
+            # The others of the same evaluation took the time: this one may be innocent.
+            raise
+        slow.keep(_slow_key(pattern, kind), None, _SLOW_BYTES)
         raise
+
+
+def _slow_key(pattern: re.Pattern[bytes], kind: str) -> tuple[int, int, str]:
+    # By their hashes, which no stranger can make equal: what is slow may be long, too.
+    return hash(pattern.pattern), pattern.flags, kind
 
 
 def _in_time(call: StrictCall) -> StrictCall:
@@ -148,7 +258,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def regexp(_state: State, values: list[Value]) -> Value:
+def regexp(state: State, values: list[Value]) -> Value:
     """`regexp(pattern, text[, options])`."""
     if len(values) not in (2, 3):
         return ERROR
@@ -159,8 +269,8 @@ def regexp(_state: State, values: list[Value]) -> Value:
     options = values[2] if len(values) == 3 else ""
     if not (isinstance(pattern, str) and isinstance(text, str) and isinstance(options, str)):
         return ERROR
-    compiled = compile_pattern(pattern, options)
-    return ERROR if compiled is None else _search(compiled, _bytes(text)) is not None
+    compiled = compile_pattern(pattern, options, state)
+    return ERROR if compiled is None else _search(state, compiled, _bytes(text)) is not None
 
 
 def regexp_member(state: State, values: list[Value]) -> Value:
@@ -174,7 +284,7 @@ def regexp_member(state: State, values: list[Value]) -> Value:
     options = values[2] if len(values) == 3 else ""
     if not (isinstance(pattern, str) and isinstance(items, ExprList) and isinstance(options, str)):
         return ERROR
-    compiled = compile_pattern(pattern, options)
+    compiled = compile_pattern(pattern, options, state)
     if compiled is None:
         return ERROR
     result: Value = False
@@ -183,43 +293,65 @@ def regexp_member(state: State, values: list[Value]) -> Value:
             result = UNDEFINED
         elif not isinstance(item, str):
             return ERROR
-        elif _search(compiled, _bytes(item)):
+        elif _search(state, compiled, _bytes(item)):
             return True
     return result
 
 
 def substitute(state: State, pattern: str, text: str, template: str, options: str) -> Value:
     """Return the template with the groups of the match filled in; ERROR if one is missing."""
-    compiled = compile_pattern(pattern, options)
+    compiled = compile_pattern(pattern, options, state)
     if compiled is None:
         return ERROR
-    whole, everywhere = "f" in options, "g" in options
     raw, form = _bytes(text), _bytes(template)
+    return _bounded(
+        state,
+        compiled,
+        _kind("many" if "g" in options else "one", len(raw)),
+        lambda: _substituted(state, compiled, raw, form, options),
+    )
+
+
+def _substituted(
+    state: State, compiled: re.Pattern[bytes], raw: bytes, form: bytes, options: str
+) -> Value:
+    whole, everywhere = "f" in options, "g" in options
     pieces: list[bytes] = []
     position = 0
-    found = _search(compiled, raw)
-    while found is not None:
+    was_empty = False
+    for found in compiled.finditer(raw):
+        if was_empty and found.start() > position:
+            pieces.append(raw[position : position + 1])
+            position += 1
         filled = _fill(state, form, found)
-        if filled is None or (everywhere and found.end() == found.start()):
-            return ERROR
-        if not state.charge(_MATCH_BYTES + len(filled)):
+        if filled is None or not state.charge(_MATCH_BYTES + len(filled)):
             return ERROR
         if whole:
             pieces.append(raw[position : found.start()])
         pieces.append(filled)
         position = found.end()
-        found = _search(compiled, raw, position) if everywhere else None
+        was_empty = position == found.start()
+        if not everywhere:
+            break
+    if everywhere and was_empty:
+        if position == len(raw):
+            # Source: observed, an empty match at the end is an error where all are wanted.
+            return ERROR
+        pieces.append(raw[position : position + 1])
+        position += 1
     if whole:
         pieces.append(raw[position:])
     return b"".join(pieces).decode("utf-8", "surrogateescape")
 
 
 def _fill(state: State, form: bytes, found: re.Match[bytes]) -> bytes | None:
+    """Return the template with its groups; one before the last that took part may be empty."""
     pieces: list[bytes] = []
     position = 0
+    last = max((one for one in range(found.re.groups + 1) if found.start(one) >= 0), default=0)
     for reference in _GROUP.finditer(form):
         number = int(reference.group(1))
-        text = found.group(number) if number <= found.re.groups else None
+        text = (found.group(number) or b"") if number <= last else None
         if text is None or not state.charge(len(text)):
             return None
         pieces += [form[position : reference.start()], text]

@@ -10,14 +10,18 @@ from kettle.classad.functions.convert import number_in
 from kettle.classad.functions.regex import compile_pattern, matches_any
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import State
-from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_integer
+from kettle.classad.values import ERROR, UNDEFINED, Value, saturate_integer
 from kettle.patterns import late_pattern
 
 # Membership also splits at tabs.
 _DEFAULT: Final = " ,"
 _MEMBERSHIP: Final = " ,\t"
-_INTEGER: Final = late_pattern(r"[+-]?[0-9]+\Z")
+# Compat: what the reference takes for an integer, `1-2` too, of which it reads the 1.
+_INTEGER: Final = late_pattern(r"[-+0-9]+\Z")
+# What a number that is read counts as.
+_NUMBER_BYTES: Final = 32
 _GREATEST_FLOAT: Final = 3.4028234663852886e38
+_LEAST_FLOAT: Final = 1.1754943508222875e-38
 
 
 def items_of(text: str, separators: str = _DEFAULT) -> list[str]:
@@ -39,55 +43,56 @@ def size(_state: State, values: list[Value]) -> Value:
     return ERROR if texts is None else len(items_of(*texts))
 
 
-def _numeric(combine: Callable[[list[int] | list[float]], Value]) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+def _numeric(combine: Callable[[list[float]], float], empty: Value = UNDEFINED) -> StrictCall:
+    """Return a function of the items as reals; an integer, cut off, if all look like integers."""
+
+    def call(state: State, values: list[Value]) -> Value:
         texts = _arguments(values, 1)
         if texts is None:
             return ERROR
         items = items_of(*texts)
-        if items and all(_INTEGER.match(item) for item in items):
-            return combine([wrap_integer(int(item)) for item in items])
+        state.spend(_NUMBER_BYTES * len(items))
         numbers: list[float] = []
         for item in items:
             number = number_in(item)
             if number is None:
                 return ERROR
             numbers.append(number)
-        return combine(numbers)
+        if not numbers:
+            return empty
+        result = combine(numbers)
+        return saturate_integer(result) if all(map(_INTEGER.match, items)) else result
 
     return call
 
 
-def _sum(numbers: list[int] | list[float]) -> Value:
-    result = sum(numbers) if numbers else 0.0
-    return wrap_integer(result) if isinstance(result, int) else result
+def _sum(numbers: list[float]) -> float:
+    result = 0.0
+    for number in numbers:
+        result += number
+    return result
 
 
-def _average(numbers: list[int] | list[float]) -> Value:
-    if not numbers:
-        return 0.0
-    result = _sum(numbers)
-    if isinstance(result, int):
-        quotient = abs(result) // len(numbers)
-        return -quotient if result < 0 else quotient
-    assert isinstance(result, float)
-    return result / len(numbers)
+def _average(numbers: list[float]) -> float:
+    return _sum(numbers) / len(numbers)
 
 
-def _smallest(numbers: list[int] | list[float]) -> Value:
-    if not numbers:
-        return UNDEFINED
-    return min(numbers) if isinstance(numbers[0], int) else min(_GREATEST_FLOAT, *numbers)
+# Compat: the reference begins with the greatest and the smallest positive number of 32 bits, and
+# goes on with whatever is better; so a NaN never is.
+def _smallest(numbers: list[float]) -> float:
+    result = _GREATEST_FLOAT
+    for number in numbers:
+        if number < result:
+            result = number
+    return result
 
 
-def _greatest(numbers: list[int] | list[float]) -> Value:
-    if not numbers:
-        return UNDEFINED
-    if not isinstance(numbers[0], int):
-        return max(-_GREATEST_FLOAT, *numbers)
-    # Compat: integers are compared with the smallest positive double, cut off to an integer.
-    greatest = max(0, *numbers)
-    return greatest if float(greatest) < 2.0**63 else -(1 << 63)
+def _greatest(numbers: list[float]) -> float:
+    result = _LEAST_FLOAT
+    for number in numbers:
+        if number > result:
+            result = number
+    return result
 
 
 def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) -> StrictCall:
@@ -135,19 +140,19 @@ def intersect(_state: State, values: list[Value]) -> Value:
     return bool(set(items_of(texts[0], separators)) & set(items_of(texts[1], separators)))
 
 
-def regexp_member(_state: State, values: list[Value]) -> Value:
+def regexp_member(state: State, values: list[Value]) -> Value:
     """`stringList_regexpMember(pattern, list[, separators[, options]])`."""
     if len(values) not in (2, 3, 4):
         return ERROR
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(values):
         return ERROR
-    compiled = compile_pattern(texts[0], texts[3] if len(texts) == 4 else "")
+    compiled = compile_pattern(texts[0], texts[3] if len(texts) == 4 else "", state)
     if compiled is None:
         return ERROR
     items = items_of(texts[1], texts[2] if len(texts) > 2 else _DEFAULT)
     try:
-        return matches_any(compiled, items)
+        return matches_any(state, compiled, items)
     except TimeoutError:
         return ERROR
 
@@ -158,10 +163,10 @@ STRING_LISTS: Final[tuple[Function, ...]] = (
            size, ('stringListSize("a, b")', "2")),
     strict("stringListSum", "stringListSum(list[, separators])",
            "The sum of the items, an integer if they all are.",
-           _numeric(_sum), ('stringListSum("1,2")', "3")),
+           _numeric(_sum, 0.0), ('stringListSum("1,2")', "3")),
     strict("stringListAvg", "stringListAvg(list[, separators])",
            "The mean of the items; of integers, cut off to an integer.",
-           _numeric(_average), ('stringListAvg("1,3")', "2")),
+           _numeric(_average, 0.0), ('stringListAvg("1,3")', "2")),
     strict("stringListMin", "stringListMin(list[, separators])", "The smallest item.",
            _numeric(_smallest), ('stringListMin("3,1,2")', "1")),
     strict("stringListMax", "stringListMax(list[, separators])", "The greatest item.",

@@ -16,6 +16,8 @@ from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns import late_pattern
 
 _BLANKS: Final = " \t\n\r"
+# What a word of arguments counts as.
+_WORD_BYTES: Final = 64
 _TO_QUOTE: Final = late_pattern(r"[ \t\n\r']+")
 
 
@@ -120,7 +122,7 @@ def list_to_arguments(state: State, values: list[Value]) -> Value:
     return " ".join(words)
 
 
-def arguments_to_list(_state: State, values: list[Value]) -> Value:
+def arguments_to_list(state: State, values: list[Value]) -> Value:
     """`argsToList(text[, version])`."""
     if len(values) not in (1, 2) or not isinstance(values[0], str):
         return ERROR
@@ -128,7 +130,10 @@ def arguments_to_list(_state: State, values: list[Value]) -> Value:
     if version is None:
         return ERROR
     words = values[0].split() if version == 1 else split_arguments(values[0])
-    return ERROR if words is None else list_of(list(words))
+    if words is None:
+        return ERROR
+    state.spend(_WORD_BYTES * len(words))
+    return list_of(list(words))
 
 
 def user_home(state: State, values: list[Value]) -> Value:

@@ -26,6 +26,8 @@ from kettle.classad.values import (
     wrap_32,
 )
 
+# Of formatTime's template and text.
+_LONGEST_TEMPLATE: Final = 1022
 # Limit: moments further from the epoch than this (some 30 thousand years) are ERROR.
 _FARTHEST: Final = 1 << 40
 
@@ -193,6 +195,8 @@ def format_time(state: State, values: list[Value]) -> Value:
     template = values[1] if len(values) == 2 else "%c"
     if not isinstance(template, str):
         return ERROR
+    # Compat: a longer one is cut, as in the reference.
+    template = template[:_LONGEST_TEMPLATE]
     seconds, zone = 0, "UTC"
     if isinstance(value, ClassAd):
         fields: Fields | None = _fields_in(value)
@@ -205,7 +209,11 @@ def format_time(state: State, values: list[Value]) -> Value:
         zone = state.context.zone_name(seconds)
     else:
         return ERROR
-    return ERROR if fields is None else format_fields(template, fields, seconds, zone)
+    if fields is None:
+        return ERROR
+    text = format_fields(template, fields, seconds, zone)
+    # Limit: where a width makes more of it the reference gives what lies in its memory.
+    return text if len(text) <= _LONGEST_TEMPLATE else ERROR
 
 
 def _fields_in(ad: ClassAd) -> Fields:

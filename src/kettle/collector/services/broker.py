@@ -56,9 +56,23 @@ class IdFile:
                 return
             self._lines += 1
             self._runtime.files.append(self._path, encode_ids([new]), mode=0o600)
-            await self._runtime.files.sync(self._path)
+            await self._sync()
         except StorageError as error:
             self._fail(error)
+
+    async def _sync(self) -> None:
+        """Sync the file; where a sync has failed it is written as a whole.
+
+        The kernel tells of a lost write once: who comes after whom it was told to hears nothing.
+        """
+        try:
+            await self._runtime.files.sync(self._path)
+        except BaseException:
+            # Also where nobody waits any longer.
+            self._lines = None
+            raise
+        if self._lines is None:
+            self._write_whole()
 
     def tidy(self) -> None:
         """Write the file anew if most of it is about daemons that are forgotten."""

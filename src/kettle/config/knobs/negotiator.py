@@ -52,11 +52,11 @@ class NegotiatorKnobs:
     )
     GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = integer(
         "3",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How often in a cycle what groups found no slots for is handed on to others.",
     )
     GROUP_QUOTA_ROUND_ROBIN_RATE = real(
         "1.0e100",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Weight by which the group that lacks most grows in each turn of all, at least 1.",
     )
     GROUP_SORT_EXPR = expression(
         (
@@ -102,7 +102,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_CROSS_SLOT_PRIOS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether slots tell of the users of their neighbours, as in slot1_RemoteUserPrio.",
     )
     NEGOTIATOR_CYCLE_DELAY = seconds(
         "0", doc="Shortest pause between the end of a cycle and the start of the next."
@@ -117,7 +117,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_DEPTH_FIRST = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs that are alike fill one partitionable slot before the next is looked at.",
     )
     NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES = boolean(
         "false",
@@ -125,7 +125,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_IGNORE_USER_PRIORITIES = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether who comes first may take all there is; shares of users count for nothing.",
     )
     NEGOTIATOR_INFORM_STARTD = boolean(
         "false",
@@ -149,7 +149,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MATCH_EXPRS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Knobs whose expressions matched slots have, as NegotiatorMatchExpr<knob>.",
     )
     NEGOTIATOR_MATCH_LOG = path(
         "$(LOG)/MatchLog",

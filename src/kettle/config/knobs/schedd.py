@@ -427,6 +427,10 @@ class ScheddKnobs:
         "",
         doc="Known list of words; no part of Kettle acts on it yet.",
     )
+    TRANSFORM_FACTORY_AND_JOB_ADS = boolean(
+        "true",
+        doc="Whether JOB_TRANSFORM_ rules change each job that is made late, not its cluster only.",
+    )
     TRUNC_SCHED_LOG_ON_OPEN = boolean(
         "false",
         doc="Whether the daemon empties its log when it starts.",

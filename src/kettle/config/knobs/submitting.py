@@ -64,6 +64,10 @@ class SubmitKnobs:
         "128",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
+    JOB_TRANSFORM_NAMES = listing(
+        "",
+        doc="Names of the rules that change every submitted job, in order (JOB_TRANSFORM_name).",
+    )
     SUBMIT_ALLOW_GETENV = boolean(
         "true",
         doc="Whether `getenv = true` is allowed.",
@@ -96,7 +100,7 @@ class SubmitKnobs:
     )
     SUBMIT_REQUIREMENT_NAMES = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Names of the conditions that every submitted job must meet (SUBMIT_REQUIREMENT_name).",
     )
     SUBMIT_SEND_RESCHEDULE = boolean(
         "false",
@@ -114,7 +118,11 @@ class SubmitKnobs:
         doc="Whether lines of a description that nobody reads are told.",
     )
     SUBMIT_REQUIREMENT = family(
-        "SUBMIT_REQUIREMENT_{name}", expression, "", doc="What every submitted job must satisfy."
+        "SUBMIT_REQUIREMENT_{name}",
+        expression,
+        "",
+        doc="What every submitted job must satisfy; _REASON says why one does not, and with "
+        "_IS_WARNING it is queued all the same.",
     )
     SUBMIT_TEMPLATE = family(
         "SUBMIT_TEMPLATE_{name}",

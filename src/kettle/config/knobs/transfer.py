@@ -87,7 +87,11 @@ class TransferKnobs:
     )
     LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE = string(
         "D_ALWAYS",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="The category of a starter's log that has what a failed URL plug-in printed.",
+    )
+    LOG_FILETRANSFER_PLUGIN_STDOUT_ON_SUCCESS = string(
+        None,
+        doc="The category of a starter's log that has what a URL plug-in printed; else nobody has.",
     )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",

@@ -18,6 +18,7 @@ from kettle.master.services.pool_password import may_set_password, store_pool_pa
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages.credentials import StorePoolPassword, StorePoolPasswordReply
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -77,8 +78,8 @@ class MasterControl(Protocol):
         """Run the program MASTER_SHUTDOWN_<name> at the end; False if there is none."""
         ...
 
-    def on_ready(self, pid: int) -> None:
-        """A daemon serves requests."""
+    def on_ready(self, pid: int, address: Sinful | None = None) -> None:
+        """A daemon serves requests, at that address if it says so."""
         ...
 
     def on_alive(self, pid: int, seconds: float) -> None:
@@ -177,7 +178,8 @@ class MasterCommands:
         ad = (await stream.receive()).ad()
         pid = ad.integer("DaemonPID")
         if pid is not None and (ad.string("DaemonState") or "").lower() == "ready":
-            self._master.on_ready(pid)
+            address = ad.string("MyAddress")
+            self._master.on_ready(pid, Sinful.parse(address) if address else None)
 
     async def _query_ready(self, stream: Stream) -> None:
         request = (await stream.receive()).ad()

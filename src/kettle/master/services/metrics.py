@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -18,7 +18,7 @@ from kettle.errors import KettleError, StorageError
 from kettle.master import metrics
 from kettle.master.metrics import Standing
 from kettle.master.services.probing import Prober
-from kettle.runtime.sockets.addresses import find_collectors, read_address_file
+from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.web_page import Page, WebPages
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -41,11 +41,13 @@ _ANYWHERE = "127.0.0.1"
 class MetricsService:
     """The pages of one master."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, find_address: Callable[[str], Sinful | None]) -> None:
+        """`find_address` says where a daemon is, if that is known."""
         self._runtime = runtime
+        self._find_address = find_address
         self._standings: dict[str, Standing] = {}
-        # Those that are at work: their pids, and the files that say where they are.
-        self._at_work: dict[str, tuple[int, str]] = {}
+        # Those that are at work, by their pids.
+        self._at_work: dict[str, int] = {}
         self._prober = Prober(self._hear, runtime.clock)
         self._pages: WebPages | None = None
         self._at: tuple[str, str] | None = None
@@ -54,12 +56,10 @@ class MetricsService:
         self._reachable = False
         self._asking = asyncio.Lock()
 
-    def note(
-        self, states: Mapping[str, tuple[str, bool]], at_work: Mapping[str, tuple[int, str]]
-    ) -> None:
+    def note(self, states: Mapping[str, tuple[str, bool]], at_work: Mapping[str, int]) -> None:
         """Take how each daemon stands now: a word, and whether that is as it should be.
 
-        `at_work` are those that ought to answer: their pids and address files.
+        `at_work` are those that ought to answer, and their pids.
         """
         self._at_work = dict(at_work)
         now = self._runtime.clock.now()
@@ -124,11 +124,7 @@ class MetricsService:
 
     async def _ask_standings(self) -> dict[str, Standing]:
         """Return how the daemons stand; those that do not answer do not stand well."""
-        files = self._runtime.files
-        found = {
-            name: (pid, read_address_file(path, files))
-            for name, (pid, path) in self._at_work.items()
-        }
+        found = {name: (pid, self._find_address(name)) for name, pid in self._at_work.items()}
         silent = await self._prober.find_silent(
             {name: (pid, address) for name, (pid, address) in found.items() if address is not None}
         )

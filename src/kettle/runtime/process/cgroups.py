@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.storage.small_files import read_small
 
 # The trees of version 1 that we work with; without the first there is no tracking, and no group.
@@ -420,8 +421,7 @@ def thaw(pids: Iterable[int]) -> None:
 def _kill_each(pids: Iterable[int]) -> None:
     for pid in pids:
         if pid != os.getpid():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+            send_signal(pid, signal.SIGKILL)
 
 
 def _or_none(value: int | None) -> int:

@@ -34,6 +34,7 @@ LATE = (
     ("kettle.config.sources", "kettle.classad.functions.system"),
     ("kettle.config.store", "kettle.config.default_texts"),
     ("kettle.config.store", "kettle.config.loading"),
+    ("kettle.config.store", "kettle.config.strictest"),
     ("kettle.matchmaking.candidates", "kettle.matchmaking.wide_search"),
     ("kettle.matchmaking.kept_slots", "kettle.matchmaking.columns"),
     ("kettle.runtime.credentials", "kettle.classad"),
@@ -50,6 +51,7 @@ LATE = (
     ("kettle.runtime.storage.url_fetching", "kettle.runtime.storage.url_plugin"),
     ("kettle.shadow.services.calls", "kettle.records.event_forms"),
     ("kettle.starter.services.plugins", "kettle.runtime.storage.url_fetching"),
+    ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
 QUIET_SECONDS = 1.0

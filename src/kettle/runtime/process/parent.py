@@ -56,13 +56,22 @@ class ParentLink:
             self._watching = False
 
     async def say_ready(self) -> None:
-        """Tell the master that this daemon serves requests."""
+        """Tell the master that this daemon serves requests, and where, now and when it moves."""
+        self._runtime.network.on_moved(self._say_ready_soon)
+        await self._say_ready()
+
+    def _say_ready_soon(self) -> None:
+        tasks.spawn(self._say_ready(), "telling the master where we are")
+
+    async def _say_ready(self) -> None:
         identity = self._runtime.identity
         ad = ClassAd(
             {
                 "DaemonName": identity.local_name or identity.subsystem,
                 "DaemonPID": identity.pid,
                 "DaemonState": "Ready",
+                # The reference's master passes over it.
+                "MyAddress": str(self._runtime.network.address),
             }
         )
         await self._tell(Command.DC_SET_READY, Words(ad))

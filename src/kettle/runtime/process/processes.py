@@ -19,6 +19,7 @@ from typing import Protocol
 
 from kettle.errors import KettleError
 from kettle.runtime.process.privileges import for_good
+from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.storage.small_files import read_small
 
 # A program finds every signal as the kernel made it, whatever we ignore or handle. To name all of
@@ -70,14 +71,8 @@ class Child:
             callback(self)
 
     def signal(self, number: int) -> bool:
-        """Send a signal; False if the process is gone or not ours to signal any more."""
-        if self.status is not None:
-            return False
-        try:
-            os.kill(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
+        """Send a signal, whoever it runs as; False if it is gone, or refused (`send_signal`)."""
+        return self.status is None and send_signal(self.pid, number)
 
     def finish(self, status: int, usage: resource.struct_rusage | None) -> None:
         """Record the end of the process; called by whoever reaps it, once."""
@@ -375,6 +370,13 @@ def processes_of(uid: int) -> list[int]:
     return found
 
 
+def real_uid_of(pid: int) -> int:
+    """Return who started a process, whoever it works as; -1 if it is gone."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(read_small(f"/proc/{pid}/status").partition(b"\nUid:")[2].split()[0])
+    return -1
+
+
 def children_of(pid: int) -> list[int]:
     """Return the pids of a process's own children."""
     children: list[int] = []
@@ -398,21 +400,21 @@ def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> i
     """
     sent = 0
     if number == signal.SIGKILL:
-        _kill(root, signal.SIGSTOP)
+        send_signal(root, signal.SIGSTOP)
     for _ in range(rounds if number == signal.SIGKILL else 1):
         living = [pid for pid in descendants(root) if not is_zombie(pid)]
         for pid in living:
-            sent += _kill(pid, number)
+            sent += send_signal(pid, number)
         if not living:
             break
-    return sent + _kill(root, number)
+    return sent + send_signal(root, number)
 
 
 def kill_together(pids: Collection[int]) -> None:
     """SIGKILL to all; they are stopped first, so that none reacts to the end of another."""
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
-            _kill(pid, number)
+            send_signal(pid, number)
 
 
 def is_zombie(pid: int) -> bool:
@@ -437,11 +439,3 @@ def _state_of(pid: int) -> tuple[bytes, int]:
         return b"", 0
     # Counted from the state, which is field 3 of proc(5).
     return (words[0], int(words[17])) if len(words) > 17 else (b"", 0)
-
-
-def _kill(pid: int, number: int) -> int:
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return 0
-    return 1

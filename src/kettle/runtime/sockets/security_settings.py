@@ -80,6 +80,9 @@ def root_is_condor(config: Config) -> bool:
     """
     if not config.value(SecurityKnobs.FS_ROOT_TO_CONDOR):
         return False
+    if (config.get("CONDOR_IDS") or "").partition(".")[0].strip() == "0":
+        # The pool keeps to root, so its jobs' files are root's.
+        return False
     try:
         find_account("condor")
     except NotFoundError:

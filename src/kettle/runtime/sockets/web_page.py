@@ -1,8 +1,9 @@
 """A few pages over HTTP, for programs that watch a pool: GET and HEAD, no more.
 
-Bounded in everything: connections, the size of a request, the time it may take. A connection gets
-one answer and is closed. What the pages say is their makers'. A request must name this machine in
-its Host, so that no web page elsewhere can have a browser read us under a name of its own.
+Bounded in everything: connections, the size of a request, the time it may take. Who says nothing
+keeps nobody out: the oldest of them goes when there is one too many. A connection gets one answer
+and is closed. What the pages say is their makers'. A request must name this machine in its Host, so
+that no web page elsewhere can have a browser read us under a name of its own.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class WebPages:
         self._hosts = {"localhost", *(name.lower() for name in hosts)}
         self._server: asyncio.Server | None = None
         self._connections = 0
+        # Who has not yet said what it wants, the oldest first.
+        self._silent: dict[asyncio.StreamWriter, None] = {}
 
     async def listen(self, address: str, port: int) -> tuple[str, int]:
         """Begin to serve; return where. OSError if the port is taken."""
@@ -71,9 +74,10 @@ class WebPages:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections += 1
         try:
-            if self._connections > MAX_CONNECTIONS:
+            if self._connections > MAX_CONNECTIONS and not self._send_one_away():
                 return
-            page, whole = await self._answer(reader)
+            self._silent[writer] = None
+            page, whole = await self._answer(reader, writer)
             body = page.text.encode()
             head = (
                 f"HTTP/1.1 {page.status} {_REASONS[page.status]}\r\n"
@@ -88,10 +92,21 @@ class WebPages:
             pass
         finally:
             self._connections -= 1
+            self._silent.pop(writer, None)
             with contextlib.suppress(OSError):
                 writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader) -> tuple[Page, bool]:
+    def _send_one_away(self) -> bool:
+        """Make room by ending the oldest that says nothing; False if all are being answered."""
+        for writer in self._silent:
+            del self._silent[writer]
+            writer.transport.abort()
+            return True
+        return False
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> tuple[Page, bool]:
         """Return the page that is asked for, and whether more than its head is wanted."""
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
@@ -100,6 +115,7 @@ class WebPages:
             return Page(431, "The request is too long.\n"), True
         except (asyncio.IncompleteReadError, TimeoutError):
             return Page(400, "This is no request.\n"), True
+        self._silent.pop(writer, None)
         lines = head.decode("latin-1").split("\r\n")
         words = lines[0].split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):

@@ -7,6 +7,7 @@ and other jobs go on.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Awaitable, Callable
@@ -113,7 +114,7 @@ class AsideFiles(LocalFiles):
                 raise
             if self._reserve is not None:
                 self._reserve.check_below(_nearest(folder))
-            os.makedirs(folder, exist_ok=True)
+            _make_folders(folder)
             return act()
 
     def _may_make(self, folder: str) -> bool:
@@ -167,6 +168,15 @@ class AsideFiles(LocalFiles):
             await self._aside.run(check)
         else:
             check()
+
+
+def _make_folders(folder: str) -> None:
+    """Make a folder and what is missing above it, for the owner alone: as the reference has it."""
+    if not folder or os.path.isdir(folder):
+        return
+    _make_folders(os.path.dirname(folder))
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o700)
 
 
 def _nearest(folder: str) -> str:

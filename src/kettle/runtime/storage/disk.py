@@ -38,6 +38,10 @@ class Disk(Protocol):
         """Make a file's bytes, or a folder's names, durable; this blocks."""
         ...
 
+    def overwrite(self, path: str, offset: int, data: bytes | memoryview) -> None:
+        """Write all of it at `offset` of a file that there is."""
+        ...
+
     def rename(self, source: str, target: str) -> None:
         """Give a file another's name, which it replaces."""
         ...
@@ -84,6 +88,18 @@ class SystemDisk:
             os.fsync(fd)
         else:
             os.fdatasync(fd)
+
+    def overwrite(self, path: str, offset: int, data: bytes | memoryview) -> None:
+        """Write all of it at `offset` of a file that there is."""
+        # A descriptor that appends would append this, too.
+        fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            view = memoryview(data)
+            while view:
+                taken = os.pwrite(fd, view, offset)
+                offset, view = offset + taken, view[taken:]
+        finally:
+            os.close(fd)
 
     def rename(self, source: str, target: str) -> None:
         """Give a file another's name, which it replaces."""

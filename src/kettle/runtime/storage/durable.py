@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kettle.errors import StorageError
+from kettle.runtime import tasks
 from kettle.runtime.storage.disk import Disk, SystemDisk
 
 # Bytes of a file's tail that are copied to its successor between two syncs, and how little is left
@@ -244,8 +245,17 @@ class DurableFile:
 
     async def commit(self) -> None:
         """Return when everything appended before this call is on disk; StorageError if not."""
+        if not self.broken:
+            # It goes on where nobody waits any more: what the disk says then is told once.
+            failure = await asyncio.shield(tasks.spawn(self._sync(), f"sync of {self.path}"))
+            if failure is not None:
+                raise _error("sync", self.path, failure) from failure
+        # One before ours may have failed meanwhile, and have lost what is ours as well.
         if self.broken:
             raise StorageError(f"{self.path} failed before and takes no more")
+
+    async def _sync(self) -> OSError | None:
+        """Sync what is written; return what fails, from which on the file is broken."""
         try:
             if self._successor < 0:
                 await self._synchronizer.sync(self._fd)
@@ -255,7 +265,8 @@ class DurableFile:
                 await asyncio.gather(*(self._synchronizer.sync(fd) for fd in both))
         except OSError as error:
             self.broken = True
-            raise _error("sync", self.path, error) from error
+            return error
+        return None
 
     async def replace(self, path: str, *, stands_for: int) -> None:
         """Let the file `path`, which stands for our first `stands_for` bytes, take our place.
@@ -322,6 +333,20 @@ class DurableFile:
             # Batches follow one another, so ours ends after all that were asked for before it.
             await self._synchronizer.sync(fd)
         self._disk.close(fd)
+
+    def write_end_anew(self, most_bytes: int) -> None:
+        """Write the last bytes over themselves, for the next commit to bring them to the disk.
+
+        Another process wrote them and may have been told that they were lost, which Linux tells
+        once: a commit of ours would say nothing of them. StorageError if it cannot be done.
+        """
+        try:
+            size = self.size
+            for offset in range(max(0, size - most_bytes), size, _COPIED_AT_ONCE):
+                data = self._disk.read_at(self._fd, offset, min(_COPIED_AT_ONCE, size - offset))
+                self._disk.overwrite(self.path, offset, data)
+        except OSError as error:
+            raise _error("write", self.path, error) from error
 
     def truncate(self, size: int) -> None:
         """Cut the file off at `size` bytes: a torn tail that replay found."""

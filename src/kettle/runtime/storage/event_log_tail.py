@@ -64,6 +64,15 @@ def tells_of(tail: bytes, data: bytes) -> bool:
     return all(head.number != b"001" for head in heads_of(tail[last:], own[1], own[2]))
 
 
+def hold_told(tail: bytes, cluster: int, proc: int) -> tuple[bool, bool]:
+    """Tell whether a log has that a job was held since its last start, and that it still is."""
+    numbers = [head.number for head in heads_of(tail, cluster, proc)]
+    begun = numbers[::-1].index(b"001") if b"001" in numbers else 0
+    since = numbers[len(numbers) - begun :]
+    words = [number for number in since if number in {b"012", b"013"}]
+    return b"012" in words, words[-1:] == [b"012"]
+
+
 def starts_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many starts of a job a log tells of since the job was submitted."""
     numbers = [head.number for head in heads_of(tail, cluster, proc)]
@@ -86,15 +95,18 @@ def submissions_told(tail: bytes, cluster: int) -> set[int]:
 
 def requeues_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many runs a log tells of that ended by themselves, to be followed by another."""
+    heads = heads_of(tail, cluster, proc)
+    # One that was torn is over where the next one begins, whatever ends behind that.
+    ends = [*(head.start for head in heads[1:]), len(tail)]
     words = [
-        _REQUEUED if head.number == b"004" and _says_requeued(tail, head) else head.number
-        for head in heads_of(tail, cluster, proc)
+        _REQUEUED if head.number == b"004" and _says_requeued(tail, head, end) else head.number
+        for head, end in zip(heads, ends, strict=False)
     ]
     return _since_submission(words).count(_REQUEUED)
 
 
-def _says_requeued(tail: bytes, head: Head) -> bool:
-    return _SAYS_REQUEUED.search(tail, head.start, max(head.end, head.start)) is not None
+def _says_requeued(tail: bytes, head: Head, end: int) -> bool:
+    return _SAYS_REQUEUED.search(tail, head.start, min(head.end, end)) is not None
 
 
 def _since_submission(numbers: list[bytes]) -> list[bytes]:
@@ -151,35 +163,38 @@ class LogTails:
     """The ends of a few logs, each read once while many jobs are taken over.
 
     What is appended meanwhile is read alone. Each look opens the log, with the rights of whoever
-    looks. What nobody looks at any more is thrown away; where no loop could do that, at once.
+    looks; a log of many names is one. What nobody looks at any more is thrown away; where no loop
+    could do that, at once.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[_State, EventIndex]] = OrderedDict()
+        # By device and inode.
+        self._known: OrderedDict[tuple[int, int], tuple[_State, EventIndex]] = OrderedDict()
         self._timer: asyncio.TimerHandle | None = None
 
     def excerpt(self, path: str, cluster: int, proc: int) -> bytes:
         """Return what the end of a log says of a job; nothing if it cannot be read."""
-        known = self._known.pop(path, None)
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             return b""
         try:
-            state, index = _follow(descriptor, known)
+            facts = os.fstat(descriptor)
+            known = self._known.pop((facts.st_dev, facts.st_ino), None)
+            state, index = _follow(descriptor, facts, known)
         except OSError:
             return b""
         finally:
             os.close(descriptor)
-        self._keep(path, state, index)
+        self._keep(state, index)
         return index.excerpt(cluster, proc)
 
-    def _keep(self, path: str, state: _State, index: EventIndex) -> None:
+    def _keep(self, state: _State, index: EventIndex) -> None:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._known[path] = state, index
+        self._known[state.device, state.inode] = state, index
         while len(self._known) > 1 and (
             len(self._known) > _MOST_KEPT
             or sum(one.cost for _, one in self._known.values()) > _MOST_KEPT_BYTES
@@ -190,9 +205,10 @@ class LogTails:
         self._timer = loop.call_later(_KEPT_SECONDS, self._known.clear)
 
 
-def _follow(descriptor: int, known: tuple[_State, EventIndex] | None) -> tuple[_State, EventIndex]:
+def _follow(
+    descriptor: int, facts: os.stat_result, known: tuple[_State, EventIndex] | None
+) -> tuple[_State, EventIndex]:
     """Bring what is known of a log up to date, or read it anew; OSError."""
-    facts = os.fstat(descriptor)
     state = _State(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
     if known is not None:
         before, index = known
@@ -200,7 +216,7 @@ def _follow(descriptor: int, known: tuple[_State, EventIndex] | None) -> tuple[_
             return known
         added = state.size - before.size
         # Nothing is left out in front: soon a log is read anew.
-        if before[:2] == state[:2] and added > 0 and len(index) + added <= TAIL_BYTES * 5 // 4:
+        if added > 0 and len(index) + added <= TAIL_BYTES * 5 // 4:
             overlap = min(_OVERLAP_BYTES, len(index))
             data = os.pread(descriptor, overlap + added, before.size - overlap)
             if len(data) == overlap + added and index.ends_with(data[:overlap]):

@@ -31,6 +31,7 @@ from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import (
     LogTails,
+    hold_told,
     last_event,
     read_tail,
     requeues_told,
@@ -294,6 +295,12 @@ class EventLogs:
     def tell_of_start(self, job: ClassAd) -> bool:
         """Whether a job's own log has the start of this run, as far as that can be known."""
         return all(tells_of_start(tail, *_place(job)) for tail in self._tails(job))
+
+    def hold_told(self, job: ClassAd) -> tuple[bool, bool]:
+        """Whether a job's own log has that it was held since it began, and that it still is."""
+        for tail in self._tails(job):
+            return hold_told(tail, *_place(job))
+        return False, False
 
     def starts_told(self, job: ClassAd) -> int:
         """Return how many starts of a job its own log tells of, as far as that can be known."""

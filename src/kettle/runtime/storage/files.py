@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from kettle.errors import NotFoundError, NotMade, StorageError
@@ -224,24 +224,31 @@ class Files:
                 os.unlink(temporary)
             raise _failed("write", path, error) from error
 
-    def create(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Write a file where there is none, durably; StorageError if that cannot be done.
+    def create(self, path: str, pieces: Iterable[bytes], *, aside: str, mode: int = 0o644) -> None:
+        """Write a file where there is none, durably and in one step; StorageError if not.
 
-        NotMade (EEXIST) if there is something already. For a folder that somebody else can write
-        into: nothing there is replaced, or followed.
+        It is gathered `aside`, in the same folder, and a part of it is nowhere else, whoever is
+        killed meanwhile. NotMade if it was not there at any time (EEXIST: there is something of
+        its name already). For a folder that somebody else can write into: nothing there is
+        replaced, or followed.
         """
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            fd = os.open(path, flags, mode)
-        except OSError as error:
-            said = f"cannot make {path}: {error.strerror}"
-            raise NotMade(said, errno=error.errno or 0) from error
-        try:
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(aside, flags, mode)
             try:
-                _write_whole(fd, data)
-                os.fsync(fd)
+                _write_durably(fd, pieces)
+                # Unlike a rename this replaces nothing.
+                os.link(aside, path, follow_symlinks=False)
             finally:
-                os.close(fd)
+                os.unlink(aside)
+        except OSError as error:
+            if not os.path.lexists(path) or error.errno == errno.EEXIST:
+                said = f"cannot make {path}: {error.strerror}"
+                raise NotMade(said, errno=error.errno or 0) from error
+            raise _failed("make", path, error) from error
+        try:
             self.sync_folder(os.path.dirname(path))
         except OSError as error:
             with contextlib.suppress(OSError):
@@ -364,3 +371,15 @@ def _write_whole(fd: int, data: bytes) -> None:
     if written < len(data):
         os.ftruncate(fd, max(0, os.fstat(fd).st_size - written))
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _write_durably(fd: int, pieces: Iterable[bytes]) -> None:
+    """Write a new file, sync it and close it; OSError."""
+    try:
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(fd, view) :]
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     from kettle.runtime.process.snapshot import Part
     from kettle.runtime.sockets.stream import Stream
     from kettle.runtime.storage.files import Files
+    from kettle.runtime.storage.unsynced_records import UnsyncedRecords
 
 # What a history file holds at most where nothing else is said.
 _MOST_BYTES = 20 * 1024 * 1024
+
+# Limit: bytes at the end of a file that another process wrote, of which nobody knows whether they
+# reached the disk.
+_DOUBTED_BYTES = 16 * 1024 * 1024
 
 # About what a record takes, and how many newest ones are sent without a look at the files' sizes.
 _RECORD_BYTES = 4096
@@ -55,16 +60,23 @@ def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRul
 
 
 class RecordFile:
-    """A file of records that is rotated as the rules want it."""
+    """A file of records that is rotated as the rules want it.
 
-    def __init__(self, files: Files, path: str, rules: history.RotationRules) -> None:
+    What it is given is on disk when `unsynced`, which is told of it, has been synced.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        path: str,
+        rules: history.RotationRules,
+        unsynced: UnsyncedRecords | None = None,
+    ) -> None:
         self._files = files
         self.path = path
         self._rules = rules
         self._size = -1
-        # Files, and the folder, that have what `sync` has not yet put on disk. It is one set for
-        # good: who takes our place takes it over, with what a sync under way may give back.
-        self.unsynced: set[str] = set()
+        self._unsynced = unsynced
         # About what the index lacks; the files of an earlier life may lack all of theirs.
         self.unindexed_bytes = self.total_bytes()
 
@@ -87,6 +99,8 @@ class RecordFile:
         waiting: list[bytes] = []
         size = 0
         try:
+            if self._unsynced is not None:
+                self._unsynced.check()
             if self._size < 0:
                 self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
             for render in renders:
@@ -111,10 +125,10 @@ class RecordFile:
     def _write(self, records: list[bytes], size: int) -> int:
         count = len(records)
         if count:
-            self.unsynced.add(self.path)
-            if not self._size:
-                self.unsynced.add(os.path.dirname(self.path))
-            self._files.append(self.path, b"".join(records))
+            data = b"".join(records)
+            self._files.append(self.path, data)
+            if self._unsynced is not None:
+                self._unsynced.wrote(self.path, self._size, data)
             self._size += size
             self.unindexed_bytes += size
             records.clear()
@@ -143,32 +157,27 @@ class RecordFile:
             return False
         aside = os.path.join(folder, plan.rename_to)
         self._files.rename(self.path, aside)
-        if self.path in self.unsynced:
-            self.unsynced.add(aside)
-        for old in plan.delete:
-            self._files.remove(os.path.join(folder, old))
-            self.unsynced.discard(os.path.join(folder, old))
+        if self._unsynced is not None:
+            self._unsynced.renamed(self.path, aside)
+        for old in map(partial(os.path.join, folder), plan.delete):
+            self._files.remove(old)
+            if self._unsynced is not None:
+                self._unsynced.removed(old)
         self._size = 0
         return True
 
-    async def sync(self) -> None:
-        """Return when every record that was appended before is on disk; StorageError if not."""
-        paths = set(self.unsynced)
-        self.unsynced.clear()
-        try:
-            for path in paths:
-                await self._files.sync(path)
-        except BaseException:
-            # Also where nobody waits any longer.
-            self.unsynced |= paths
-            raise
+    def doubt_end(self) -> None:
+        """Have the next sync bring the last records of an earlier life to the disk; OSError.
+
+        That life may have been told that they were lost: whoever asks now is not told.
+        """
+        left = _DOUBTED_BYTES
+        for path in reversed(self._paths()):
+            if self._unsynced is not None and left > 0:
+                left -= self._unsynced.doubt_end(path, os.path.getsize(path), left)
 
     def cut_unfinished(self) -> int:
-        """Cut off a last record that a crash left unfinished; return its bytes. OSError.
-
-        Of what is left nobody knows whether it is on the disk: the next `sync` sees to it.
-        """
-        self.unsynced.update(self._paths())
+        """Cut off a last record that a crash left unfinished; return its bytes. OSError."""
         try:
             fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:

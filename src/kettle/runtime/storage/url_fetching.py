@@ -84,7 +84,7 @@ class UrlFetcher:
     one last. Programs that do not exist or answer nothing sensible are passed over. `variables` are
     the job's own; each plug-in gets those that begin with its name. `records` are the ads about
     runs and files so far. `as_owner` makes this process for a moment whoever the scratch directory
-    belongs to, which may be closed to the daemon's own account.
+    belongs to, which may be closed to the daemon's own account. `job` has what is said to plug-ins.
     """
 
     def __init__(
@@ -99,7 +99,9 @@ class UrlFetcher:
         run_built_in: RunBuiltIn | None = None,
         log: Told | None = None,
         as_owner: AsOwner = contextlib.nullcontext,
+        job: ClassAd | None = None,
     ) -> None:
+        self._job = job
         self._as_owner = as_owner
         self._run_built_in = run_built_in
         self._rules = rules
@@ -119,7 +121,10 @@ class UrlFetcher:
             for methods, program in parse_job_plugins(self._of_the_job):
                 path = os.path.join(self._scratch, os.path.basename(program))
                 asked = await self._ask(path)
-                known.append(Plugin((path,), methods, asked is None or asked.many))
+                if asked is None:
+                    known.append(Plugin((path,), methods))
+                else:
+                    known.append(Plugin((path,), methods, asked.many, asked.version))
             for program in split_list(self._rules.configured):
                 plugin = await self._ask(program)
                 if plugin is not None:
@@ -160,7 +165,7 @@ class UrlFetcher:
         base = os.path.join(self._scratch, f".url_plugin.{os.getpid()}.{abs(hash(plugin.argv))}")
         requests, answers = f"{base}.in", f"{base}.out"
         try:
-            asked = render_requests(pairs)
+            asked = render_requests(pairs, self._job, plugin.version)
             with self._as_owner():
                 _write(requests, asked)
             upload = kind is not TransferClass.INPUT
@@ -187,18 +192,21 @@ class UrlFetcher:
         own = plugin.its_own(self._variables)
         ran = await self._run(argv, self._rules.lifetime, own)
         if log is not None:
-            log(f"FILETRANSFER: plugin {plugin.name}: {ran.in_words()}")
+            log(f"FILETRANSFER: plugin {plugin.name}: {ran.in_numbers()}")
             if ran.timed_out:
                 log(f"FILETRANSFER: plugin {plugin.name} was killed after {ran.seconds} seconds.")
-            if ran.failed and ran.output:
-                log(f"FILETRANSFER: plugin {plugin.name} said: {ran.output[-_LOGGED:].strip()}")
+            rules = self._rules
+            where = rules.told_of_failure if ran.failed else rules.told_of_success
+            if ran.output:
+                _tell(log, where, _printed(plugin, ran))
         return ran
 
     async def _ask(self, program: str) -> Plugin | None:
         with self._as_owner():
             if not os.access(program, os.X_OK, effective_ids=True):
                 return None
-        ran = await self._run(query_argv(program), QUERY_SECONDS)
+        own = Plugin((program,), frozenset()).its_own(self._variables)
+        ran = await self._run(query_argv(program), QUERY_SECONDS, own)
         return None if ran.failed else parse_abilities(program, ran.output)
 
     def _start(
@@ -249,6 +257,27 @@ class UrlFetcher:
             return False
         finally:
             end.cancel()
+
+
+def _printed(plugin: Plugin, ran: Ran) -> str:
+    """Return the line of what a plug-in printed; only the end where that is long."""
+    begin = f"FILETRANSFER: plugin {plugin.name} exit={max(0, ran.status)}"
+    size = len(ran.output)
+    if size > _LOGGED:
+        return f"{begin} had {size} bytes of stdout. last 16KB : {ran.output[-_LOGGED:]}"
+    return f"{begin} stdout: {ran.output}"
+
+
+def _tell(log: Told, where: str, text: str) -> None:
+    """Write a line to the log's category that a knob names; nowhere if it names none."""
+    category, _, level = where.strip().upper().partition(":")
+    category = category if category.startswith("D_") else f"D_{category}"
+    if category in {"D_ALWAYS", "D_ERROR"} and level in {"", "1"}:
+        log(text)
+    elif category == "D_FULLDEBUG" or (category == "D_ALWAYS" and level):
+        log.full(text)
+    elif where.strip():
+        log.debug(category, text, level=int(level) if level.isdecimal() else 1)
 
 
 def search_path() -> str:

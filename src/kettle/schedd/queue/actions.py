@@ -20,15 +20,15 @@ from kettle.attributes.codes import (
     JobAction,
     JobStatus,
 )
-from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
-from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+from kettle.errors import RefusedError, RemoteProtocolError
 from kettle.schedd import job_machine
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import is_factory
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
-from kettle.schedd.queue.selection import candidates
+from kettle.schedd.queue.selection import candidates, read_constraint
 from kettle.schedd.queue.transaction import Transaction
 
 _REASON = {
@@ -233,9 +233,9 @@ _ON_RELEASE = "JobStatusOnRelease"
 
 def _constraint(text: str) -> Expr:
     try:
-        return parse_expression(text, old=True)
-    except ClassAdSyntaxError as error:
-        raise RemoteProtocolError(f"the constraint does not parse: {error}") from error
+        return read_constraint(text)
+    except RefusedError as refusal:
+        raise RemoteProtocolError(refusal.message) from refusal
 
 
 def _named(

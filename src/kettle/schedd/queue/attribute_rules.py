@@ -12,7 +12,7 @@ import re
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, is_expression
-from kettle.classad.text import quote_line, read_old_string
+from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_line, read_old_string
 from kettle.errors import RefusedError
 from kettle.policy.attribute_protection import NOTES, Standing, standing
 from kettle.records.queue_log import is_key
@@ -38,6 +38,8 @@ _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
 def check_shape(name: str, text: str, cluster: int = 0, proc: int = 0) -> None:
     """Raise RefusedError (EINVAL) for what can be no attribute of the queue, or of a job.
 
+    Every road into the queue asks this: submitters, editors, digests and imports.
+
     Compat: the reference stores `undefined` for a text that does not parse, and says that all went
     well (test_a_text_that_does_not_parse_is_refused_at_the_commit); of an empty one it does not say
     what is wrong (test_an_edit_is_refused_in_the_reference_s_words).
@@ -50,8 +52,13 @@ def check_shape(name: str, text: str, cluster: int = 0, proc: int = 0) -> None:
         raise RefusedError(said, code=errno.EINVAL)
     if not text or len(text) > LONGEST_TEXT:
         raise RefusedError(f"the value of {name} is not one expression", code=errno.EINVAL)
+    if is_long_formula(text):
+        said = f"the value of {name} {LONG_FORMULA}"
+        raise RefusedError(said, code=errno.EINVAL)
     if not is_expression(text):
         raise RefusedError(f"the value of {name}, {text[:80]!r}, does not parse", code=errno.EINVAL)
+    if name.lower() == _GROUP:
+        _check_group(text)
 
 
 def _of(cluster: int, proc: int) -> str:
@@ -71,8 +78,6 @@ def decide_new(
     Raises RefusedError where the submitter must not say that.
     """
     lower = name.lower()
-    if lower == _GROUP:
-        _check_group(text)
     if lower in _IDENTITY:
         return _decide_identity(lower, text, actor, settings)
     if lower == "clusterid" and text != str(cluster):
@@ -103,8 +108,6 @@ def decide_change(
 
     That the actor may change this job at all was decided before. Raises RefusedError.
     """
-    if name.lower() == _GROUP:
-        _check_group(text)
     how = standing(name, settings)
     if how is Standing.IMMUTABLE:
         said = f"Attempt to edit immutable attribute {name} in job {job}"

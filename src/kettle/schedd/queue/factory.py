@@ -15,9 +15,11 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.schedd.queue import submission
-from kettle.schedd.queue.attribute_rules import check_shape
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.attribute_rules import check_shape, decide_new
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Cluster
+from kettle.schedd.queue.job_rules import EDITED, Applying
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.submit.build import JobPlan
@@ -37,23 +39,16 @@ class Paused(IntEnum):
 
 # Limit: jobs made in one go, so that others have their turn in between.
 MOST_AT_ONCE = 500
+# Limit: what a cluster may bring, which is gone through before its first job is made: the
+# characters of a submit digest, and items.
+LONGEST_DIGEST = 256 * 1024
+MOST_ITEMS = 2_000_000
 
 
 # What of a cluster's ad says how many jobs it makes now, in lower case.
 DECIDES_HOW_MANY = frozenset(
     ("jobmaterializelimit", "jobmaterializemaxidle", "jobmaterializepaused")
 )
-
-# Which attributes of a cluster were edited after its submission: these hold for jobs that are made
-# later, too, whatever the digest says.
-EDITED = "EditedClusterAttrs"
-
-
-def note_edited(known: str, name: str) -> str:
-    """Return the list of edited attributes with one more name, ordered as the reference does."""
-    names = {word.lower(): word for word in split_list(known)}
-    names.setdefault(name.lower(), name)
-    return ",".join(names[key] for key in sorted(names))
 
 
 def is_factory(cluster: Cluster) -> bool:
@@ -81,11 +76,14 @@ def plan_jobs(
     plans: Iterable[JobPlan],
     settings: QueueSettings,
     now: int,
+    applying: Applying | None = None,
 ) -> int:
     """Put made jobs into a transaction; returns how many.
 
-    RefusedError if the digest gives an attribute that no queue can hold.
+    A digest may say what its owner may say of a new job, and nothing else. RefusedError if it gives
+    an attribute that no queue can hold, or if the administrator's rules (`applying`) refuse a job.
     """
+    owner = Actor(cluster.ad.string("User") or "", cluster.ad.string("Owner") or "")
     made = 0
     total = cluster.ad.integer("TotalSubmitProcs")
     edited = {word.lower() for word in split_list(cluster.ad.string(EDITED) or "")}
@@ -100,10 +98,16 @@ def plan_jobs(
         if cluster.ad.integer("QDate") != now:
             transaction.set_attribute(key, "QDate", str(now))
             transaction.set_attribute(key, "EnteredCurrentStatus", str(now))
+        own: dict[str, str] = {}
         for name, text in plan.differences:
             if name.lower() not in not_the_jobs:
                 check_shape(name, text)
-                transaction.set_attribute(key, name, text)
+                stored = decide_new(*job, name, text, owner, settings)
+                if stored is not None:
+                    own[name] = stored
+                    transaction.set_attribute(key, name, stored)
+        if applying is not None:
+            _apply_rules(transaction, cluster, plan, own, applying)
         of_cluster = key_of(cluster.id, CLUSTER_PROC)
         transaction.set_attribute(of_cluster, "JobMaterializeNextProcId", str(plan.proc + 1))
         if plan.next_row is not None:
@@ -115,8 +119,29 @@ def plan_jobs(
     return made
 
 
+def _apply_rules(
+    transaction: Transaction,
+    cluster: Cluster,
+    plan: JobPlan,
+    own: dict[str, str],
+    applying: Applying,
+) -> None:
+    """Change and check a job that is made now."""
+    ad = ClassAd({"ProcId": plan.proc, "JobStatus": plan.status}, parent=cluster.ad)
+    for name, text in own.items():
+        ad.insert_text(name, text)
+    changes: dict[str, str] = {}
+    if applying.rules.of_made_jobs:
+        changes = applying.change(ad, cluster.id, plan.proc, late=True)
+    for name, text in changes.items():
+        if name.lower() not in _NOT_THE_JOBS:
+            check_shape(name, text)
+            transaction.set_attribute(key_of(cluster.id, plan.proc), name, text)
+    applying.check(ad)
+
+
 # What a digest does not decide.
-_NOT_THE_JOBS = frozenset(("owner", "user", "clusterid", "procid", "jobstatus", "mytype"))
+_NOT_THE_JOBS = frozenset(("owner", "user", "osuser", "clusterid", "procid", "jobstatus", "mytype"))
 
 
 def plan_end(transaction: Transaction, cluster: Cluster, paused: Paused) -> None:

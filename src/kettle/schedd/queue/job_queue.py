@@ -17,6 +17,7 @@ from typing import Protocol
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.classad.state import FAULT
 from kettle.classad.text import quote_line, read_count
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import (
@@ -256,10 +257,14 @@ class JobQueue:
         `refusable` is what a client asks for: StorageError if the disk has no room for it, and
         nothing has happened. What has happened already is never refused (see the journal). Changes
         of ads that have gone since they were asked for are neither written nor applied.
+
+        An observer that fails keeps no other from being told; its error comes out behind the
+        commit, which is `taken` then.
         """
         changes = Changes()
         transaction.forget_lost()
         if not transaction:
+            transaction.taken = True
             return changes
         if transaction.makes_cluster:
             # The highest number given so far, whatever the order of the commits.
@@ -272,13 +277,25 @@ class JobQueue:
         ]
         records = queue_log.encode_changes(transaction.changes, alike)
         self._journal.append(records, refusable=refusable)
+        transaction.taken = True
         self._apply_all(transaction.changes, changes)
         for jobs, attributes in alike:
             self._apply_alike(jobs, attributes, changes)
         self._refresh(changes)
-        for observer in self._observers:
-            observer(changes)
+        self._tell(changes)
         return changes
+
+    def _tell(self, changes: Changes) -> None:
+        failure: Exception | None = None
+        for observer in self._observers:
+            try:
+                observer(changes)
+            except Exception as error:  # noqa: BLE001 - it is raised
+                if failure is not None:
+                    failure.add_note(f"and then: {error!r}")
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
     def update(self, job: JobId, attributes: Mapping[str, str | None]) -> Changes:
         """Commit changes of one job: each attribute to its text, or removed where that is None."""
@@ -488,7 +505,20 @@ class JobQueue:
         tally.by_status[status] += 1
 
     def _read(self, job: Job) -> None:
-        """Take the kept attributes out of a job's ad."""
+        """Take the kept attributes out of a job's ad.
+
+        What is in the log already must not stop what is behind it, nor the next start: where
+        something raises the job keeps what was known of it.
+        """
+        try:
+            self._read_all(job)
+        except FAULT:
+            raw = job.ad.table.get("jobstatus")
+            job.status = job.status or _small(read_count(raw) if isinstance(raw, str) else None)
+            job.user = job.user or f"{job.owner}@{self.uid_domain}"
+            job.submitter = job.submitter or job.user
+
+    def _read_all(self, job: Job) -> None:
         own = job.ad.table
         cluster = self.clusters[job.id.cluster]
         shared = cluster.shared

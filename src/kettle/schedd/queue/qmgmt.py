@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from kettle.classad import ClassAd, Expr, is_expression
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
-from kettle.schedd.queue import attribute_rules, factory, submission, user_records
+from kettle.schedd.queue import attribute_rules, factory, job_rules, submission, user_records
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
@@ -68,6 +68,10 @@ def _nobody(_: Sequence[Change]) -> None:
     return None
 
 
+def _silent(_: str) -> None:
+    return None
+
+
 class Connection:
     """One client's dialogue with the queue."""
 
@@ -82,8 +86,13 @@ class Connection:
         spool: Spool,
         edited: Callable[[Sequence[Change]], object] = _nobody,
         slot_of: SlotOf = lambda job: None,  # noqa: ARG005
+        own_ad: Callable[[], ClassAd] = ClassAd,
+        tell: Callable[[str], object] = _silent,
     ) -> None:
-        """`edited` is told what a client changed in jobs that are already queued."""
+        """`edited` is told what a client changed in jobs that are already queued.
+
+        `own_ad` is the schedd's own, for conditions that speak of it; `tell` is its log.
+        """
         self._queue = queue
         self._edited = edited
         self._actor = actor
@@ -92,6 +101,8 @@ class Connection:
         self._writable = writable
         self._now = now
         self._spool = spool
+        self._own_ad = own_ad
+        self._tell = tell
         self._transaction = queue.transaction()
         # New clusters of the transaction: number → the next proc.
         self._new_clusters: dict[int, int] = {}
@@ -296,10 +307,10 @@ class Connection:
         """Let an edit of a cluster hold for the jobs that it makes later."""
         if "JobMaterializeDigestFile" not in self._queue.clusters[cluster].ad:
             return
-        known = read_old_string(self._text(cluster, CLUSTER_PROC, factory.EDITED) or "") or ""
-        if name.lower() != factory.EDITED.lower():
-            edited = quote_line(factory.note_edited(known, name))
-            self._transaction.set_attribute(key_of(cluster, CLUSTER_PROC), factory.EDITED, edited)
+        known = read_old_string(self._text(cluster, CLUSTER_PROC, job_rules.EDITED) or "") or ""
+        if name.lower() != job_rules.EDITED.lower():
+            edited = quote_line(job_rules.note_edited(known, name))
+            self._transaction.set_attribute(key_of(cluster, CLUSTER_PROC), job_rules.EDITED, edited)
 
     def _set_new(self, cluster: int, proc: int, name: str, text: str) -> None:
         stored = attribute_rules.decide_new(
@@ -447,12 +458,32 @@ class Connection:
         return self._commit(call, call.flags)
 
     def _commit(self, call: Call, flags: int) -> Answer:
-        failure, transaction = self._failure, self._transaction
-        clusters = self._new_clusters
+        failure, clusters = self._failure, self._new_clusters
         if failure is None:
             failure = self._refuse_commit(clusters)
         if failure is not None:
             return self._refuse_to_commit(call, failure.code or errno.EINVAL, failure.message)
+        if clusters and self._settings.rules:
+            return Answer(steps=self._commit_by_rules(call, flags))
+        return self._commit_as_is(call, flags, "")
+
+    def _commit_by_rules(self, call: Call, flags: int) -> Steps:
+        """Commit a submission that the administrator's rules change, or refuse."""
+        applying = job_rules.Applying(self._settings.rules, self._own_ad, self._tell)
+        try:
+            yield from job_rules.apply_to_submission(
+                self._transaction, list(self._new_clusters.items()), applying, self._set_by_rule
+            )
+        except RefusedError as refusal:
+            return self._refuse_to_commit(call, refusal.code or errno.EINVAL, refusal.message)
+        return self._commit_as_is(call, flags, "|".join(applying.warnings))
+
+    def _set_by_rule(self, cluster: int, proc: int, name: str, text: str) -> None:
+        attribute_rules.check_shape(name, text, cluster, proc)
+        self._set_new(cluster, proc, name, text)
+
+    def _commit_as_is(self, call: Call, flags: int, warning: str) -> Answer:
+        transaction, clusters = self._transaction, self._new_clusters
         submission.complete(transaction, clusters.items(), self._settings, self._now())
         for user in {self._user_of(transaction, cluster) for cluster in clusters}:
             user_records.plan_record(transaction, self._queue, user)
@@ -467,7 +498,9 @@ class Connection:
         self._forget_transaction()
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).
-        return Answer(call.answer(0), durable=not flags & SetAttributeFlags.NON_DURABLE)
+        details = ClassAd({"WarningReason": warning}) if warning else None
+        reply = call.answer(0, details=details)
+        return Answer(reply, durable=not flags & SetAttributeFlags.NON_DURABLE)
 
     def _refuse_to_commit(self, call: Call, code: int, reason: str) -> Answer:
         self._forget_transaction()
@@ -536,8 +569,12 @@ class Connection:
             return Answer(call.answer(-1, errno=errno.EPERM, result=(None, 0)))
         if call.cluster not in self._new_clusters:
             return Answer(call.answer(-1, errno=errno.ENOENT, result=(None, 0)))
+        count = call.data.count(b"\n")
+        if count > factory.MOST_ITEMS:
+            self._tell(f"Cluster {call.cluster} has {count} items, more than {factory.MOST_ITEMS}")
+            return Answer(call.answer(-1, errno=errno.EFBIG, result=(None, 0)))
         name = self._spool.write_items(call.cluster, call.data)
-        return Answer(call.answer(0, result=(name, call.data.count(b"\n"))))
+        return Answer(call.answer(0, result=(name, count)))
 
     def _on_set_job_factory(self, call: calls.SetJobFactory) -> Answer:
         if not self._settings.late_materialize:
@@ -546,6 +583,12 @@ class Connection:
             return code(-1, errno.ENOENT)
         if not call.digest:
             return code(-1, errno.EINVAL)
+        if len(call.digest) > factory.LONGEST_DIGEST:
+            self._tell(
+                f"The digest of cluster {call.cluster} has {len(call.digest)} characters, more"
+                f" than {factory.LONGEST_DIGEST}"
+            )
+            return code(-1, errno.EFBIG)
         name = self._spool.write_digest(call.cluster, call.digest)
         self._transaction.update(
             key_of(call.cluster, CLUSTER_PROC),

@@ -17,15 +17,15 @@ from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import is_factory
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.queue.selection import candidates, select_jobs
+from kettle.schedd.queue.selection import candidates, check_length, select_jobs
 from kettle.wire.codec import split_names
 
 # ErrorCode of the last ad.
 BAD_REQUIREMENTS = 1
 BAD_PROJECTION = 2
 
-# Limit: bytes of a constraint; to read one as long takes a fifth of a second.
-MAX_CONSTRAINT = 256 * 1024
+# Limit: names that a query may ask for of each job; no job has as many.
+MAX_NAMES = 10_000
 # A constraint as long takes much longer than to send a job that it is about.
 _LONG_EXPRESSION = 2000
 # Jobs that are looked at before others may have their turn.
@@ -83,10 +83,7 @@ def _requirements(ad: ClassAd) -> Expr | None:
     text = ad.text("Requirements")
     if text is None:
         return None
-    if len(text) > MAX_CONSTRAINT:
-        raise RefusedError(
-            f"the constraint is longer than {MAX_CONSTRAINT} bytes", code=BAD_REQUIREMENTS
-        )
+    check_length(text, BAD_REQUIREMENTS)
     stripped = text.strip("() ").lower()
     if stripped == "true":
         return None
@@ -101,12 +98,18 @@ def _projection(ad: ClassAd) -> tuple[str, ...] | None:
         if not value.strip():
             return None
         # Where no word is a name nothing is shown.
-        return tuple(split_names(value))
+        return _checked(tuple(split_names(value)))
     elif isinstance(value, list) and all(isinstance(name, str) for name in value):
         names = tuple(str(name) for name in value)
     else:
         raise RefusedError("Projection is neither a string nor a list", code=BAD_PROJECTION)
-    return names or None
+    return _checked(names) or None
+
+
+def _checked(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(names) > MAX_NAMES:
+        raise RefusedError(f"Projection has more than {MAX_NAMES} names", code=BAD_PROJECTION)
+    return names
 
 
 def _me(ad: ClassAd, actor: Actor) -> str:

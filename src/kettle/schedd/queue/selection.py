@@ -19,10 +19,24 @@ from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 _LOOKED_UP = frozenset(("clusterid", "procid", "dagmanjobid"))
 
 
+# Limit: bytes of a constraint; to read one as long takes a fifth of a second.
+MAX_CONSTRAINT = 256 * 1024
+
+
+def check_length(text: str, code: int = errno.EINVAL) -> None:
+    """Raise RefusedError for a constraint that takes too long to read; every reader asks first."""
+    if len(text) > MAX_CONSTRAINT:
+        raise RefusedError(f"the constraint is longer than {MAX_CONSTRAINT} bytes", code=code)
+
+
 def parse_constraint(text: str) -> Expr | None:
     """Parse a constraint; an empty one selects everything. Raises RefusedError (EINVAL)."""
-    if not text.strip():
-        return None
+    return read_constraint(text) if text.strip() else None
+
+
+def read_constraint(text: str) -> Expr:
+    """Parse a constraint that says something; RefusedError (EINVAL)."""
+    check_length(text)
     try:
         return parse_expression(text, old=True)
     except ClassAdSyntaxError as error:

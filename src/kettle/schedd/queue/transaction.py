@@ -53,6 +53,7 @@ class Transaction:
         "durable",
         "makes_cluster",
         "size",
+        "taken",
     )
 
     def __init__(self, base: Ads) -> None:
@@ -75,6 +76,8 @@ class Transaction:
         # Whether whoever commits waits for the disk.
         self.durable = True
         self.makes_cluster = False
+        # Whether the journal has it, or there was nothing to take: no later failure undoes it.
+        self.taken = False
 
     def __bool__(self) -> bool:
         return bool(self.changes or self.alike)
@@ -217,6 +220,27 @@ class Transaction:
             else:
                 found[key].pop(lower, None)
         return found
+
+    def new_jobs(self) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
+        """Yield each new job's key and its own attributes: lower-case name to name and text.
+
+        As they are when this is asked for, one job after the other: all of them at once would be
+        more than their submission takes.
+        """
+        where: dict[str, list[int]] = {key: [] for key in self._fresh}
+        for number, change in enumerate(self.changes):
+            found = where.get(change[1])
+            if found is not None:
+                found.append(number)
+        for key, numbers in where.items():
+            own: dict[str, tuple[str, str]] = {}
+            for number in numbers:
+                op, _, name, text = self.changes[number]
+                if op == queue_log.SET_ATTRIBUTE:
+                    own[name.lower()] = (name, text)
+                elif op == queue_log.DELETE_ATTRIBUTE:
+                    own.pop(name.lower(), None)
+            yield key, own
 
     def _changed(self, key: str) -> Mapping[str, tuple[str, str | None]]:
         """Return the changed attributes of an ad by their names in lower case."""

@@ -24,8 +24,8 @@ from kettle.records.event_kinds import ExecuteEvent
 from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
-from kettle.runtime.process.hunt import hunt, marked
-from kettle.runtime.process.processes import kill_tree
+from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
+from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside, job_runs
@@ -84,6 +84,8 @@ class BesideJobs:
         self._local: dict[JobId, LocalRun] = {}
         self._empty = asyncio.Event()
         self._stopping = False
+        # Programs that are being started, and whose processes are not known yet.
+        self._starting = 0
         self._patience = beside.LEAVE_SECONDS
         self._last_told = asyncio.Event()
         self._last_told.set()
@@ -176,7 +178,11 @@ class BesideJobs:
         program = beside.plan_program(job.ad, _inherited(job))
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
-        starting = await start_program(runtime, program, owner, account, f"job {job.id}")
+        self._starting += 1
+        try:
+            starting = await start_program(runtime, program, owner, account, f"job {job.id}")
+        finally:
+            self._starting -= 1
         child = self._children[job.id] = starting.child
         self._remember(job, child.pid)
         if run.wish:
@@ -190,11 +196,35 @@ class BesideJobs:
         if child.usage is not None:
             run.attributes["RemoteUserCpu"] = child.usage.ru_utime
             run.attributes["RemoteSysCpu"] = child.usage.ru_stime
-        mark = _job_mark(job)
-        staying = await hunt(lambda: marked(mark, privileges), privileges)
+        staying = await hunt(lambda: self._left_behind(job), privileges)
         if staying:
             runtime.log(f"processes {staying} of job {job.id} cannot be killed")
         return status
+
+    def _left_behind(self, job: Job) -> list[int] | None:
+        """Return what lives on of a job whose process has ended.
+
+        That is who carries its mark, and who fell to us without any and can be of no other job.
+        None while that cannot be told, as another one is just being started.
+        """
+        runtime = self._schedd.runtime
+        orphans = runtime.processes.orphans()
+        if orphans is None or self._starting:
+            return None
+        with runtime.privileges.as_root():
+            others = [
+                beside.Process(real_uid_of(child.pid), birth_of(child.pid))
+                for other, child in self._children.items()
+                if other != job.id and child.running
+            ]
+            strays = [
+                pid
+                for pid in orphans
+                if not has_mark(pid, program_mark())
+                and not outlives_its_daemon(pid)
+                and not beside.may_be_of(others, real_uid_of(pid), birth_of(pid))
+            ]
+        return [*strays, *marked(_job_mark(job), runtime.privileges)]
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
@@ -215,7 +245,10 @@ class BesideJobs:
         if not run.wish:
             run.attributes |= beside.exit_attributes(status)
             run.attributes |= beside.exit_status(run.job.universe, status)
-        reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
+        # A job whose end cannot be judged is run again, as by a shadow that fails.
+        reason, more = int(ShadowExit.EXCEPTION), dict[str, object]()
+        with tasks.reported(f"The end of job {run.job.id}"):
+            reason, more = beside.decide_end(run, schedd.scheduler.policy.system, float(now))
         seconds = schedd.runtime.config.value(ScheddKnobs.SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)
         cools = beside.cool_down(run, status, seconds, now)
         said = {**run.attributes, **more, **beside.leave_attributes(run), **cools}
@@ -302,11 +335,11 @@ class BesideJobs:
     def _apply_policy(self, run: Run) -> None:
         scheduler = self._schedd.scheduler
         now = float(self._schedd.now())
-        decision = decide_periodic(run.job.ad, now, scheduler.system_policy)
+        decision = decide_periodic(run.job.ad, now, scheduler.policy.system)
         if decision.verdict is Verdict.HOLD:
-            scheduler.hold(run.job, decision.reason, decision.code, decision.subcode)
+            scheduler.orders.hold(run.job, decision.reason, decision.code, decision.subcode)
         elif decision.verdict is Verdict.REMOVE:
-            scheduler.remove(run.job, decision.reason)
+            scheduler.orders.remove(run.job, decision.reason)
         elif decision.verdict is Verdict.VACATE:
             self.signal(run.job, "Vacate", decision.reason, decision.code, 0)
 
@@ -320,8 +353,8 @@ def _kill_if_running(child: Child) -> None:
 def _job_mark(job: Job) -> str:
     """Return what everything that this job starts has in its environment, name and value.
 
-    Limit: what also throws its environment away is known to be a scheduler-universe job's by
-    nobody; it ends with the schedd.
+    Limit: what leaves its family and throws this away ends with its job only where no older job of
+    its account runs in this universe; else with the last that it could be of.
     """
     return f"{program_mark()}{job.id}:"
 

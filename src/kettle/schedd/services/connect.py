@@ -23,6 +23,7 @@ from kettle.wire.messages.queue_queries import (
     GetJobConnectInfoReply,
 )
 from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.security.secret_words import hide_secrets
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
 
 
+# What a startd says that has a starter, whether it knows where or not.
+_RUNS_SOMEWHERE = frozenset({"Success", "CommunicationError"})
 # The code of a refusal that asking again does not change.
 _FOR_GOOD = 1
 # Universes whose jobs have no starter.
@@ -90,7 +93,7 @@ class ConnectCommands:
         """Return the starter's address, as its startd knows it, else as its shadow does.
 
         A startd of HTCondor does not know the address of a starter that is called through a broker
-        until the starter's next report.
+        until the starter's next report, ours none of one that is slow to say it.
         """
         network = self._schedd.runtime.network
         startd = job.ad.string("StartdIpAddr") or ""
@@ -113,10 +116,10 @@ class ConnectCommands:
         finally:
             stream.close()
         address = reply.string("StarterIpAddr")
-        if not address and reply.string("Result") == "Success":
+        if not address and reply.string("Result") in _RUNS_SOMEWHERE:
             address = job.ad.string("StarterIpAddr")
         if not address:
-            raise RefusedError(reply.string("ErrorString") or "the startd knows no starter")
+            raise RefusedError(_said(reply) or "the startd knows no starter")
         return address
 
     async def _make_session(self, address: str, claim_id: str, request: ClassAd) -> ClassAd:
@@ -133,8 +136,13 @@ class ConnectCommands:
         finally:
             stream.close()
         if not reply.boolean("Result"):
-            raise RefusedError(reply.string("ErrorString") or "the starter made no session")
+            raise RefusedError(_said(reply) or "the starter made no session")
         return reply
+
+
+def _said(reply: ClassAd) -> str:
+    """Return a machine's reason for whoever asked, who need not know the claim that it names."""
+    return hide_secrets(reply.string("ErrorString") or "")
 
 
 def _refusal(job: Job | None, why: str) -> ClassAd:

@@ -103,9 +103,10 @@ class Departures:
             return
         for start in range(0, len(recorded), _SLICE):
             part = recorded[start : start + _SLICE]
-            tasks.do_with_each(schedd.scheduler.take_out, part, "The departure of a finished job")
+            take_out = schedd.scheduler.leaving.take_out
+            tasks.do_with_each(take_out, part, "The departure of a finished job")
             await asyncio.sleep(0)
 
     def _record(self, jobs: list[Job]) -> None:
         """Have those of the jobs recorded that are not: one may stay after that, and try again."""
-        self._schedd.scheduler.record([job for job in jobs if not job.recorded])
+        self._schedd.scheduler.leaving.record([job for job in jobs if not job.recorded])

@@ -16,7 +16,7 @@ import re
 import stat
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from itertools import islice
@@ -69,8 +69,8 @@ class ExportFolders:
         self._all = asyncio.Semaphore(_MOST_FOLDERS)
         self._hanging = 0
 
-    async def create(self, owner: str, path: str, data: bytes) -> None:
-        """Write the log of an export; NotBegun, or KettleError if part of it may be there, or all.
+    async def create(self, owner: str, log: NewLog, pieces: Sequence[bytes]) -> None:
+        """Write the log of an export; NotBegun, or KettleError if it may be there.
 
         Compat: the reference appends to a log that is there already; ours refuses it. Where the
         daemon cannot switch, that one may be the queue's
@@ -82,7 +82,7 @@ class ExportFolders:
                 with self._files(owner).as_owner():
                     shared[0] = _BEGUN
                     try:
-                        self._runtime.files.create(path, data)
+                        self._runtime.files.create(log.path, pieces, aside=log.aside)
                     except NotMade as error:
                         shared[0] = _WAS_THERE if error.errno == errno.EEXIST else _NOT_MADE
                         raise
@@ -96,10 +96,9 @@ class ExportFolders:
                 raise NotBegun(str(error), was_there=shared[0] == _WAS_THERE) from error
 
     async def has(self, owner: str, log: NewLog) -> bool:
-        """Tell whether the log of an export is there, whole and on disk.
+        """Tell whether the log of an export is there and on disk; KettleError if nobody knows.
 
-        A part of it is taken away: it is no export, and another may go there. KettleError if
-        nobody knows.
+        What was gathered of it is taken away.
         """
         with mmap.mmap(-1, mmap.PAGESIZE) as shared:
 
@@ -187,25 +186,25 @@ class ExportFolders:
 
 
 def _is_whole(log: NewLog) -> bool:
-    """Tell whether a log is there, and remove a part of it; OSError if it cannot be known."""
-    # What is looked at is what is removed, whatever becomes of the folder's name meanwhile.
+    """Tell whether a log is there, and remove what was gathered of it; OSError if nobody can know.
+
+    What has its name is all of it, or somebody else's: it came there in one step.
+    """
+    # What is looked at is where something is removed, whatever becomes of the folder's name.
     place, name = os.path.split(log.path)
     try:
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.basename(log.aside), dir_fd=folder)
             fd = os.open(name, _FLAGS, dir_fd=folder)
             try:
-                is_whole, is_part = _compare(fd, log)
+                is_whole = _is_same(fd, log)
                 if is_whole:
-                    # Who wrote it may have been killed before it was on disk.
-                    os.fsync(fd)
+                    # Who made it may have been killed before its name was on disk.
                     os.fsync(folder)
             finally:
                 os.close(fd)
-            if is_part:
-                # One that cannot be removed is no export all the same.
-                with contextlib.suppress(OSError):
-                    os.unlink(name, dir_fd=folder)
             return is_whole
         finally:
             os.close(folder)
@@ -216,18 +215,12 @@ def _is_whole(log: NewLog) -> bool:
         raise
 
 
-def _compare(fd: int, log: NewLog) -> tuple[bool, bool]:
-    """Tell whether a file is a log, and whether it is a part of it that could not be finished."""
-    facts = os.fstat(fd)
-    if not stat.S_ISREG(facts.st_mode):
-        return False, False
-    wanted = f"{log.head}\n".encode("ascii", "replace")
-    there = os.pread(fd, _LONGEST_FIRST, 0)
-    if len(there) < len(wanted):
-        return False, wanted.startswith(there)
-    ours, found = _FIRST.match(wanted), _FIRST.match(there)
+def _is_same(fd: int, log: NewLog) -> bool:
+    """Tell whether a file is a log, perhaps written anew by who works on it already."""
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        return False
+    ours = _FIRST.match(f"{log.head}\n".encode("ascii", "replace"))
+    found = _FIRST.match(os.pread(fd, _LONGEST_FIRST, 0))
     if ours is None or found is None or found[2] != ours[2]:
-        return False, False
-    # Who works on it already may have written it anew, with the next number and shorter.
-    is_whole = int(found[1]) > int(ours[1]) or facts.st_size >= log.size
-    return is_whole, not is_whole
+        return False
+    return int(found[1]) >= int(ours[1])

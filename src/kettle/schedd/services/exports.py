@@ -6,12 +6,13 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
-from kettle.schedd.queue import exports
+from kettle.schedd.queue import exports, imports
 from kettle.schedd.services.export_folders import HANGING_SECONDS, ExportFolders, NotBegun
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
 
+# Ads that are rendered, and jobs that are seen out, before others have their turn.
+_RENDERED_TOGETHER, _SEEN_OUT_TOGETHER = 100, 100
 # How much longer than its work a child may take to end.
 _MORE_SECONDS = 2
 # What the reference calls an export that failed.
@@ -48,6 +51,9 @@ class ExportCommands:
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
         self._folders = ExportFolders(schedd.runtime)
+        # Nobody gives jobs away, or takes them back, while somebody marks his.
+        self._marking = asyncio.Lock()
+        self._last_birth = schedd.now()
         # One log that comes back is taken apart at a time.
         self._importing = asyncio.Lock()
 
@@ -64,19 +70,17 @@ class ExportCommands:
             tasks.spawn(self._settle(owner, log, jobs), f"an export to {log.path}")
 
     async def on_export(self, stream: Stream) -> None:
-        """Mark the jobs, so that none begins meanwhile, and write them into a log of their own."""
+        """Give jobs to another manager, in a log of their own."""
         request = ExportJobs.read(await stream.receive()).request
-        queue, actor = self._schedd.queue, self._schedd.actor(stream)
+        actor = self._schedd.actor(stream)
         try:
-            chosen = exports.choose(queue, request, actor, "export")
-            exports.check_exportable(chosen, self._schedd.scheduler.has_run)
             path = os.path.join(_folder(request), exports.LOG_NAME)
             spool = request.string("NewSpoolDir") or exports.NO_SPOOL
-            text = exports.render_log(chosen, queue.next_cluster, self._schedd.now(), spool)
-            data = text.encode("utf-8", "surrogateescape")
-            log = exports.NewLog.of(path, data)
-            await self._commit(exports.plan_export(queue, chosen, log))
-            writing = tasks.spawn(self._write(actor.owner, log, data, chosen), f"a log {path}")
+            steps = exports.choose(self._schedd.queue, request, actor, "export")
+            chosen = await tasks.in_turns(steps)
+            # It goes on where nobody waits for it any more: jobs are not left marked.
+            log = exports.NewLog(path, self._birth())
+            writing = tasks.spawn(self._export(actor.owner, log, spool, chosen), f"a log {path}")
             await _within(writing, HANGING_SECONDS + _MORE_SECONDS)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error, EXPORT_FAILED)))
@@ -85,16 +89,21 @@ class ExportCommands:
         answer["Log"], answer["User"] = path, chosen.user
         await stream.send(ExportJobsReply(answer))
 
+    def _birth(self) -> int:
+        """Return when a log is born: later than all others, also than what a schedd before made."""
+        self._last_birth = max(self._schedd.now(), self._last_birth + 1)
+        return self._last_birth
+
     async def on_unexport(self, stream: Stream) -> None:
         """Forget that the jobs were given away."""
         request = UnexportJobs.read(await stream.receive()).request
         queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
-            chosen = exports.choose(queue, request, actor, "unexport")
-            await self._commit(exports.plan_unexport(queue, chosen))
-            for cluster in chosen.clusters:
-                # Of those that were removed meanwhile nobody else brings the end any more.
-                self._schedd.scheduler.see_out(list(cluster.procs.values()))
+            chosen = await tasks.in_turns(exports.choose(queue, request, actor, "unexport"))
+            async with self._marking:
+                await self._commit_all(exports.unmark(queue, chosen))
+            # Of those that were removed meanwhile nobody else brings the end any more.
+            await self._see_out(_jobs_of(chosen))
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
             return
@@ -119,33 +128,89 @@ class ExportCommands:
             self._schedd.queue.commit(transaction, refusable=True)
             await self._schedd.journal.flush()
 
-    async def _take_over(self, brought: exports.Brought) -> int:
+    async def _commit_all(self, transactions: Iterator[Transaction]) -> None:
+        """Commit one after the other, with the others' turns in between; all are on disk then."""
+        for transaction in transactions:
+            if transaction:
+                self._schedd.queue.commit(transaction, refusable=True)
+            await asyncio.sleep(0)
+        await self._schedd.journal.flush()
+
+    async def _see_out(self, jobs: list[Job]) -> None:
+        for start in range(0, len(jobs), _SEEN_OUT_TOGETHER):
+            self._schedd.scheduler.policy.see_out(jobs[start : start + _SEEN_OUT_TOGETHER])
+            await asyncio.sleep(0)
+
+    async def _take_over(self, brought: imports.Brought) -> int:
         """Commit what came back in pieces; return of how many jobs."""
         count = 0
         queue = self._schedd.queue
-        for transaction, jobs in exports.plan_import(queue, brought):
+        for transaction, jobs in imports.plan_import(queue, brought):
             await self._commit(transaction)
+            await asyncio.sleep(0)
             count += jobs
         there = (exports.job_of(queue, key) for key in brought)
-        self._schedd.scheduler.see_out([job for job in there if job is not None])
+        await self._see_out([job for job in there if job is not None])
         return count
 
+    async def _export(
+        self, owner: str, log: exports.NewLog, spool: str, chosen: exports.Chosen
+    ) -> Exception | None:
+        """Mark the jobs, so that none begins meanwhile, and write their log; return what failed.
+
+        No log is there before all of its jobs are marked on disk, and each mark names its log:
+        whoever dies in between leaves jobs of which a look at that tells who has them.
+        """
+        queue, has_run = self._schedd.queue, self._schedd.scheduler.orders.has_run
+        try:
+            async with self._marking:
+                await tasks.in_turns(exports.check_exportable(chosen, has_run))
+                await self._commit_all(exports.mark(queue, chosen, log, has_run))
+            pieces = await self._render(exports.render_log(queue, chosen, log, spool))
+        except Exception as error:  # noqa: BLE001 - it is returned
+            if not isinstance(error, KettleError | OSError):
+                self._schedd.runtime.log.problem(f"The export to {log.path}: {error!r}")
+            await self._know(owner, log, chosen, is_there=False)
+            return error
+        return await self._write(owner, log, pieces, chosen)
+
+    async def _render(self, ads: Iterator[str]) -> list[bytes]:
+        """Return the pieces of a log, with the others' turns in between."""
+        pieces: list[bytes] = []
+        while texts := list(islice(ads, _RENDERED_TOGETHER)):
+            pieces.append("".join(texts).encode("utf-8", "surrogateescape"))
+            await asyncio.sleep(0)
+        return pieces
+
     async def _write(
-        self, owner: str, log: exports.NewLog, data: bytes, chosen: exports.Chosen
+        self, owner: str, log: exports.NewLog, pieces: list[bytes], chosen: exports.Chosen
     ) -> Exception | None:
         """Write the log and then what became of it; return why it did not come to be."""
-        jobs = [job for cluster in chosen.clusters for job in cluster.procs.values()]
         # What is known is not looked for: the log may be on its way elsewhere.
         is_there: bool | None = True
         failure: Exception | None = None
         try:
             with self._opening("export"):
-                await self._folders.create(owner, log.path, data)
+                await self._folders.create(owner, log, pieces)
         except _NotThere as error:
             is_there, failure = False, error
         except RefusedError as error:
             # Whoever was killed at the very end has written all of it.
             is_there, failure = None, error
+        pieces.clear()
+        return await self._know(owner, log, chosen, is_there=is_there, failure=failure)
+
+    async def _know(
+        self,
+        owner: str,
+        log: exports.NewLog,
+        chosen: exports.Chosen,
+        *,
+        is_there: bool | None,
+        failure: Exception | None = None,
+    ) -> Exception | None:
+        """Note what became of an export, now or when it can be known; return what failed."""
+        jobs = _jobs_of(chosen)
         try:
             if is_there is None:
                 is_there = await self._folders.has(owner, log)
@@ -158,7 +223,7 @@ class ExportCommands:
 
     async def _end(self, log: exports.NewLog, jobs: list[Job], *, is_there: bool) -> None:
         plan = exports.plan_exported if is_there else exports.plan_not_exported
-        await self._commit(plan(self._schedd.queue, jobs, log))
+        await self._commit_all(plan(self._schedd.queue, jobs, log))
 
     async def _settle(
         self, owner: str, log: exports.NewLog, jobs: list[Job], is_there: bool | None = None
@@ -180,22 +245,17 @@ class ExportCommands:
                 return
             await asyncio.sleep(HANGING_SECONDS)
 
-    async def _read(self, actor: Actor, path: str) -> exports.Brought:
+    async def _read(self, actor: Actor, path: str) -> imports.Brought:
         """Read what comes back, and let others have their turn meanwhile."""
         schedd = self._schedd
         with self._folders.memory() as shared:
             with self._opening("import"):
                 pieces = await self._folders.read(actor.owner, path, shared)
-            steps = exports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
+            steps = imports.read_log(schedd.queue, pieces, actor, schedd.queue_settings)
             # Not before: a folder that hangs keeps its user waiting, and nobody else.
             async with self._importing:
-                while True:
-                    try:
-                        next(steps)
-                    except StopIteration as over:
-                        brought: exports.Brought = over.value
-                        return brought
-                    await asyncio.sleep(0)
+                brought: imports.Brought = await tasks.in_turns(steps)
+                return brought
 
     @contextmanager
     def _opening(self, what: str) -> Iterator[None]:
@@ -222,6 +282,10 @@ async def _within(writing: asyncio.Task[Exception | None], seconds: float) -> No
     failure = await writing
     if failure is not None:
         raise failure
+
+
+def _jobs_of(chosen: exports.Chosen) -> list[Job]:
+    return [job for cluster in chosen.clusters for job in cluster.procs.values()]
 
 
 def _folder(request: ClassAd) -> str:

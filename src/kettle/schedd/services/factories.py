@@ -6,18 +6,20 @@ What is made is `factory`'s decision; the digest and the items are read here, on
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.errors import KettleError
+from kettle.classad import ClassAd
 from kettle.records.event_cluster import Completion, FactoryPausedEvent, FactoryResumedEvent
 from kettle.runtime import tasks
 from kettle.schedd import departures
 from kettle.schedd.queue import factory
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_queue import Changes, Cluster
+from kettle.schedd.queue.job_rules import Applying
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 # Limit: the items of one cluster.
 _MOST_ITEM_BYTES = 512 * 1024 * 1024
 
+# Limit: how long jobs are made before others have their turn; one job may take longer.
+_TURN_SECONDS = 0.05
+
 # What the last event of a cluster says of how far its making had come.
 _COMPLETIONS: dict[int, Completion] = {
     Paused.NO_MORE: Completion.COMPLETE,
@@ -36,14 +41,36 @@ _COMPLETIONS: dict[int, Completion] = {
 }
 
 
+class _Turn:
+    """How many jobs are made before others have their turn."""
+
+    def __init__(self, wanted: int, monotonic: Callable[[], float]) -> None:
+        self._wanted = wanted
+        self._monotonic = monotonic
+        self._end = monotonic() + _TURN_SECONDS
+        # Whether the time was over before as many were made as are wanted.
+        self.is_over = False
+
+    def cut(self, plans: Iterator[JobPlan]) -> Iterator[JobPlan]:
+        """Yield the next jobs, one at least."""
+        for plan in itertools.islice(plans, self._wanted):
+            yield plan
+            if self._monotonic() >= self._end:
+                self.is_over = True
+                return
+
+
 class Factories:
     """Every cluster that makes jobs."""
 
-    def __init__(self, schedd: Schedd) -> None:
+    def __init__(self, schedd: Schedd, own_ad: Callable[[], ClassAd] = ClassAd) -> None:
+        """`own_ad` is the schedd's, which conditions of new jobs may ask."""
         self._schedd = schedd
+        self._own_ad = own_ad
         # Where each cluster's making stands; rebuilt from the ad after a restart.
         self._plans: dict[int, Iterator[JobPlan]] = {}
-        self._wanted: set[int] = set()
+        # The one that waits longest is next.
+        self._wanted: dict[int, None] = {}
         self._late: dict[int, Cluster] = {}
         # What was there at our start and has made nothing since.
         self._found: set[int] = set()
@@ -106,7 +133,7 @@ class Factories:
         if not factory.is_factory(cluster):
             return
         self._late[cluster.id] = cluster
-        self._wanted.add(cluster.id)
+        self._wanted[cluster.id] = None
         if not self._running:
             self._running = True
             tasks.spawn(self._serve(), "late materialization")
@@ -116,9 +143,12 @@ class Factories:
             while self._wanted:
                 # No log tells of jobs whose cluster a power cut may take back.
                 await self._schedd.journal.flush()
-                cluster = self._schedd.queue.clusters.get(self._wanted.pop())
+                await asyncio.sleep(0)
+                number = next(iter(self._wanted))
+                del self._wanted[number]
+                cluster = self._schedd.queue.clusters.get(number)
                 if cluster is not None and self._make(cluster):
-                    self._wanted.add(cluster.id)
+                    self._wanted[number] = None
         finally:
             self._running = False
 
@@ -129,18 +159,24 @@ class Factories:
         transaction = schedd.queue.transaction()
         made = 0
         if wanted:
+            turn = _Turn(wanted, schedd.runtime.clock.monotonic)
             try:
-                plans = itertools.islice(self._plan_of(cluster), wanted)
+                plans = turn.cut(self._plan_of(cluster))
                 made = factory.plan_jobs(
-                    transaction, cluster, plans, schedd.queue_settings, schedd.now()
+                    transaction,
+                    cluster,
+                    plans,
+                    schedd.queue_settings,
+                    schedd.now(),
+                    self._applying(),
                 )
-            except (KettleError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - other clusters go on
                 schedd.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {error}")
                 self._plans.pop(cluster.id, None)
                 transaction = schedd.queue.transaction()
                 factory.plan_end(transaction, cluster, Paused.INVALID)
             else:
-                if made < wanted:
+                if made < wanted and not turn.is_over:
                     factory.plan_end(transaction, cluster, Paused.NO_MORE)
             schedd.queue.commit(transaction)
             self._found.discard(cluster.id)
@@ -150,6 +186,14 @@ class Factories:
             schedd.queue.commit(leaving)
             return False
         return made > 0
+
+    def _applying(self) -> Applying | None:
+        """Return what changes new jobs as the administrator says, None if nothing does."""
+        schedd = self._schedd
+        rules = schedd.queue_settings.rules
+        if not rules:
+            return None
+        return Applying(rules, self._own_ad, schedd.runtime.log)
 
     def _plan_of(self, cluster: Cluster) -> Iterator[JobPlan]:
         plan = self._plans.get(cluster.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.records.history import ENVIRONMENT, render_record
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
+from kettle.runtime.storage.unsynced_records import UnsyncedRecords
 from kettle.schedd.departures import MOST_TOGETHER
 from kettle.schedd.job_records import JobRecords
 from kettle.wire.messages.queue_queries import HistoryErrorCode
@@ -29,6 +31,9 @@ _LOOKED_THROUGH = 2 * MOST_TOGETHER
 _INDEXED_SECONDS = 10.0
 INDEXED_FROM_BYTES = 1024 * 1024
 
+# What keeps a file from being written anew, and says nothing about its disk.
+_NOT_ALLOWED = frozenset((errno.EPERM, errno.EACCES, errno.EROFS))
+
 
 class HistoryFiles:
     """The schedd's history: of finished jobs, and of each of their runs."""
@@ -39,18 +44,14 @@ class HistoryFiles:
         self._own_due_at = 0
         # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
         self._last_recorded: set[tuple[str | None, str | None]] | None = None
-        self._take_over(settings)
+        self._unsynced = UnsyncedRecords(runtime.files)
+        self.reconfigure(settings)
 
     def reconfigure(self, settings: ServiceSettings) -> None:
         """Take over where the files are and how large they get."""
-        unsynced = self._jobs.unsynced
-        self._take_over(settings)
-        self._jobs.unsynced = unsynced
-
-    def _take_over(self, settings: ServiceSettings) -> None:
         self.settings = settings
         files, config = self._runtime.files, self._runtime.config
-        self._jobs = RecordFile(files, settings.history, read_rotation(config))
+        self._jobs = RecordFile(files, settings.history, read_rotation(config), self._unsynced)
         epochs = read_rotation(config, "EPOCH_HISTORY")
         self._epochs = RecordFile(files, settings.epoch_history, epochs)
         own = read_rotation(config, "DAEMON_HISTORY")
@@ -81,14 +82,19 @@ class HistoryFiles:
         return taken
 
     async def sync(self) -> None:
-        """Return when every finished job that was appended is on disk; StorageError if not."""
-        await self._jobs.sync()
+        """Return when every finished job that was appended is on disk; StorageError if not.
+
+        After that has failed no job is appended until it has succeeded.
+        """
+        await self._unsynced.sync()
 
     async def mend(self) -> None:
         """Make sure of what an earlier life wrote, before it is asked what it recorded.
 
         What a power cut left of a last record is cut off, its job is still in the queue. What a
-        killed schedd wrote may not be on the disk yet. StorageError if it cannot be brought there.
+        killed schedd wrote may not be on the disk, whatever a sync says now: it is written anew.
+        StorageError if it cannot be brought there; where it is only forbidden, as with a file that
+        can but grow, it is taken as it is.
         """
         problem = self._runtime.log.problem
         for file in (self._jobs, self._epochs):
@@ -97,7 +103,19 @@ class HistoryFiles:
                     problem(f"Cut off {cut} bytes of an unfinished record: {file.path}")
             except OSError as error:
                 problem(f"Nobody knows whether {file.path} is whole: {error}")
-        await self.sync()
+        if self._jobs.path:
+            try:
+                self._jobs.doubt_end()
+            except OSError as error:
+                raise StorageError(f"cannot read {self._jobs.path}: {error.strerror}") from error
+        try:
+            await self.sync()
+        except StorageError as error:
+            cause = error.__cause__
+            if not isinstance(cause, OSError) or cause.errno not in _NOT_ALLOWED:
+                raise
+            problem(f"What an earlier life wrote is taken to be on disk: {error}")
+            self._unsynced.forgive()
 
     def _complain(self, job: Job, trouble: Exception) -> None:
         problem = f"Job {job.id} stays, the history does not take it: {trouble}"
@@ -157,8 +175,8 @@ class HistoryFiles:
         except (StorageError, OSError, ValueError) as error:
             self._complain(job, error)
             return False
-        # Synced with the history; the folder has the file's name.
-        self._jobs.unsynced |= {path, self.settings.per_job_history}
+        # Synced with the history.
+        self._unsynced.wrote_whole(path, lines)
         return True
 
     def has(self, job: Job) -> bool:

@@ -38,6 +38,10 @@ GROWTH = 4
 _LOCK_SECONDS, _LOCK_PAUSE_SECONDS = 20.0, 0.1
 COMPACTED_FROM_BYTES = 16 * 1024 * 1024
 
+# Limit: bytes at the end of a log that another schedd may not have brought to the disk: more than
+# one batch of transactions, or a backlog, comes to.
+_DOUBTED_BYTES = 80 * 1024 * 1024
+
 # Bytes of a new log that are written in one call, and how many such are synced together: no single
 # sync is to take longer than work that stands still may.
 _TOGETHER = 1024 * 1024
@@ -132,6 +136,7 @@ class QueueJournal:
         self._file = files.open_durable(self._path)
         if outcome is not None and outcome.kept_bytes < self._file.size:
             self._file.truncate(outcome.kept_bytes)
+        self._file.write_end_anew(_DOUBTED_BYTES)
         return "" if outcome is None else outcome.discarded
 
     def _replay(self, queue: JobQueue) -> queue_log.Replay | None:

@@ -43,6 +43,8 @@ OPEN_SECONDS = 300.0
 
 # Limit: requests of one connection that are served before the others have their turn.
 _REQUESTS_AT_A_TIME = 256
+# Limit: how long they may take: each may bring a long text.
+_TURN_SECONDS = 0.05
 
 # An action on so many jobs is confirmed when those that it removed are out of the queue; one on
 # more, when it is on disk.
@@ -96,14 +98,19 @@ class QueueCommands:
             spool=schedd.spool,
             edited=self._on_edited,
             slot_of=self._slot_of,
+            own_ad=self._ads.own_ad,
+            tell=schedd.runtime.log,
         )
+        monotonic = schedd.runtime.clock.monotonic
+        turn_ends = monotonic() + _TURN_SECONDS
         for number in itertools.count(1):
             stream.timeout = OPEN_SECONDS if connection.has_uncommitted else IDLE_SECONDS
             request = await stream.receive()
-            if number % _REQUESTS_AT_A_TIME == 0:
+            if number % _REQUESTS_AT_A_TIME == 0 or monotonic() >= turn_ends:
                 # Requests that came in one piece are received without a wait: a client that sends
                 # a million attributes would otherwise be the only one that is served.
                 await asyncio.sleep(0)
+                turn_ends = monotonic() + _TURN_SECONDS
             try:
                 answer = await self._finish(connection.handle(request))
             except StorageError as error:
@@ -125,7 +132,7 @@ class QueueCommands:
         queue = self._schedd.queue
         where = [parse_key(key) for _, key, name, _ in changes if name.lower() == "jobstatus"]
         jobs = [queue.job(*job) for job in where if job is not None]
-        self._schedd.scheduler.see_out([job for job in jobs if job is not None])
+        self._schedd.scheduler.policy.see_out([job for job in jobs if job is not None])
 
     @staticmethod
     async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:
@@ -258,7 +265,7 @@ class QueueCommands:
             plan = plans.pop(0)
             for cluster, paused in plan.factories:
                 self._factories.on_paused(cluster, paused, plan.reason)
-            self._schedd.scheduler.on_action(plan)
+            self._schedd.scheduler.orders.on_action(plan)
             await asyncio.sleep(0)
 
     async def _act(
@@ -274,7 +281,11 @@ class QueueCommands:
             jobs = survey.jobs[start : start + actions.SLICE]
             plan = actions.plan(schedd.queue, request, actor, schedd.now(), jobs, clusters)
             clusters = []
-            schedd.queue.commit(plan.transaction, refusable=True)
-            plans.append(plan)
+            try:
+                schedd.queue.commit(plan.transaction, refusable=True)
+            finally:
+                # Also where whoever follows the commit fails: it is carried out.
+                if plan.transaction.taken:
+                    plans.append(plan)
             await asyncio.sleep(0)
         await schedd.journal.flush()

@@ -255,4 +255,4 @@ class SpoolCommands:
         present = [schedd.queue.jobs[job] for job in jobs if job in schedd.queue.jobs]
         # Compat: a job that only waited for its output to be fetched leaves now, the reference's at
         # its next periodic look (test_spooled_output_is_fetched).
-        schedd.scheduler.see_out(present)
+        schedd.scheduler.policy.see_out(present)

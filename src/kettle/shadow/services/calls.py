@@ -25,10 +25,12 @@ from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
+from kettle.shadow.services.checkpoints import IntermediateStore
+from kettle.shadow.services.ending import hold_at_once
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, remove_all
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_counts, note_nothing
-from kettle.shadow.shadow_machine import Event
+from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
@@ -129,6 +131,9 @@ async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
         await shadow.note_program_end()
     shadow.note_report(call.info)
     await shadow.note_job_state(call.info)
+    if "ExitBySignal" not in call.info:
+        # What a job uses is what policies ask for: as the reference's shadow, not a minute later.
+        shadow.look_at_policy()
     return call.answer(0)
 
 
@@ -183,7 +188,10 @@ async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
         event.host = event.host or shadow.slot_name
         shadow.write_event(event)
         if event.critical:
+            runs = shadow.state.executed and not shadow.program_ended
             await shadow.fail(_error_request(shadow, event))
+            if runs and shadow.state.phase is Phase.LEAVING:
+                await hold_at_once(shadow)
         return call.answer()
     from kettle.records.event_forms import event_from_ad
 
@@ -275,12 +283,24 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
         return call.answer(-2)
     if kind == "SuccessfulCheckpoint":
         number = call.event.integer("CheckpointNumber")
-        # Compat: the reference counts no checkpoints that a job makes by itself, against its manual
+        # Compat: the reference counts no checkpoints that a job makes by itself, nor says when the
+        # last one was (LastCkptTime), against its manual
         # (test_each_transfer_is_over_in_the_log_before_the_next_begins).
         changes = {"NumCkpts": str((shadow.job.integer("NumCkpts") or 0) + 1)}
         if number is not None:
             changes["CheckpointNumber"] = str(number)
         shadow.update(changes | texts(checkpoint_times(shadow.job, int(shadow.host.now()))))
+        return call.answer(0)
+    if kind == "InvalidCheckpointDownload":
+        number = call.event.integer("CheckpointNumber")
+        if number is None:
+            return call.answer(-2)
+        # CheckpointNumber stays: what is to come has numbers of its own.
+        shadow.log(f"Checkpoint {number} is damaged where it lies: the job goes on from one before")
+        try:
+            IntermediateStore(shadow).discard(number)
+        except OSError as error:
+            shadow.log(f"Its manifest is still there: {error}")
         return call.answer(0)
     if kind == "FailedCheckpoint":
         # The next one of whatever run must not come to lie on what there is of this one.

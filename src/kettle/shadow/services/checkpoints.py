@@ -20,6 +20,7 @@ from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
+    failure_name,
     manifest_name,
     number_of,
     parse_manifest,
@@ -74,8 +75,18 @@ class IntermediateStore:
                 # An older one may be whole.
                 continue
             place = place_of(destination, self._job.string("GlobalJobId") or "", number)
-            return plan_restore(place, path, entries)
+            return plan_restore(place, path, number, entries)
         return []
+
+    def discard(self, number: int) -> None:
+        """Have a checkpoint that lies at a URL, and is damaged there, not used again."""
+        folder = self.existing()
+        if folder:
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(
+                    os.path.join(folder, manifest_name(number)),
+                    os.path.join(folder, failure_name(number)),
+                )
 
     async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""

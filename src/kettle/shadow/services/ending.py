@@ -6,8 +6,9 @@ The judgement itself is `endings.py`'s; here it is carried out.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.attributes.codes import JobStatus, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.policy.hold_reasons import REFUSALS
@@ -20,9 +21,11 @@ from kettle.records.job_trace import Step
 from kettle.records.unwritten_events import SHADOW_EVENTS, decode
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
+    HOLD_ATTRIBUTES,
     Ending,
     ExitReport,
     Last,
+    Wish,
     completion_attributes,
     core_attributes,
     decide_ending,
@@ -72,6 +75,32 @@ def recall_end(run: Run) -> bool:
     return True
 
 
+def recall_hold(run: Run) -> None:
+    """See whether the log has the hold of a job that had not left its machine by then."""
+    known = run.job.integer("JobStatus") in {JobStatus.HELD, JobStatus.IDLE}
+    if known and run.state.executed:
+        run.left_told, run.hold_told = run.host.logs.hold_told(run.job)
+
+
+async def hold_at_once(run: Run) -> None:
+    """Hold a job whose machine wants that, though its program has still to leave (WANT_HOLD).
+
+    As with a user's hold the queue has it first, then the log; the run goes on until it is over.
+    """
+    ending = decide_ending(run.job, None, run.request, run.host.now(), run.host.system_policy)
+    if run.request is None or ending.exit is not ShadowExit.SHOULD_HOLD:
+        return
+    run.request = replace(run.request, wish=Wish.HOLD)
+    held: dict[str, object] = {"JobStatus": int(JobStatus.HELD)}
+    run.update(texts(held | {name: ending.attributes[name] for name in HOLD_ATTRIBUTES}))
+    await run.keep()
+    # Somebody may have released it, or removed it, since.
+    if run.request.wish is Wish.HOLD:
+        with run.events_together():
+            _write_last_events(run, ending, run.host.now())
+        run.left_told = run.hold_told = True
+
+
 def finish(run: Run) -> None:
     """Judge the run, write its last events, tell the schedd."""
     if run.report is not None:
@@ -92,6 +121,8 @@ def finish(run: Run) -> None:
         ending = _unstarted(run)
     if run.told is not None:
         ending = run.told
+    if run.hold_told:
+        ending.events = ()
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
 
@@ -165,6 +196,7 @@ def _report_exit(run: Run, ending: Ending) -> None:
     said = f": {ending.reason}" if ending.reason else ""
     run.log(f"Reporting job exit reason {int(ending.exit)}{said}")
     reason = int(ending.exit)
+    run.end_told = True
     run.trace(Step.ENDED, f"reason {reason}")
     run.host.tell_schedd(ShadowExited(run.cluster, run.proc, reason, run.reusable, attributes))
 

@@ -31,6 +31,9 @@ FIRST_PAUSE_SECONDS = 1.0
 # What a startd says that has no such claim or job any more; anything else may pass.
 _FORGOTTEN = frozenset({"Failure", "NotAuthenticated", "InvalidState"})
 _LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
+# Compat: the reference's words, whatever the startd says, whose words name the claim
+# (test_the_secret_of_a_claim_that_a_startd_names_goes_nowhere).
+_NOT_FOUND_REASON = "Job not found at execution machine"
 _RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
 
 
@@ -193,7 +196,8 @@ async def _reconnect(run: Run) -> bool:
         if result not in _FORGOTTEN:
             run.log(f"The starter could not be located: {said}")
             return False
-        run.reason = f"The startd no longer knows the job: {said}"
+        run.log(f"The startd no longer knows the job: {said}")
+        run.reason = _NOT_FOUND_REASON
         await run.happen(Event.GONE)
         return False
     # A startd learns its starter's address late; the starter itself told us at its start.

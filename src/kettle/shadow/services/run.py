@@ -14,6 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.records.event_kinds import JobHeldEvent
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
 from kettle.shadow.endings import Ending, ExitReport, Request, Wish, is_start_counted
@@ -46,10 +47,13 @@ class Run(JobRecord):
         "arriving",
         "claim",
         "claim_accepted",
+        "end_told",
         "files",
         "goes_on",
+        "hold_told",
         "input_transfer",
         "keeping",
+        "left_told",
         "link",
         "max_input_bytes",
         "max_output_bytes",
@@ -78,6 +82,8 @@ class Run(JobRecord):
     def __init__(self, host: Host, start: StartShadow, common: CommonAd | None) -> None:
         super().__init__(host, start, common)
         self.claim = ClaimId(self.job.string("ClaimId") or "")
+        # Whether the schedd was told that the run is over.
+        self.end_told = False
         self.startd_address = (
             start.startd_address or self.job.string("StartdIpAddr") or self.claim.address
         )
@@ -109,6 +115,9 @@ class Run(JobRecord):
         self.program_ended = False
         # Whether the job ends without a run, as its output is there already (skip_if_dataflow).
         self.skipped = False
+        # Whether the log has it off its machine and held, before it has left; and held still.
+        self.left_told = False
+        self.hold_told = False
         # How this run ended, if an earlier shadow of it wrote its last events already.
         self.told: Ending | None = None
         self.files: RemoteFiles | None = None
@@ -167,6 +176,10 @@ class Run(JobRecord):
         """The starter says that the program has ended; its files may be on their way."""
 
     @abstractmethod
+    def look_at_policy(self) -> None:
+        """Look at a running job's policy now: something is known that it may be about."""
+
+    @abstractmethod
     def watch_policy(self) -> None:
         """Set the timer for the next look at the job's policy."""
 
@@ -177,7 +190,12 @@ class Run(JobRecord):
         return request is not None and request.wish in REMOVALS and not request.brings_output
 
     def write_event(self, event: LogEvent) -> None:
-        """Write an event into the job's logs, but none after its last one."""
+        """Write an event into the job's logs, but none after its last one.
+
+        A job that was held before it has left may be released meanwhile, and be held once more.
+        """
+        if self.left_told and not isinstance(event, JobHeldEvent):
+            return
         if self.request is None or self.request.wish is not Wish.FORGET:
             super().write_event(event)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, assert_never
 from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import StorageError, WireError
-from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
+from kettle.policy.job_policy import NOTHING, Verdict, decide_periodic, duration_deadline
 from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
@@ -28,7 +28,7 @@ from kettle.shadow.leaving import REMOVALS, wants_grace
 from kettle.shadow.services.calls import answer
 from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
 from kettle.shadow.services.dataflow import skip_if_dataflow
-from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events
+from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events, recall_hold
 from kettle.shadow.services.leaving import LEAVING_FAST_SECONDS, Leaving
 from kettle.shadow.services.reconnect import (
     look_for_starter,
@@ -89,6 +89,7 @@ class RunningShadow(Run):
                     finish(self)
                     return
                 recall_start(self)
+                recall_hold(self)
                 await self._perform((Effect.LOG_DISCONNECTED,))
             elif not await self._prepare():
                 self._stop_timers()
@@ -436,10 +437,11 @@ class RunningShadow(Run):
             )
 
     def release(self) -> None:
-        """A hold is taken back before the job has left: it leaves, and its log has no event 012.
+        """A hold is taken back before the job has left: it leaves, and no event 012 follows.
 
         The log has its release by now, and who reads it would take the job for a held one.
         """
+        self.hold_told = False
         if self.request is not None and self.request.wish is Wish.HOLD:
             self.request = replace(self.request, wish=Wish.VACATE)
 
@@ -470,6 +472,12 @@ class RunningShadow(Run):
             loop = asyncio.get_running_loop()
             self._policy_timer = loop.call_later(min(delays), self._on_policy)
 
+    def look_at_policy(self) -> None:
+        """Look at a running job's policy now: something is known that it may be about."""
+        if self._policy_timer is not None and self.host.policy_seconds:
+            self._policy_timer.cancel()
+            self._on_policy()
+
     def _on_policy(self) -> None:
         self._policy_timer = None
         tasks.spawn(self.check_policy(), f"policy {self.name}")
@@ -478,7 +486,9 @@ class RunningShadow(Run):
         """Carry out what the job's periodic expressions ask for."""
         if self.state.phase in (Phase.CLOSING, Phase.DONE, Phase.LEAVING):
             return
-        decision = decide_periodic(self.job, self.host.now(), self.host.system_policy)
+        decision = NOTHING
+        with tasks.reported(f"The policy of {self.name}"):
+            decision = decide_periodic(self.job, self.host.now(), self.host.system_policy)
         if decision.verdict is Verdict.HOLD:
             await self.ask(
                 Request(Wish.POLICY_HOLD, decision.reason, decision.code, decision.subcode)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import claim_machine, requests
 from kettle.startd import slot_events as ev
@@ -159,19 +160,30 @@ class Claiming:
             if wanted is None:
                 break
             child = startd.machine.carve(parent, wanted, startd.runtime.clock.steady())
-            ad = self._match(child, job)
-            if ad is None:
-                startd.machine.counters.slots_not_matching += 1
-                startd.machine.destroy(child)
+            if not self._claim_child(parent, child, job, holder):
                 break
-            self._move_claim(parent, child)
-            self._accept(child, job, holder, ad)
             claimed.append(child)
         if not claimed:
             return self.refuse("slot and job do not match, or too little is left", request)
         startd.updates.note(parent, urgent=True)
         leftovers = job.boolean("_condor_SEND_LEFTOVERS") is True
         return self.reply(request, claimed, parent if leftovers else None)
+
+    def _claim_child(
+        self, parent: SlotRecord, child: SlotRecord, job: ClassAd, holder: Holder
+    ) -> bool:
+        """Claim a slot that was cut out; where that fails, its part returns to its parent."""
+        machine = self._startd.machine
+        with tasks.reported(f"The claim of a part of {parent.short_name}"):
+            ad = self._match(child, job)
+            if ad is not None:
+                self._move_claim(parent, child)
+                self._accept(child, job, holder, ad)
+                return True
+            machine.counters.slots_not_matching += 1
+        if child.slot.phase is Phase.UNCLAIMED_IDLE and child.name in machine.slots:
+            machine.destroy(child)
+        return False
 
     def _move_claim(self, parent: SlotRecord, child: SlotRecord) -> None:
         """The offered id goes to the dynamic slot; the parent gets a fresh one."""

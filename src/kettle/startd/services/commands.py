@@ -73,6 +73,17 @@ class OtherCommands:
     async def on_query(self, stream: Stream) -> None:
         """Answer a query for our own ads, as a collector would."""
         query = Query.read(await stream.receive()).query
+        found = self._ads_asked_for(query)
+        limit = query.integer("LimitResults") or len(found)
+        matching = [ad for ad in found if _satisfies(query, ad)][: max(0, limit)]
+        projection = query.string("Projection")
+        if projection:
+            names = projection.replace(",", " ").split()
+            matching = [_project(ad, names) for ad in matching]
+        await stream.send(QueryReply(matching))
+
+    def _ads_asked_for(self, query: ClassAd) -> list[ClassAd]:
+        """Return our ads of the types that a query wants: slots, jobs of claims, the startd."""
         startd = self._startd
         wanted = {t.lower() for t in (query.string("TargetType") or "Machine").split(",")}
         found: list[ClassAd] = []
@@ -82,13 +93,10 @@ class OtherCommands:
             now = startd.runtime.clock.steady()
             figures = startd.runtime.self_figures()
             found.append(ads.startd_ad(startd.machine, startd.base, now, figures))
-        limit = query.integer("LimitResults") or len(found)
-        matching = [ad for ad in found if _satisfies(query, ad)][: max(0, limit)]
-        projection = query.string("Projection")
-        if projection:
-            names = projection.replace(",", " ").split()
-            matching = [_project(ad, names) for ad in matching]
-        await stream.send(QueryReply(matching))
+        if wanted & {"slot.claim", "job"} and query.boolean("Snapshot"):
+            claims = (ads.claim_ad(record, startd.slot_ad(record)) for record in startd.machine)
+            found += [ad for ad in claims if ad is not None]
+        return found
 
     async def on_claim_command(self, stream: Stream) -> None:
         """Answer a CA_ command: where the starter of a claim listens."""

@@ -104,7 +104,10 @@ class PolicyWatch:
             if record.slot.phase.state in {"Claimed", "Preempting"}:
                 often = max(1, config.value(StartdKnobs.POLLING_INTERVAL))
                 due_at = min(due_at, self._looked_at + often)
-            left = self._seconds_left(record)
+            left = None
+            # One slot's trouble leaves the others their timer.
+            with tasks.reported(f"The timers of {record.short_name}"):
+                left = self._seconds_left(record)
             if left is not None:
                 due_at = min(due_at, now + max(left, _SHORTEST_WAIT))
         if self._timer is not None and due_at < self._due_at:

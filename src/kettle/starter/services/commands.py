@@ -7,6 +7,8 @@ may peek at files and start a shell.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import secrets
 
@@ -28,6 +30,8 @@ from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 # Code of a refusal that is worth asking again soon.
 _NOT_YET = 1
+# How long a program may take to begin once its start is in the job's log.
+BEGINNING_SECONDS = 10.0
 # What a reconnecting shadow brings anew.
 _RENEWED = ("TransferKey", "TransferSocket", "ShadowIpAddr", "ShadowVersion", "UidDomain")
 
@@ -112,12 +116,19 @@ class StarterCommands:
             reply["StarterIpAddr"] = starter.world.address
         await stream.send(queries.CreateJobOwnerSessionReply(reply))
 
-    def _check_look(self, stream: Stream) -> LaunchPlan:
-        """Return what runs, if the peer is the job's owner; RefusedError otherwise."""
+    async def _await_look(self, stream: Stream) -> LaunchPlan:
+        """Return what runs, if the peer is the job's owner; RefusedError otherwise.
+
+        A program that is about to begin is waited for: the job's log has its start already.
+        """
         starter = self._starter
         owner = (starter.job.string("User") or "").lower()
         if not owner or stream.peer.user.lower() != owner:
             raise RefusedError("only the job's owner may look at it or log in beside it")
+        if starter.plan is not None and not starter.job_started:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(BEGINNING_SECONDS):
+                    await starter.begun.wait()
         if starter.plan is None or not starter.job_started:
             raise RefusedError("the job has not started yet", code=_NOT_YET)
         return starter.plan
@@ -127,7 +138,7 @@ class StarterCommands:
         starter = self._starter
         request = queries.StarterPeek.read(await stream.receive()).request
         try:
-            plan = self._check_look(stream)
+            plan = await self._await_look(stream)
             pieces = plan_look(request, plan, starter.sandbox.scratch, self._size_of)
         except RefusedError as error:
             reply = ClassAd({"Result": False, "ErrorString": str(error)})
@@ -169,7 +180,7 @@ class StarterCommands:
         reply = ClassAd()
         folder = ""
         try:
-            self._check_look(stream)
+            await self._await_look(stream)
             folder, keys = await self._shells.prepare(request.string("Shell") or "")
         except KettleError as error:
             reply["Result"] = False

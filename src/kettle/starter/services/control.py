@@ -206,6 +206,10 @@ class StartdControl:
         ad = ClassAd({"JobState": state, "JobPid": pid, "StarterIpAddr": address})
         self._post(words.JobState(ad))
 
+    def tell_place(self, address: str) -> None:
+        """Say where the job's starter listens, before there is anything else to report."""
+        self._post(words.StarterStarted(ClassAd({"StarterIpAddr": address})))
+
     def tell_usage(self, usage: ClassAd, address: str, *, final: bool = False) -> None:
         """Report what the job uses now, or used in all."""
         ad = ClassAd(parent=usage)

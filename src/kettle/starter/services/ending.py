@@ -20,7 +20,7 @@ from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep
 from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.reports import NO_UPDATE
-from kettle.starter.services.transfer import TransferFailed
+from kettle.starter.services.transfer import NotRestored, TransferFailed
 from kettle.transfer.plan import sends_only_changes
 from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
@@ -73,7 +73,9 @@ class JobEnd:
         if error.code:
             with contextlib.suppress(TransferFailed):
                 await starter.transfer.send_output(final=True, attribute="FailureFiles")
-        text = f"Failed to transfer files: {error.message}"
+        text = error.message
+        if not isinstance(error, NotRestored):
+            text = f"Failed to transfer files: {text}"
         await self.report_failure(text, error.code, error.subcode)
 
     async def _perform(self, step: ExitStep) -> bool:

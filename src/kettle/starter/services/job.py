@@ -28,6 +28,7 @@ from kettle.runtime.process.processes import (
     is_zombie,
     processes_of,
 )
+from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.argument_syntax import show_words
@@ -310,17 +311,17 @@ class JobProcesses:
         """Signal one process, not what it has started; the job goes on if it was suspended."""
         if self.suspended:
             self.resume()
-        return self._kill(pid, number)
+        return send_signal(pid, number)
 
     def suspend(self) -> int:
         """Stop every process; return how many were stopped."""
         self.suspended = True
-        return sum(self._kill(pid, signal.SIGSTOP) for pid in self.living())
+        return sum(send_signal(pid, signal.SIGSTOP) for pid in self.living())
 
     def resume(self) -> int:
         """Let every process go on; return how many."""
         self.suspended = False
-        return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
+        return sum(send_signal(pid, signal.SIGCONT) for pid in self.living())
 
     def kill_all(self) -> bool:
         """Kill everything of the job's; whether nothing is left, not even of what has ended.
@@ -340,12 +341,12 @@ class JobProcesses:
             found = [pid for pid in self.living() if pid not in stopped]
             if not found:
                 break
-            stopped += [pid for pid in found if self._kill(pid, signal.SIGSTOP)]
+            stopped += [pid for pid in found if send_signal(pid, signal.SIGSTOP)]
             if len(found) == 1:
                 # The usual case by far: one process, that can have started nothing since.
                 break
         for pid in stopped:
-            self._kill(pid, signal.SIGKILL)
+            send_signal(pid, signal.SIGKILL)
         return childless and not stopped
 
     async def end_all(self) -> bool:
@@ -359,14 +360,6 @@ class JobProcesses:
             return [] if self.kill_all() else [*children_of(os.getpid()), *self.living()]
 
         return not await hunt(find, self._privileges)
-
-    def _kill(self, pid: int, number: int) -> bool:
-        try:
-            with self._privileges.as_root():
-                os.kill(pid, number)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
 
     def sample(self) -> Sample:
         """Measure the living processes; those that ended count through `Child.usage`."""

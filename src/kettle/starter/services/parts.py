@@ -89,6 +89,8 @@ class Starter(Protocol):
     vacate: Vacate | None
     # Whether this process may run another job afterwards.
     may_stay: bool
+    # Set when the job's first process was started.
+    begun: asyncio.Event
     # Set when the startd wants the activation to end.
     deactivated: asyncio.Event
 

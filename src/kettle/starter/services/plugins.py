@@ -72,6 +72,7 @@ class JobPlugins:
                     one.orderly,
                     size=one.size,
                     broke=one.broke,
+                    told=one.told,
                 )
             )
         return reports
@@ -151,5 +152,6 @@ class JobPlugins:
             variables=_variables_of(starter.job),
             run_built_in=run_built_in,
             log=world.log,
+            job=starter.job,
             as_owner=lambda: world.privileges.as_account(account),
         )

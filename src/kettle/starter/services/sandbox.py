@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
@@ -19,6 +19,7 @@ from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import write_fully
 from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
+from kettle.starter.services.unlinked import weigh_unlinked
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
 
 
@@ -62,6 +63,14 @@ class Survey(NamedTuple):
 
 # Whether a job hangs can be guessed from these.
 _STREAMS = (("StdoutMtime", STDOUT_NAME), ("StderrMtime", STDERR_NAME))
+
+
+class Living(Protocol):
+    """The job's processes, as far as what they hold is measured here."""
+
+    def living(self) -> list[int]:
+        """Return the pids of everything of the job's that has not ended."""
+        ...
 
 
 class SandboxKeeper:
@@ -221,6 +230,18 @@ class SandboxKeeper:
     def measure(self, *more: str) -> tuple[int, int]:
         """Return the size of the sandbox and of `more` folders in KiB, and how many files it is."""
         return self.weigh(self.sandbox.scratch, *more)
+
+    def measure_held(self, jobs: Living, *more: str) -> tuple[int, int]:
+        """Return the size in KiB, and the number, of deleted files that the job still holds there.
+
+        Those are on the disk of the sandbox and of `more` folders.
+        """
+        with self.privileges.as_root():
+            devices = set()
+            for folder in (self.sandbox.scratch, *more):
+                with contextlib.suppress(OSError):
+                    devices.add(os.stat(folder).st_dev)
+            return weigh_unlinked(jobs.living(), devices)
 
     def weigh(self, *folders: str) -> tuple[int, int]:
         """Return the size of what is in these folders in KiB, and how many files it is."""

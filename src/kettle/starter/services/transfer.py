@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
 from kettle.starter.outcome import Vacate, told_code, told_reason
@@ -22,9 +23,9 @@ from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
-    SANDBOX_MANIFEST,
     Entry,
     manifest_name,
+    number_of,
     parse_manifest,
     place_of,
     render_manifest,
@@ -48,6 +49,7 @@ from kettle.transfer.receiving import download
 from kettle.transfer.remaps import parse_remaps
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
+from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
 from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
 from kettle.wire.sinful import Sinful
@@ -69,6 +71,13 @@ class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
         self.code = 0 if try_again else code
         self.subcode = subcode
         self.try_again = try_again
+
+
+class NotRestored(TransferFailed):
+    """A checkpoint that was fetched is not what it was; the job is started anew."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, HoldReasonCode.TransferInputError, try_again=True)
 
 
 class SandboxTransfer:
@@ -195,7 +204,7 @@ class SandboxTransfer:
         self._check(outcome, code)
         is_first = starter.job.integer("NumShadowStarts") == 1
         self.brought_streams = not is_first and bool(brought)
-        self.check_restored()
+        await self.check_restored()
         if starter.job.string("TransferOutput") is None:
             with starter.world.privileges.as_account(starter.keeper.account):
                 self._before = make_catalogue(files, scratch)
@@ -281,28 +290,32 @@ class SandboxTransfer:
         starter.keeper.write(path, render_manifest(number, entries), 0o644)
         return SendFile(path, manifest_name(number))
 
-    def check_restored(self) -> None:
-        """Compare a checkpoint that was fetched with its manifest; TransferFailed if it is another.
+    async def check_restored(self) -> None:
+        """Compare a checkpoint that was fetched with its manifest; NotRestored if it is another.
 
-        Nothing is done for a job that has none.
+        The shadow is told not to use it again. Nothing is done for a job that has none.
         """
         starter = self._starter
-        path = os.path.join(starter.sandbox.scratch, SANDBOX_MANIFEST)
         if not starter.job.string("CheckpointDestination"):
             return
+        folder = starter.sandbox.scratch
         with starter.world.privileges.as_account(starter.keeper.account):
-            if not os.path.lexists(path):
+            found = [name for name in os.listdir(folder) if number_of(name) is not None]
+            if not found:
                 return
+            if len(found) > 1:
+                raise NotRestored("Found more than one MANIFEST file, aborting.")
+            path = os.path.join(folder, found[0])
             try:
-                with open(path, encoding="utf-8") as file:
-                    entries = parse_manifest(file.read(MAX_MANIFEST))
-                _compare(starter.sandbox.scratch, entries)
+                _compare(folder, path)
                 os.unlink(path)
+                return
             except (RefusedError, OSError) as error:
-                text = f"the checkpoint could not be restored: {error}"
-                raise TransferFailed(
-                    text, HoldReasonCode.TransferInputError, try_again=True
-                ) from error
+                trouble = NotRestored(f"{error}, aborting.")
+        event = ClassAd({"EventType": "InvalidCheckpointDownload"})
+        event["CheckpointNumber"] = number_of(found[0])
+        await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        raise trouble
 
     def _listed(self, attribute: str) -> list[str]:
         """Return what goes with what is final: lists of the sandbox, and the job's core file."""
@@ -368,11 +381,24 @@ def _digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _compare(folder: str, entries: Sequence[Entry]) -> None:
-    """Raise RefusedError if a file is not what the manifest says."""
+def _compare(folder: str, manifest: str) -> None:
+    """Raise RefusedError if a manifest is none, or a file is not what it says."""
+    try:
+        with open(manifest, encoding="utf-8") as file:
+            entries = parse_manifest(file.read(MAX_MANIFEST))
+    except (RefusedError, ValueError):
+        raise RefusedError("Invalid MANIFEST file") from None
     for entry in entries:
-        if _digest(os.path.join(folder, entry.name)) != entry.digest:
-            raise RefusedError(f"{entry.name} is not what the checkpoint had")
+        try:
+            digest = _digest(os.path.join(folder, entry.name))
+        except OSError:
+            text = f"Failed to open checkpoint file ('{entry.name}') to compute checksum."
+            raise RefusedError(text) from None
+        if digest != entry.digest:
+            raise RefusedError(
+                f"Checkpoint file '{entry.name}' did not have expected checksum "
+                f"({digest} vs {entry.digest})."
+            )
 
 
 def _session_of(parts: list[str]) -> ClaimId:

@@ -26,6 +26,12 @@ from kettle.submit.sources import MemorySubmitSources, SubmitFacts
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.dialogs import dialog_rows
 from kettle.testing.fuzz.requests import request_rows
+from kettle.transforms.convert import convert_route, read_defaults, split_routes
+from kettle.transforms.editor import Journal
+from kettle.transforms.iteration import read_iteration, rounds
+from kettle.transforms.macros import TransformMacros
+from kettle.transforms.old_form import is_old_form, read_old_form
+from kettle.transforms.source import read_transform
 from kettle.wire import messages
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer
@@ -253,6 +259,30 @@ def _read_submit(data: bytes) -> None:
         pass
 
 
+def _read_transform(data: bytes) -> None:
+    text = _text(data)
+    ad = parse_old_ad(_OLD_AD.decode())
+    macros = TransformMacros(_SUBMIT_CONFIG.raw, _FACTS.environment.get, lambda: random.Random(1))  # noqa: S311
+    if is_old_form(text):
+        read_old_form(text, "rules").apply(ad, macros, Journal())
+        return
+    rule = read_transform(text, "rules")
+    rule.check(macros)
+    if not rule.iteration:
+        rule.apply(ad, macros, Journal())
+        return
+    sources = MemorySubmitSources(files={"items": "a\nb c\n"})
+    for _ in itertools.islice(rounds(read_iteration(rule, macros, sources), macros), _MOST_JOBS):
+        rule.apply(ad.copy(), macros, Journal())
+
+
+def _read_routes(data: bytes) -> None:
+    defaults = read_defaults("set_A = 1; Foo = 2", merge=False)
+    for route in split_routes(_text(data), defaults):
+        if isinstance(route, ClassAd):
+            convert_route(route)
+
+
 def _read_words(data: bytes) -> None:
     text = _text(data)
     parse_old_arguments(text)
@@ -307,6 +337,20 @@ _SUBMIT = (
     b"executable = job.sh\nenvironment = \"A=1 B='x y'\"\n+Mine = 7\nx = $(Item:none)\nqueue 3\n",
     b"executable = job.sh\ntransfer_input_files = items, $(x)\nqueue x,y from items\n",
     b'executable = job.sh\nrequest_memory = 1 GB\nrequirements = Arch == "X86_64"\nqueue\n',
+)
+_TRANSFORMS = (
+    (
+        b'NAME x\nREQUIREMENTS ClusterId >= 1\nm = $(MY.ClusterId)\nSET A "$(m:2)"\nDEFAULT B 2\n'
+        b"EVALSET C ClusterId + 1\nEVALMACRO n C * 2\nif defined MY.C\nSET D $(n)\nendif\n"
+    ),
+    (
+        b"COPY /^(M)(.*)$/ X\\2\\1\nRENAME A B\nDELETE /Type/i\nSET E $INT(MY.ClusterId)\n"
+        b'x @=end\nmore\n@end\nSET F "$Fn(x)$(Item)"\nTRANSFORM 2 Item, y from (\na b\nc\n)\n'
+    ),
+    (
+        b'[ Name = "x"; Requirements = TARGET.ClusterId > 0; set_A = 1; copy_A = "B";'
+        b" delete_A = true; eval_set_C = TARGET.ClusterId + Foo; Foo = 3 ]"
+    ),
 )
 _TOKEN = mint_token(
     _KEY, key_id="POOL", issuer="pool", subject="a@pool", issued_at=1, token_id="1" * 32
@@ -427,6 +471,8 @@ def _text_rows() -> Iterator[Decoder]:
     yield Decoder("history", _read_history, (_HISTORY * 2,))
     yield Decoder("configuration", _read_configuration, _CONFIGURATION)
     yield Decoder("submit", _read_submit, _SUBMIT)
+    yield Decoder("transforms", _read_transform, _TRANSFORMS)
+    yield Decoder("old-routes", _read_routes, (_TRANSFORMS[2], _TRANSFORMS[2] * 2))
     yield Decoder("words", _read_words, (b"a 'b c' \\\"d\\\"", b"A=1;B=2", b"\"A=1 B='x y'\""))
 
 

@@ -150,6 +150,14 @@ def _check_wish(
     pool: SimulatedPool, user: User, wish: Wish, history: list[dict[str, str]]
 ) -> Iterator[str]:
     """Yield what is wrong with the jobs of a cluster that has left the queue."""
+    # The schedd's answer may have been lost on its way, when it had removed them already.
+    was_removed = wish.removed or (
+        wish.to_be_removed
+        and any(
+            (each.get("ClusterId"), each.get("JobStatus")) == (str(wish.cluster), _REMOVED)
+            for each in history
+        )
+    )
     for proc, job in enumerate(wish.jobs):
         records = [
             each
@@ -157,7 +165,7 @@ def _check_wish(
             if (each.get("ClusterId"), each.get("ProcId")) == (str(wish.cluster), str(proc))
         ]
         name = f"job {wish.cluster}.{proc} of {user.machine.name} ({job})"
-        if wish.removed and not records and wish.procs > 1 and not pool.witness.runs_of(job):
+        if was_removed and not records and wish.procs > 1 and not pool.witness.runs_of(job):
             # It was never made.
             continue
         if len(records) == 1:

@@ -40,6 +40,9 @@ class SimulatedDisk(SystemDisk):
         # By inode, the length that survives a power cut; what has none was never a durable file.
         self._kept: dict[int, int] = {}
         self._paths: dict[int, str] = {}
+        # Files of which a sync failed: those bytes are lost until they are written anew, whatever
+        # later syncs say.
+        self._lost: set[int] = set()
 
     def open(self, path: str, mode: int) -> int:
         """Open a durable file; what a file had when it was first seen is on the disk."""
@@ -54,6 +57,7 @@ class SimulatedDisk(SystemDisk):
         # An empty file is new, and its inode may have been another's.
         if not size:
             self._kept[inode] = 0
+            self._lost.discard(inode)
         self._kept.setdefault(inode, size)
         self._paths[inode] = path
 
@@ -87,7 +91,18 @@ class SimulatedDisk(SystemDisk):
         act()
         super().truncate(fd, size)
         inode = os.fstat(fd).st_ino
-        self._kept[inode] = min(size, self._kept.get(inode, size))
+        kept = self._kept.get(inode, size)
+        self._kept[inode] = min(size, kept)
+        if size <= kept:
+            self._lost.discard(inode)
+
+    def overwrite(self, path: str, offset: int, data: bytes | memoryview) -> None:
+        """Write over what there is, which needs no room."""
+        self.take(0)
+        super().overwrite(path, offset, data)
+        inode = os.stat(path).st_ino
+        if offset <= self._kept.get(inode, 0):
+            self._lost.discard(inode)
 
     def remove(self, path: str) -> None:
         """Take a name away."""
@@ -105,9 +120,14 @@ class SimulatedDisk(SystemDisk):
         facts = os.fstat(fd)
         await asyncio.sleep(self.random.uniform(*self.sync_seconds))
         if self.sync_error:
+            self._lost.add(facts.st_ino)
             raise OSError(self.sync_error, os.strerror(self.sync_error))
-        if not stat.S_ISDIR(facts.st_mode):
+        if not stat.S_ISDIR(facts.st_mode) and facts.st_ino not in self._lost:
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
+
+    def lose(self, path: str) -> None:
+        """Lose what of a file is not on the disk, which a sync told somebody who is gone."""
+        self._lost.add(os.stat(path).st_ino)
 
     def note_appended(self, path: str, size: int) -> None:
         """Remember a file that was appended to and not synced: it had `size` bytes before."""
@@ -117,6 +137,7 @@ class SimulatedDisk(SystemDisk):
         """Promise to keep a file that was written durably in one step."""
         facts = os.stat(path)
         self._kept[facts.st_ino], self._paths[facts.st_ino] = facts.st_size, path
+        self._lost.discard(facts.st_ino)
 
     def lose_power(self) -> list[str]:
         """Cut every durable file somewhere behind what was synced; return what was lost."""

@@ -70,6 +70,11 @@ def _kill_child(title: str) -> Callable[[SimulatedPool, random.Random], str]:
     return happen
 
 
+def _daemons(pool: SimulatedPool) -> list[SimulatedProcess]:
+    """Return what lives but is no job: nothing while all machines are without power."""
+    return [each for each in pool.table.living() if not each.name.startswith("job ")]
+
+
 def _few(source: random.Random) -> int:
     """Draw how many acts a doomed process has left: mostly few, so that it dies while at work."""
     return min(int(source.expovariate(1 / source.choice((2, 10, 60)))), 300)
@@ -77,7 +82,9 @@ def _few(source: random.Random) -> int:
 
 def _kill_at_act(pool: SimulatedPool, source: random.Random) -> str:
     """Kill somebody just before one of the next writes, syncs, renames or messages."""
-    found = [each for each in pool.table.living() if not each.name.startswith("job ")]
+    found = _daemons(pool)
+    if not found:
+        return ""
     process, acts = source.choice(found), _few(source)
     process.doom(acts, SimulatedProcess.kill)
     return f"{process.name} (pid {process.pid}) on {process.machine} is killed after {acts} acts"
@@ -92,7 +99,9 @@ def _kill_newborn(pool: SimulatedPool, source: random.Random) -> str:
 
 def _cut_power_at_act(pool: SimulatedPool, source: random.Random) -> str:
     """Cut a machine's power just before one of the next acts of somebody on it."""
-    found = [each for each in pool.table.living() if not each.name.startswith("job ")]
+    found = _daemons(pool)
+    if not found:
+        return ""
     process, acts = source.choice(found), _few(source)
     seconds = source.choice((5.0, 60.0, 600.0))
     machine = pool.machine(process.machine)

@@ -37,7 +37,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     for word in words:
         if word == "-help":
             streams.stdout.write(_USAGE.format(program=argv[0]))
-            return 0
+            # Compat: as the reference ends after its help (test_it_says_its_usage).
+            return 255
         if word in ("-quiet", "-debug"):
             quiet = quiet or word == "-quiet"
             continue

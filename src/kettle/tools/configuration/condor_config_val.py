@@ -30,7 +30,7 @@ Usage: condor_config_val [options] NAME...
     -expanded             with $(NAME) replaced (the default for names)
     -default              the built-in default
     -verbose              also where it was set, raw and default
-    -evaluate             like -expanded
+    -evaluate             of a daemon: what the value is as an expression; else like -expanded
     -mixedcase            names as they were written first
   what to show
     -dump [REGEXP...]     all names, or those that match

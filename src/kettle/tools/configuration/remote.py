@@ -133,9 +133,30 @@ def _show(asked: Asked, name: str) -> int:
     from kettle.client.daemon import read_config_value
 
     value = read_config_value(asked.reach.connector, asked.daemon.address, name)
+    if request.has("evaluate"):
+        streams.stdout.write(f"{evaluate(value or 'undefined', streams)}\n")
+        return 0
     # Compat: on stdout and no failure, as in the reference (test_ask_a_daemon).
     streams.stdout.write("Not defined\n" if value is None else f"{value}\n")
     return 0
+
+
+def evaluate(text: str, streams: Streams) -> str:
+    """Return what a daemon's value is as an expression, or itself if it is none, which is told.
+
+    As in the reference only what a daemon answers is evaluated, and in no ad.
+    """
+    from kettle.classad import ClassAd, parse_expression, to_expression, unparse
+    from kettle.errors import ClassAdSyntaxError
+
+    try:
+        value = ClassAd().evaluate_expression(parse_expression(text))
+    except ClassAdSyntaxError:
+        streams.stderr.write(
+            f"Warning: Failed to evaluate '{text}', returning it as config value\n"
+        )
+        return text
+    return unparse(to_expression(value))
 
 
 def read_details(asked: Asked, name: str) -> Details | None:
@@ -164,10 +185,12 @@ def show_details(asked: Asked, name: str) -> int:
     if found is None or (request.has("default") and not found.default):
         streams.stderr.write(f"Not defined: {name.upper()}\n")
         return 1
+    if request.has("evaluate"):
+        wanted = evaluate(wanted or "", streams)
     if not request.verbose:
         streams.stdout.write(f"{wanted}\n")
         return 0
-    streams.stdout.write(listing.assignment(name.upper(), found.value))
+    streams.stdout.write(listing.assignment(name.upper(), wanted or ""))
     streams.stdout.write(f" # at: {found.source}\n" + listing.raw_note(found.name, found.raw))
     if found.default:
         streams.stdout.write(listing.note("default", found.default))

@@ -28,9 +28,12 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
 
 
 def collect_options(name: str) -> list[str]:
-    """Return the long options of a subcommand, in the order of its help."""
+    """Return the words of a subcommand's own, and its long options in the order of its help."""
     actions = load_front(name).build_parser()._actions  # noqa: SLF001 - argparse has no other way
-    return [word for action in actions for word in action.option_strings if word.startswith("--")]
+    plain = (action for action in actions if not action.option_strings)
+    words = [str(word) for action in plain for word in action.choices or ()]
+    options = (word for action in actions for word in action.option_strings)
+    return words + [word for word in options if word.startswith("--")]
 
 
 def render_bash(words: Mapping[str, list[str]]) -> str:
@@ -58,8 +61,13 @@ def render_fish(words: Mapping[str, list[str]]) -> str:
     """Return the script for fish."""
     first = f"complete -c kettle -n __fish_use_subcommand -f -a '{' '.join(words)}'\n"
     rest = "".join(
-        f"complete -c kettle -n '__fish_seen_subcommand_from {name}' -l {option[2:]}\n"
+        f"complete -c kettle -n '__fish_seen_subcommand_from {name}' {render_fish_word(option)}\n"
         for name, own in words.items()
         for option in own
     )
     return first + rest
+
+
+def render_fish_word(word: str) -> str:
+    """Return what fish is told of a word: an option, or one that stands for itself."""
+    return f"-l {word[2:]}" if word.startswith("--") else f"-a {word}"

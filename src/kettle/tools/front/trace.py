@@ -14,14 +14,24 @@ from collections.abc import Mapping
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
-from kettle.errors import UsageError
+from kettle.errors import ConnectionLost, UsageError
 from kettle.tools.front import place
 from kettle.tools.front.why import find_job, name_of
 from kettle.tools.programs import Streams
-from kettle.tools.tracing.sources import fetch_lines, read_job_events, read_lines
+from kettle.tools.reach import Reach
+from kettle.tools.tracing.sources import (
+    fetch_lines,
+    find_in_history,
+    read_job_events,
+    read_lines,
+)
 from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
 
 _NARROWEST = 40
+# How long the schedd may take for the question that costs it least.
+PATIENCE = 5.0
 # A job's time goes on in these.
 _AT_WORK = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
 
@@ -46,7 +56,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
     reach = place.reach_queue(arguments.dir, environment)
-    job, _ = find_job(reach, arguments.job)
+    job, trouble = find_patiently(reach, arguments.job)
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)
     more, further = fetch_lines(reach, job, lines, gaps_told=bool(gaps))
@@ -56,7 +66,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         global_id,
         describe_status(job),
         make_moments(job, [*lines, *more], read_job_events(job), until=until),
-        (*gaps, *further),
+        (*trouble, *gaps, *further),
         until,
     )
     if arguments.json:
@@ -64,6 +74,30 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         return 0
     show(timeline, arguments.width, environment, streams)
     return 0
+
+
+def find_patiently(reach: Reach, word: str) -> tuple[ClassAd, list[str]]:
+    """Return the job's ad; from the history here, and with the reason, if its schedd is silent.
+
+    Whoever traces a job may do so because something is wrong: a daemon that is dead or hangs is
+    told of within seconds.
+    """
+    try:
+        address = reach.schedd().address
+        stream = reach.connector.connect(address, Command.DC_QUERY_INSTANCE, timeout=PATIENCE)
+        try:
+            stream.send(Words())
+            stream.receive(PATIENCE)
+        finally:
+            stream.close()
+        return find_job(reach, word)[0], []
+    except ConnectionLost as error:
+        found = find_in_history(reach.config, word)
+        if found is None:
+            raise ConnectionLost(
+                f"the schedd does not answer, and the history here has no job {word}: {error}"
+            ) from error
+        return found, [f"the schedd does not answer; this is from the history here: {error}"]
 
 
 def describe_status(job: ClassAd) -> str:

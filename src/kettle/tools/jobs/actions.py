@@ -291,10 +291,10 @@ def check_wish(wish: Wish) -> None:
 def sort_word(wish: Wish, word: str) -> None:
     """Tell a job, a cluster and a user apart; several may stand in one word with commas."""
     for part in word.split(","):
-        if re.fullmatch(r"\d+\.\d+", part):
-            wish.jobs.append(part)
-        elif re.fullmatch(r"0+\.?", part):
+        if re.fullmatch(r"0+(\.\d*)?", part):
             wish.invalid.append(part)
+        elif re.fullmatch(r"\d+\.\d+", part):
+            wish.jobs.append(part)
         elif re.fullmatch(r"\d+\.?", part):
             wish.clusters.append(part.rstrip("."))
             wish.conditions.append(f"ClusterId == {wish.clusters[-1]}")

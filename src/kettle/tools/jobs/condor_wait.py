@@ -123,6 +123,7 @@ class Wish:
     event: int | None = None
     times: int = 1
     remark: str = ""
+    debug: bool = False
 
     @property
     def ends_with_log(self) -> bool:
@@ -262,6 +263,11 @@ def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> 
         # (test_a_folder_is_no_log).
         log = open(wish.path, "rb")  # noqa: SIM115 - closed below, after the message about it
     except OSError as error:
+        if wish.debug:
+            now = time.strftime("%m/%d/%y %H:%M:%S")
+            why = f"open() failed: {error.strerror} ({error.errno})."
+            streams.stderr.write(f"{now} ReadUserLog: Failed to open {wish.path}\n")
+            streams.stderr.write(f"{now} FileModifiedTrigger( {wish.path} ): {why}\n")
         streams.stderr.write(f"Couldn't open {wish.path}: {error.strerror}\n")
         return 1
     with log:
@@ -285,12 +291,10 @@ def read_wish(given: Iterable[Given]) -> Wish:
     """Return what the options ask for; raise UsageError at the first that is wrong."""
     wish = Wish()
     job: str | None = None
-    debugging = False
     for item in given:
         if item.name == "debug":
-            debugging = True
-            wish = replace(wish, status=False)
-        elif item.name == "status" and debugging:
+            wish = replace(wish, status=False, debug=True)
+        elif item.name == "status" and wish.debug:
             wish = replace(wish, remark="-status is implied by -debug\n")
         elif item.name:
             wish = _take_option(wish, item)

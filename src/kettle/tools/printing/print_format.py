@@ -54,6 +54,8 @@ class PrintFormat(Struct):
     title: bool = True
     summary: bool = False
     unique: bool = False
+    # What stands between a label and its value; empty where columns have no labels.
+    label: str = ""
     # Complaints for stderr; the file is used all the same.
     warnings: list[str] = field(default_factory=list)
 
@@ -158,6 +160,10 @@ def _read_select(found: PrintFormat, rest: str) -> None:
             found.headings = False
         elif word == "UNIQUE":
             found.unique = True
+        elif word == "LABEL":
+            found.label = found.label or " = "
+        elif word == "SEPARATOR":
+            found.label = unescape(next(words, ""))
         elif word in _SELECT_TEXTS:
             setattr(found.mask, _SELECT_TEXTS[word], unescape(next(words, "")))
 
@@ -190,6 +196,8 @@ def _read_column(
     except ClassAdSyntaxError as error:
         raise UsageError(f"{text} is not an attribute or expression: {error}") from None
     column = Column(settings.get("AS", text), expression=expression, text=text)
+    if found.label:
+        column.label = column.heading + found.label
     column.prefix, column.suffix = "NOPREFIX" not in settings, "NOSUFFIX" not in settings
     name = settings.get("PRINTAS", "")
     if name in renderers:

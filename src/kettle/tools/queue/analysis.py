@@ -23,7 +23,7 @@ from kettle.tools.queue.batches import job_id
 from kettle.tools.queue.command_line import read_constraint
 from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
 from kettle.tools.queue.machine_analysis import render_job_table, render_machine, render_slot_table
-from kettle.tools.queue.sources import ALL_EMPTY, ask_schedds, read_ads
+from kettle.tools.queue.sources import ALL_EMPTY, Answer, ask_schedds, read_ads
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
@@ -55,6 +55,16 @@ _ELSEWHERE = {
     JobUniverse.SCHEDULER: _BESIDE,
     JobUniverse.LOCAL: _BESIDE,
 }
+# The schedd's own policy for jobs that it runs beside itself.
+_START_BESIDE = {
+    JobUniverse.SCHEDULER: "StartSchedulerUniverse",
+    JobUniverse.LOCAL: "StartLocalUniverse",
+}
+# Limit: so many names of slots stand behind a count, as in the reference.
+_MOST_NAMES = 10
+_NO_SCHEDD = (
+    "WARNING: A schedd ClassAd is needed to do analysis for scheduler or Local universe jobs."
+)
 
 
 def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -62,12 +72,16 @@ def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int
     _check_words(wish)
     slots = find_slots(wish, environment)
     found = False
-    for title, jobs in find_jobs(wish, environment):
+    for answer in find_jobs(wish, environment):
         found = True
+        jobs = sorted(answer.ads, key=job_id)
         if wish.skips_empty and not jobs:
             continue
-        streams.stdout.write(f"\n\n-- {title}\n")
-        streams.stdout.write(render_wish(wish, sorted(jobs, key=job_id), slots))
+        schedd = None
+        if any(job.integer("JobUniverse") in _START_BESIDE for job in jobs):
+            schedd = find_schedd(wish, environment, answer.schedd)
+        streams.stdout.write(f"\n\n-- {answer.title}\n")
+        streams.stdout.write(render_wish(wish, jobs, slots, schedd))
     if wish.skips_empty and not found:
         streams.stdout.write(ALL_EMPTY)
     return 0
@@ -81,7 +95,12 @@ def _check_words(wish: Wish) -> None:
         raise UsageError(f"Can't open file of user priorities: {wish.priorities_file}")
 
 
-def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> str:
+def render_wish(
+    wish: Wish,
+    jobs: Sequence[ClassAd],
+    slots: Sequence[ClassAd],
+    schedd: ClassAd | None = None,
+) -> str:
     """Return what is said about the jobs and slots in the form that is asked for."""
     words = wish.analyze_qualifiers.lower().split(",")
     is_summary = "summary" in words
@@ -94,18 +113,33 @@ def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -
     if is_summary:
         return render_job_table(jobs, slots, wish.machine)
     in_brief = wish.analyze == "analyze"
-    return "".join(render_analysis(job, slots, in_brief=in_brief) for job in jobs)
+    names = "verbose" in wish.flags
+    return "".join(
+        render_analysis(job, slots, schedd, in_brief=in_brief, names=names) for job in jobs
+    )
 
 
-def find_jobs(wish: Wish, environment: Mapping[str, str]) -> Iterator[tuple[str, list[ClassAd]]]:
+def find_jobs(wish: Wish, environment: Mapping[str, str]) -> Iterator[Answer]:
     """Yield titles and job ads, from a file or from schedds."""
     if wish.job_file:
         chosen = AdFilter(wish.constraint())
         ads = [ad for ad in read_ads(wish.job_file, wish.file_form) if chosen(ad)]
-        yield f"Jobads: {wish.job_file}", ads
+        yield Answer(f"Jobads: {wish.job_file}", ads)
         return
-    for answer in ask_schedds(wish, environment, []):
-        yield answer.title, list(answer.ads)
+    yield from ask_schedds(wish, environment, [])
+
+
+def find_schedd(wish: Wish, environment: Mapping[str, str], name: str) -> ClassAd | None:
+    """Return the ad of a schedd, None if the collector has none or no schedd was asked."""
+    if not name:
+        return None
+    from kettle.classad.text import equals
+    from kettle.client.pool import SCHEDD, make_query
+    from kettle.tools.reach import Reach
+
+    reach = Reach(environment, pool=wish.reach.get("pool", ""))
+    query = make_query(SCHEDD.ad_type, constraints=[equals("Name", name)])
+    return next(iter(reach.pool.query(SCHEDD.query, query)), None)
 
 
 def find_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
@@ -132,10 +166,17 @@ def _all_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
     return reach.pool.query(STARTD.query, make_query(STARTD.ad_type, constraints=[constraint]))
 
 
-def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = False) -> str:
-    """Return what is said about one job.
+def render_analysis(
+    job: ClassAd,
+    slots: Sequence[ClassAd],
+    schedd: ClassAd | None = None,
+    *,
+    in_brief: bool = False,
+    names: bool = False,
+) -> str:
+    """Return what is said about one job; with the `names` of slots that refuse it or it refuses.
 
-    In brief, a job that wants any of the slots is told the counts alone.
+    In brief, a job that wants any of the slots, or is its schedd's, is told the counts alone.
     """
     name = f"{job_id(job)[0]:03d}.{job_id(job)[1]:03d}"
     short = f"{job_id(job)[0]}.{job_id(job)[1]:03d}"
@@ -143,8 +184,15 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = 
     if requirements is None:
         return f"\n{name}:  Job has no Requirements expression.\n\n"
     found = explain(job, slots, user=job.string("User") or "")
-    if in_brief and found.refused_by_job < len(slots):
-        return f"\n{_summary(job, name, slots, found)}"
+    universe = job.integer("JobUniverse")
+    if universe in _START_BESIDE:
+        summary = _summary_beside(job, name, JobUniverse(universe), schedd)
+    elif slots:
+        summary = _summary(job, name, slots, found, names=names) + _end(job, name)
+    else:
+        summary = _end(job, name)
+    if in_brief and (universe in _START_BESIDE or found.refused_by_job < len(slots)):
+        return f"\n{summary}"
     steps: list[Step] = []
     plan_steps(requirements, steps)
     tests = "".join(f"    {f'[{i}]':<7}: {step.text}\n" for i, step in enumerate(steps))
@@ -155,14 +203,14 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = 
     )
     body = [
         f"The Requirements expression for job {short} is\n\n",
-        f"{wrap(unparse(requirements, old=True))}\n",
+        f"{wrap(unparse(requirements))}\n",
         f"{tests}\n",
         f"Job {short} defines the following attributes:\n\n{defined}\n",
         _slot_attributes(slots[0], requirements, job) if len(slots) == 1 else "",
         f"The Requirements expression for job {short} reduces to these conditions:\n\n",
         "        Slots\nStep   Matched  Condition\n----- --------- ---------\n",
         f"{matched}{_warning(job)}\n\n",
-        _summary(job, name, slots, found),
+        summary,
     ]
     return "".join(body)
 
@@ -197,7 +245,58 @@ def _slot_attributes(slot: ClassAd, requirements: Expr, job: ClassAd) -> str:
     return f"{slot.string('Name')} has the following attributes:\n\n{''.join(lines)}\n"
 
 
-def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanation) -> str:
+def _summary_beside(job: ClassAd, name: str, universe: JobUniverse, schedd: ClassAd | None) -> str:
+    """Return whether the job's schedd is willing to run it beside itself."""
+    state = _state(job, name).removesuffix("\n\n") or f"\n{name}:  "
+    apart = "\n\n" if not state.endswith(":  ") else ""
+    if schedd is None:
+        return f"{state}{apart}{_NO_SCHEDD}\n\n\n"
+    policy = _START_BESIDE[universe]
+    expression = schedd.lookup(policy)
+    willing = None if expression is None else schedd.evaluate_expression(expression, job)
+    if willing in (True, False, 0, 1):
+        # The reference's words, its slips included.
+        why = f"This schedd's {policy} evalutes to {'true' if willing else 'false'} for this job."
+    else:
+        why = f"This schedd's {policy} policy failed to evalute for this job."
+    lines = [
+        f"{name}:  Run analysis summary ignoring user priority.  Of 1 slots on 0 machines,\n",
+        f"{0:7d} slots are rejected by your job's requirements\n",
+        f"{willing in (False, 0):7d} slots reject your job because of their own requirements\n",
+        f"{willing in (True, 1):7d} slots match and are willing to run your job\n\n",
+        "" if willing in (True, 1) else _ALL_REFUSE,
+        f"{state}{apart}{why}\n\n\n",
+    ]
+    return "".join(lines)
+
+
+def _list_names(slots: Sequence[ClassAd]) -> str:
+    """Return the names of slots behind their count."""
+    names = [slot.string("Name") or "" for slot in slots[:_MOST_NAMES]]
+    more = ["..."] if len(slots) > _MOST_NAMES else []
+    return f": {', '.join([*names, *more])}" if names else ""
+
+
+def _refusals(job: ClassAd, slots: Sequence[ClassAd]) -> tuple[str, str]:
+    """Return the names of the slots that the job refuses, and of those that refuse it."""
+    own = job.lookup("Requirements")
+    refused = [slot for slot in slots if own is None or not job.satisfies(own, slot)]
+    refusing = []
+    for slot in slots:
+        theirs = slot.lookup("Requirements")
+        if slot not in refused and (theirs is None or not slot.satisfies(theirs, job)):
+            refusing.append(slot)
+    return _list_names(refused), _list_names(refusing)
+
+
+def _end(job: ClassAd, name: str) -> str:
+    return _state(job, name) + _history_of_matches(job)
+
+
+def _summary(
+    job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanation, *, names: bool
+) -> str:
+    refused, refusers = _refusals(job, slots) if names else ("", "")
     willing = found.matching - found.held_by_user - found.held_by_others
     machines = len({slot.string("Machine") for slot in slots})
     # Who is refused by the job is not asked.
@@ -205,8 +304,8 @@ def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanati
     lines = [
         f"{name}:  Run analysis summary ignoring user priority.  ",
         f"Of {len(slots)} slots on {machines} machines,\n",
-        f"{found.refused_by_job:7d} slots are rejected by your job's requirements\n",
-        f"{refusing:7d} slots reject your job because of their own requirements\n",
+        f"{found.refused_by_job:7d} slots are rejected by your job's requirements{refused}\n",
+        f"{refusing:7d} slots reject your job because of their own requirements{refusers}\n",
         f"{found.held_by_user:7d} slots match and are already running your jobs\n"
         if found.held_by_user
         else "",
@@ -224,7 +323,7 @@ def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanati
         lines.append("No slot meets these conditions; what would change that:\n\n")
         lines += [f"    {part.text}: {part.suggestion}\n" for part in hints]
         lines.append("\n")
-    return "".join([*lines, _state(job, name), _history_of_matches(job)])
+    return "".join(lines)
 
 
 def _history_of_matches(job: ClassAd) -> str:

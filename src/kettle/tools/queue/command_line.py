@@ -83,6 +83,7 @@ OPTIONS = (
     Option("progress", 3, qualified=True),
     Option("nobatch", 3),
     Option("totals", 3),
+    Option("dry-run", 3, qualified=True),
     Option("expert"),
     Option("jobads", 1, 1, qualified=True),
     Option("userlog", 1, 1),

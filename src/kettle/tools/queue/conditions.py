@@ -42,7 +42,8 @@ def plan_steps(
         text = f"[{left}] {inner.operator} [{right}]"
         steps.append(Step(text, inner, inner.operator, left, right))
     else:
-        steps.append(Step(unparse(inner, old=True), inner))
+        # In new syntax, as the reference shows conditions.
+        steps.append(Step(unparse(inner), inner))
     return len(steps) - 1
 
 
@@ -53,7 +54,7 @@ def telling_steps(
 
     Of alternatives, one that all slots meet is enough. Of conditions together, one that none meets
     is enough beside a single other one, and their number counts only where it is not that of one of
-    them.
+    them. Where there are no slots, no condition is told from another.
     """
     step = steps[number]
     if not step.operator:
@@ -67,9 +68,9 @@ def telling_steps(
     left, right = (telling_steps(job, steps, side, slots) for side in (step.left, step.right))
     if step.operator == "||":
         return [*left, *right, (number, count)]
-    if sides[0] == 0 and not steps[step.right].operator:
+    if slots and sides[0] == 0 and not steps[step.right].operator:
         right = []
-    elif sides[1] == 0 and not steps[step.left].operator:
+    elif slots and sides[1] == 0 and not steps[step.left].operator:
         left = []
     return [*left, *right, *([] if count in sides else [(number, count)])]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, KettleError, NotFoundError, StorageError, UsageError
@@ -111,8 +111,11 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     except ClassAdSyntaxError:
         what = wish.constraint()
         raise UsageError(f"Error:  could not parse constraint ( {what} )") from None
+    extract = Extract(wish.extract, forwards=wish.forwards) if wish.extract else None
     sources = find_sources(wish, environment, printer, chosen.expression)
-    printer.run(choose_records(wish, chosen, sources))
+    printer.run(choose_records(wish, chosen, sources, extract))
+    if extract is not None:
+        extract.finish(streams.stdout)
     return 0
 
 
@@ -130,23 +133,27 @@ def find_sources(
     elif wish.user_log:
         printer.begin()
         yield from _read_user_log(wish.user_log)
-    elif wish.of_folder:
+    elif wish.of_folder and not wish.file:
         printer.begin()
         for path in find_run_files(wish, environment):
             yield from read_run_file(path, wish)
     else:
-        files = [Path(wish.file)] if wish.file else [_configured_file(wish, environment)]
-        if wish.with_rotated or not wish.file:
-            files = _with_rotated(files[0])
-        if not wish.forwards:
-            files.reverse()
+        files, must_exist = _files_meant(wish, environment)
         wanted = _look_up(wish, files, chosen)
         if wanted is not None:
             yield from _find_in_index(wish, files, wanted)
             return
-        must_exist = bool(wish.file) and not wish.with_rotated
         for path in files:
             yield from read_file(path, forwards=wish.forwards, must_exist=must_exist)
+
+
+def _files_meant(wish: Wish, environment: Mapping[str, str]) -> tuple[list[Path], bool]:
+    """Return the files in the order in which they are read, and whether they have to be there."""
+    if wish.file:
+        return [Path(wish.file)], True
+    newest = Path(wish.search) if wish.search else _configured_file(wish, environment)
+    files = _with_rotated(newest)
+    return files if wish.forwards else files[::-1], False
 
 
 def find_run_files(wish: Wish, environment: Mapping[str, str]) -> list[Path]:
@@ -158,7 +165,7 @@ def find_run_files(wish: Wish, environment: Mapping[str, str]) -> list[Path]:
     """
     if wish.deletes:
         _check_deletion(wish)
-    name = wish.file
+    name = wish.search
     if not name and wish.source == "JOB_EPOCH":
         from kettle.tools.reach import Reach
 
@@ -351,36 +358,40 @@ def _ask_daemon(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]
 
 
 def choose_records(
-    wish: Wish, chosen: AdFilter, records: Iterable[ClassAd | HistoryRecord]
+    wish: Wish,
+    chosen: AdFilter,
+    records: Iterable[ClassAd | HistoryRecord],
+    extract: Extract | None = None,
 ) -> Iterator[ClassAd]:
-    """Yield the ads that are meant, until the limits are reached."""
+    """Yield the ads that are meant, until the limits are reached.
+
+    Compat: with -forwards the reference shows records of every kind, whatever -type and -epochs
+    say, and an unfinished last one; and where an owner is named beside a job it stops at that job
+    (test_forwards_shows_the_same_records_the_other_way_round).
+    """
     since = AdFilter(wish.since) if wish.since else None
     kinds = choose_kinds(wish.kinds, of_runs=wish.source == "JOB_EPOCH")
     shown = scanned = 0
-    extract = Path(wish.extract).open("ab") if wish.extract else None  # noqa: SIM115
-    try:
-        for record in records:
-            if isinstance(record, HistoryRecord):
-                if kinds and record.kind not in kinds:
-                    continue
-                if not _may_be_meant(wish, record.fields):
-                    continue
-                ad = parse_old_ad(record.lines)
-            else:
-                ad = record
-            if since is not None and since(ad):
-                return
-            scanned += 1
-            if chosen(ad):
-                shown += 1
-                if extract is not None:
-                    extract.write(render_extract(ad))
-                yield ad
-            if shown == wish.limit or scanned == wish.scan_limit:
-                return
-    finally:
-        if extract is not None:
-            extract.close()
+    for record in records:
+        banner = ""
+        if isinstance(record, HistoryRecord):
+            if kinds and record.kind not in kinds:
+                continue
+            if not _may_be_meant(wish, record.fields):
+                continue
+            ad, banner = parse_old_ad(record.lines), record.banner
+        else:
+            ad = record
+        if since is not None and since(ad):
+            return
+        scanned += 1
+        if chosen(ad):
+            shown += 1
+            if extract is not None:
+                extract.take(ad, banner)
+            yield ad
+        if shown == wish.limit or scanned == wish.scan_limit:
+            return
 
 
 def _may_be_meant(wish: Wish, banner: Mapping[str, str]) -> bool:
@@ -398,19 +409,33 @@ def _may_be_meant(wish: Wish, banner: Mapping[str, str]) -> bool:
     )
 
 
-def render_extract(ad: ClassAd) -> bytes:
-    """Return an ad as a history file holds it."""
-    from kettle.records.history import render_banner, render_record
+class Extract:
+    """The file of `-extract`: the records that are shown, the oldest first, with their banners."""
 
-    banner = render_banner(
-        offset=0,
-        cluster=ad.integer("ClusterId") or 0,
-        proc=ad.integer("ProcId") or 0,
-        owner=ad.string("Owner") or "?",
-        completed=ad.integer("CompletionDate") or 0,
-        now=ad.integer("EnteredCurrentStatus") or 0,
-    )
-    return render_record(ad.lines(), banner)
+    def __init__(self, path: str, *, forwards: bool) -> None:
+        self._path, self._forwards = path, forwards
+        self._copies: list[str] = []
+        try:
+            self._file = open(path, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+        except OSError as error:
+            # The reference's words, its slip included.
+            raise StorageError(
+                f"Error: Failed ot open extraction file {path} ({error.errno}): {error.strerror}"
+            ) from None
+
+    def take(self, ad: ClassAd, banner: str) -> None:
+        """Copy a record."""
+        # By name, capitals first: another order than that of -long.
+        lines = sorted(ad.lines(), key=lambda line: line.partition(" ")[0])
+        self._copies.append("\n".join([*lines, banner, ""]))
+
+    def finish(self, out: TextIO) -> None:
+        """Write the file; it is said how many records where they were read backwards."""
+        if not self._forwards:
+            out.write(f"\nWriting {len(self._copies)} matched ads to {self._path}...\n")
+            self._copies.reverse()
+        with self._file as file:
+            file.writelines(self._copies)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -432,23 +457,23 @@ class Printer(Struct):
             return
         self.begun = True
         wish, out = self.wish, self.streams.stdout
-        if wish.extract:
-            self.row = lambda _: ""
-        elif wish.form:
+        if wish.form:
             return
         elif wish.columns:
             if wish.columns.headings:
                 out.write(wish.columns.render_headings())
             self.row = wish.columns.render
         elif self.print_format is not None:
-            if self.print_format.headings:
+            if self.print_format.headings and self.print_format.mask.columns:
                 out.write(self.print_format.mask.render_headings())
             self.row = self.print_format.mask.render
         else:
             from kettle.tools.queue.tables import Layout, history_table, schedd_history_table
 
             table = schedd_history_table if wish.subsystem else history_table
-            mask = table(Layout(most=choose_width(wish.width, self.streams)))
+            # What -wide says is meant to the character here, unlike condor_q's.
+            width = wish.width or choose_width(wish.width, self.streams)
+            mask = table(Layout(most=width))
             out.write(mask.render_headings())
             self.row = mask.render
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import BESIDE_THE_SCHEDD
@@ -86,6 +86,10 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         print_format = _read_print_format(wish, streams)
         if print_format is not None and print_format.constraint:
             wish.constraints.append(print_format.constraint)
+        if "dry-run" in wish.flags:
+            streams.stderr.write(render_question(wish, projection(wish, print_format)))
+            # Whoever is asked now has nothing that is meant.
+            wish.constraints.append("false")
         _say_all(wish, print_format, environment, streams, reach)
     except NotFoundError as error:
         streams.stdout.write("\n")
@@ -183,6 +187,8 @@ def _say_all(
     found = said = False
     for answer in answers:
         found = True
+        if "dry-run" in wish.flags:
+            answer.ads, answer.runs, answer.summary = [], None, None
         if not wish.skips_empty or is_filled(answer, wish):
             _say(wish, print_format, answer, streams)
             said = True
@@ -192,6 +198,26 @@ def _say_all(
         write_ads([], wish.form, streams.stdout)
     if not found and "global" in wish.flags:
         streams.stdout.write(ALL_EMPTY)
+
+
+def render_question(wish: Wish, attributes: Sequence[str]) -> str:
+    """Return what `-dry-run` tells: which jobs would be asked for, and which attributes of them.
+
+    Compat: the reference goes on with a dump of its columns (test_a_dry_run_says_what_is_asked).
+    """
+    constraint = wish.constraint()
+    lines = [
+        "",
+        "condor_q",
+        "",
+        "DryRun",
+        f"Constraint: {'<null>' if constraint == 'true' else f'( {constraint} )'}",
+        f"  Only own jobs: {'true' if wish.mine and not wish.grouped else 'false'}",
+        f"Opts: limit={wish.limit if wish.limit > 0 else -1}",
+        "Projection:" if attributes else "Projection: <NULL>",
+        *(f"  {name}" for name in sorted(attributes, key=str.lower)),
+    ]
+    return "".join(f"{line}\n" for line in [*lines, ""])
 
 
 def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:

@@ -63,6 +63,8 @@ OPTIONS = (
     # Compat: the reference has no -version here (test_every_tool).
     Option("version", 0),
 )
+# A job or cluster; what stands behind it in the word means nothing, as in the reference.
+_JOB = re.compile(r"-?\d+(\.-?\d+)?")
 _NO_NAME = (
     "Error: Argument -name requires name of a remote schedd\n"
     "\t\te.g. condor_history -name submit.example.com "
@@ -100,9 +102,9 @@ class Wish(Struct):
     owners: list[str] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     file: str = ""
-    # Whether rotated files beside `file` are meant too.
-    with_rotated: bool = False
-    # Whether `file` is to be a folder of histories, and whether they go when they were read.
+    # This file and the rotated ones beside it, or a folder.
+    search: str = ""
+    # Whether a folder of histories is to be read, and whether they go when they were read.
     of_folder: bool = False
     deletes: bool = False
     # Empty, STARTD, JOB_EPOCH or DAEMON: whose history, and the option that said so.
@@ -115,11 +117,15 @@ class Wish(Struct):
     of_transfers: bool = False
     user_log: str = ""
     local: bool = False
+    # Whether a file was named behind whichever daemon was: the last word counts.
+    reads_file: bool = False
     reach: dict[str, str] = field(default_factory=dict)
     # -1: no limit.
     limit: int = -1
     scan_limit: int = -1
     since: str = ""
+    # Whether -since was said, which is for the newest first.
+    ends_early: bool = False
     forwards: bool = False
     form: str = ""
     attributes: list[str] = field(default_factory=list)
@@ -136,7 +142,7 @@ class Wish(Struct):
     @property
     def is_remote(self) -> bool:
         """Whether a daemon is asked instead of the files of this machine; a pool names none."""
-        return "name" in self.reach
+        return "name" in self.reach and not self.reads_file
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -154,8 +160,9 @@ def read_wish(words: Sequence[str]) -> Wish:
     wish = Wish()
     rest = Words(words)
     for word in rest:
-        if re.fullmatch(r"-?\d+(\.\d*)?", word):
-            wish.ids.append(word.rstrip("."))
+        job = _JOB.match(word)
+        if job is not None:
+            wish.ids.append(job[0])
         elif word.startswith("-"):
             option, qualifiers = choose_option(word, OPTIONS)
             values = _take_values(option, word, rest)
@@ -178,7 +185,7 @@ def _check_extraction(wish: Wish) -> None:
 
 def _check(wish: Wish) -> None:
     """Raise UsageError for options that make no sense together."""
-    if wish.forwards and wish.since:
+    if wish.forwards and wish.ends_early:
         raise UsageError("Error: Argument -forwards cannot be combined with -since.")
     if wish.extract and not (wish.constraints or wish.ids or wish.owners):
         raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
@@ -204,16 +211,8 @@ def _take_values(option: Option, word: str, rest: Words) -> list[str]:
 def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, values: Sequence[str]) -> bool:
     """Take an option that says where records come from; tell whether it was one."""
     match name:
-        case "file" | "search":
-            wish.file, wish.with_rotated = values[0], name == "search"
-        case "userlog":
-            wish.user_log = values[0]
-        case "name" | "pool":
-            wish.reach[name] = values[0]
-            _check_local(wish, "-local and -name")
-        case "local":
-            wish.local = True
-            _check_local(wish, "Arguments -local and -name")
+        case "file" | "userlog" | "search" | "name" | "pool" | "local":
+            _apply_place(wish, name, values)
         case "startd":
             _take_source(wish, "STARTD", name, word)
         case "schedd":
@@ -237,6 +236,26 @@ def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, values: Seq
         case _:
             return False
     return True
+
+
+def _apply_place(wish: Wish, name: str, values: Sequence[str]) -> None:
+    """Take an option that names a file or a daemon."""
+    match name:
+        case "file" | "userlog":
+            if wish.file or wish.user_log:
+                # Compat: the reference says its usage alone (test_one_file_is_read_and_no_other).
+                raise UsageAskedError("Error: only one file can be read: -file or -userlog, once")
+            wish.file, wish.user_log = (values[0], "") if name == "file" else ("", values[0])
+            wish.reads_file = True
+        case "search":
+            wish.search = values[0]
+        case "name" | "pool":
+            wish.reach[name] = values[0]
+            wish.reads_file = False
+            _check_local(wish, "-local and -name")
+        case "local":
+            wish.local = True
+            _check_local(wish, "Arguments -local and -name")
 
 
 def _check_local(wish: Wish, words: str) -> None:
@@ -270,7 +289,7 @@ def _apply(
         case "scanlimit":
             wish.scan_limit = _number(values[0])
         case "since":
-            wish.since = read_since(values[0])
+            wish.since, wish.ends_early = read_since(values[0]), True
         case "completedsince":
             found = re.match(r"\d+", values[0])
             if found is not None and int(found[0]):

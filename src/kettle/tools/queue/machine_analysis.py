@@ -108,7 +108,7 @@ def render_machine(slot: ClassAd, jobs: Sequence[ClassAd]) -> str:
             "autoclusters\n\n"
         ),
         "The Requirements expression for this slot is\n\n",
-        f"{wrap(unparse(requirements, old=True))}\n",
+        f"{wrap(unparse(requirements))}\n",
         *_render_definitions(slot, requirements),
         f"{tests}\n",
         _render_own(slot, steps, "This slot defines the following attributes:"),
@@ -169,7 +169,7 @@ def _render_definitions(slot: ClassAd, requirements: Expr) -> Iterator[str]:
         found = slot.lookup(name)
         if found is not None:
             shown = "START" if name.lower() == "start" else name
-            yield f"  {shown} is\n{wrap(unparse(found, old=True))}\n"
+            yield f"  {shown} is\n{wrap(unparse(found))}\n"
 
 
 def _render_own(slot: ClassAd, steps: Sequence[Step], title: str) -> str:

@@ -67,8 +67,9 @@ class Answer(Struct):
     now: float = 0.0
     # The same ads, with neighbours that have the same names together, where that is known.
     runs: Iterable[ClassAd | AdRun] | None = None
-    # The schedd's host; empty for ads of a file.
+    # The schedd's host, where it is asked for, and its name; empty for ads of a file.
     host: str = ""
+    schedd: str = ""
 
 
 def ask(
@@ -182,7 +183,7 @@ def ask_schedds(
             ads.sort(key=lambda ad: ad.integer("Id") or 0)
         now = found.summary.integer("ServerTime") or 0
         summary = _named(found.summary, user, reach)
-        yield Answer(title, ads, summary, float(now), host=host)
+        yield Answer(title, ads, summary, float(now), host=host, schedd=schedd.name)
 
 
 def _streams_them(wish: Wish) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from kettle.tools.programs import Streams
 from kettle.tools.queue.watch_jobs import EXITED, State
@@ -90,47 +90,33 @@ def parse_decay(text: str) -> float:
         raise ValueError("Invalid time value provided for -exited-row-decay") from None
 
 
-class _Exit(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        del option_string
-        try:
-            conditions = [*getattr(namespace, self.dest), parse_exit(str(values))]
-        except ValueError as error:
-            parser.error(str(error))
-        setattr(namespace, self.dest, conditions)
+def _keeping(read: Callable[[Any, str, str], object]) -> type[argparse.Action]:
+    """Return an action that keeps what `read` makes of three things, or complains in its words.
+
+    They are what was kept before, the option as typed and the word behind it.
+    """
+
+    class Keeping(argparse.Action):
+        def __call__(
+            self,
+            parser: argparse.ArgumentParser,
+            namespace: argparse.Namespace,
+            values: object,
+            option_string: str | None = None,
+        ) -> None:
+            before = getattr(namespace, self.dest)
+            try:
+                kept = read(before, option_string or "", str(values))
+            except ValueError as error:
+                parser.error(str(error))
+            setattr(namespace, self.dest, kept)
+
+    return Keeping
 
 
-class _Decay(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        del option_string
-        try:
-            setattr(namespace, self.dest, parse_decay(str(values)))
-        except ValueError as error:
-            parser.error(str(error))
-
-
-class _Switch(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        del parser, values
-        setattr(namespace, self.dest, not (option_string or "").startswith("-no-"))
+_Exit = _keeping(lambda before, _, word: [*before, parse_exit(word)])
+_Decay = _keeping(lambda _before, _option, word: parse_decay(word))
+_Switch = _keeping(lambda _before, option, _word: not option.startswith("-no-"))
 
 
 class _Parser(argparse.ArgumentParser):

@@ -133,7 +133,12 @@ def _short(word: str) -> str:
 
 
 def fetch(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
-    """Return the slots that are free and satisfy the condition."""
+    """Return the slots that are free and satisfy the condition.
+
+    Compat: the reference also asks whether a slot's Requirements are true of a job that requests
+    nothing, which is so of no slot as its startds make them today: it finds none at all
+    (test_the_best_hosts_come_first_and_machines_count_once).
+    """
     from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 

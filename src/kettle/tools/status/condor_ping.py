@@ -233,9 +233,10 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
     """Return what is printed about one token."""
     method = display_method(answer.method) or "none"
     cipher = "AES" if answer.encrypted else "none"
+    seal = "AES" if answer.sealed else "none"
     if form == "table":
         decision = "ALLOW" if answer.allowed else "DENY"
-        return render_row((token, method, cipher, cipher, decision, answer.user))
+        return render_row((token, method, cipher, seal, decision, answer.user))
     if form == "verbose":
         rows = (
             ("Destination", whom),
@@ -245,9 +246,8 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
             ("Instruction", token),
             ("Command", str(command)),
             ("Encryption", cipher),
-            ("Integrity", cipher),
-            ("Authenticated using", method),
-            ("All authentication methods", ",".join(answer.common_methods)),
+            ("Integrity", seal),
+            *_render_methods(method, answer),
             ("Remote Mapping", answer.user),
             ("Authorized", "TRUE" if answer.allowed else "FALSE"),
         )
@@ -257,7 +257,7 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
         decision = "ALLOWED" if answer.allowed else "DENIED"
         lines = "".join(f"{line}\n" for line in answer.answer.lines())
         return f"# {token} command to {whom} is {decision}\n{lines}\n"
-    how = describe_protection(method, cipher)
+    how = describe_protection(method, cipher, seal)
     outcome = "succeeded" if answer.allowed else "was denied"
     return f"{token} command using ({how}) {outcome} as {answer.user} to {whom}.\n"
 
@@ -274,9 +274,21 @@ def render_failure(form: str, token: str, error: KettleError) -> str:
     return f"{token} failed!  Use -verbose for more information.\n"
 
 
-def describe_protection(method: str, cipher: str) -> str:
-    """Return how the connection was protected, in the words of the one-line form."""
-    if method == "none" and cipher == "none":
-        return "no encryption, no integrity, and no authentication"
-    first = f"{cipher}, {cipher}" if cipher != "none" else "no encryption, no integrity"
-    return f"{first}, and {method if method != 'none' else 'no authentication'}"
+def describe_protection(method: str, cipher: str, seal: str) -> str:
+    """Return how the connection was protected, in the words of the one-line form.
+
+    Compat: integrity without encryption is MD5 to the reference, which uses AES all the same
+    (test_what_was_agreed_on_is_said).
+    """
+    words = (("encryption", cipher), ("integrity", seal), ("authentication", method))
+    shown = [f"no {what}" if how == "none" else how for what, how in words]
+    return f"{shown[0]}, {shown[1]}, and {shown[2]}"
+
+
+def _render_methods(method: str, answer: Ping) -> list[tuple[str, str]]:
+    if method == "none":
+        return [("Authentication", method)]
+    return [
+        ("Authenticated using", method),
+        ("All authentication methods", ",".join(answer.common_methods)),
+    ]

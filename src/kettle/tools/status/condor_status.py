@@ -94,9 +94,12 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
                 return 0
             streams.stderr.write("Error: invalid constraint\n\n")
             return 1
+    streams.stderr.writelines(f"{warning}\n" for warning in wish.warnings)
+    if wish.diagnose and not wish.file:
+        return diagnose(wish, streams)
     found: Sequence[ClassAd | AdRun]
     try:
-        found = read_file(wish) if wish.file else ask(wish, environment, streams)
+        found = read_file(wish) if wish.file else ask(wish, environment)
     except OSError:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
@@ -243,28 +246,17 @@ def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
         return list(ads)
 
 
-def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequence[ClassAd | AdRun]:
+def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]:
     """Ask the collector, or with -direct the daemon itself; PlainError if there is none.
 
     Compat: what the reference says at length about a collector that does not answer is said in our
     own words (test_a_collector_that_does_not_answer_is_named).
     """
-    from kettle.client.pool import KINDS, STARTD, make_query, query_ads
+    from kettle.client.pool import KINDS, STARTD, query_ads
     from kettle.tools.reach import Reach
     from kettle.wire.commands import Command
 
-    mode = MODES[wish.mode]
-    query = make_query(
-        wish.ad_type or mode.ad_type,
-        constraints=conditions(wish),
-        projection=projection(wish),
-        limit=wish.limit,
-    )
-    if wish.statistics:
-        query["STATISTICS_TO_PUBLISH"] = wish.statistics
-    if wish.diagnose:
-        streams.stdout.write("\n".join(query.lines()) + "\n")
-        return []
+    query, mode = question_of(wish), MODES[wish.mode]
     reach = Reach(environment, pool=wish.pool, name=wish.direct)
     # The table of commands is addressed by number only here.
     command = next(each for each in Command if each == mode.command)
@@ -292,6 +284,47 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequenc
         raise PlainError(said) from None
 
 
+def question_of(wish: Wish) -> ClassAd:
+    """Return the query that the command line means."""
+    from kettle.client.pool import make_query
+
+    query = make_query(
+        wish.ad_type or MODES[wish.mode].ad_type,
+        constraints=conditions(wish),
+        projection=projection(wish),
+        limit=wish.limit,
+    )
+    if wish.statistics:
+        query["STATISTICS_TO_PUBLISH"] = wish.statistics
+    return query
+
+
+def diagnose(wish: Wish, streams: Streams) -> int:
+    """Say on stderr what would be asked, and that it can be; nobody is asked.
+
+    Compat: the reference also dumps how it would print (test_what_would_be_asked_is_told).
+    """
+    from kettle.wire.commands import Command
+
+    query = question_of(wish)
+    names = (query.string("Projection") or "").split()
+    query.discard("Projection")
+    command = next(each for each in Command if each == MODES[wish.mode].command)
+    lines = [
+        f"diagnose: condor_status {' '.join(wish.words)} ",
+        "----------",
+        command.name,
+        *sorted(query.lines(), key=str.lower),
+        "Projection:" if names else "Projection: <NULL>",
+        *(f"  {name}" for name in sorted(names, key=str.lower)),
+        "",
+        "",
+    ]
+    streams.stderr.write("".join(f"{line}\n" for line in lines))
+    streams.stdout.write("----------\nResult of making query ad was:  0\n")
+    return 1
+
+
 def _explain(error: KettleError) -> str:
     from kettle.tools.failures import explain_in_line  # for the few that fail
 
@@ -300,7 +333,7 @@ def _explain(error: KettleError) -> str:
 
 def projection(wish: Wish) -> list[str]:
     """Return the attributes to fetch; nothing means whole ads."""
-    if wish.form or wish.diagnose or wish.print_format or not MODES[wish.mode].names:
+    if wish.form or wish.print_format or not MODES[wish.mode].names:
         names = set(wish.attributes)
         return sorted(names) if names else []
     if wish.columns:

@@ -7,26 +7,20 @@ its starter in /proc.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
 from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
-from kettle.tools.phrases import Phrases, SaidError
-from kettle.tools.printing.columns import Columns
-from kettle.tools.printing.tables import Cell, render_table
-from kettle.tools.printing.times import format_span
+from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.status.daemon_logs import Traces, render_daemons
-from kettle.tools.status.ospool import banner, startd_name
-from kettle.tools.status.ospool import cells as ospool_cells
 from kettle.tools.status.readiness import ask_readiness
+from kettle.tools.status.who_tables import Wish, render
 
 if TYPE_CHECKING:
     from kettle.wire.commands import Command
@@ -35,10 +29,11 @@ USAGE = """\
 Usage: condor_who [options]
   -address HOST       the startd at this address
   -logdir DIR         startds whose address files are in this folder
-  -allpids            all startds of this machine (those of LOG)
+  -allpids            the startds among the processes of this machine
   -pid PID            the startd that is this process
   -constraint EXPR    only slots that satisfy it
   -startd             the startds themselves instead of the jobs
+  -jobs               the jobs as they are known there, with their programs
   -daemons            the daemons instead of the jobs
   -quick              how the master says that its daemons stand
   -wait-for-ready[:SECONDS] EXPR
@@ -46,10 +41,13 @@ Usage: condor_who [options]
   -long               whole ads
   -limit N            so many slots of each startd at most
   -ospool             the columns for pilots of the OSPool
-  -wide               nothing is cut
+  -wide[:N]           nothing is cut, or all at N characters
   -format FORMAT EXPR, -af[:jlhVr,tngTY] EXPR...
   -aaf EXPR...        the usual columns, then these
   -print-format FILE  the columns that FILE describes
+  -banner-format FILE what stands above each startd's table
+  -verbose, -diagnostic
+                      also the daemons of LOG and which startds are asked
   -snapshot, -statistics SET[:N]
                       taken and without effect: slots are always shown as they are now
   -noccv, -timed, -envpid PID
@@ -63,13 +61,15 @@ OPTIONS = (
     Option("af", 2, MANY, qualified=True),
     Option("allpids", 2),
     Option("autoformat", 5, MANY, qualified=True),
+    Option("banner-format", 3, 1),
     Option("constraint", 3, 1),
     Option("daemons", 3),
     Option("debug", 2, qualified=True),
-    Option("diagnostic", 4),
+    Option("diagnostic", 4, qualified=True),
     Option("envpid", 3, 1),
     Option("format", 1, 2),
     Option("help", 1),
+    Option("jobs", 3),
     Option("limit", 3, 1),
     Option("logdir", 3, 1),
     Option("long", 1),
@@ -78,14 +78,14 @@ OPTIONS = (
     Option("pid", 3, 1),
     Option("print-format", 2, 1),
     Option("quickdaemons", 4),
-    Option("snapshot", 4),
+    Option("snapshot", 4, qualified=True),
     Option("startd", 6),
     Option("statistics", 4, 1),
     Option("timed", 5),
     Option("verbose", 4),
     Option("version", 7),
     Option("wait-for-ready", 4, 1, qualified=True),
-    Option("wide", 1),
+    Option("wide", 1, qualified=True),
 )
 PHRASES = Phrases(
     unknown="Error: {word} is not a valid argument\n",
@@ -97,6 +97,7 @@ PHRASES = Phrases(
         "limit": "Error: -limit requires a number argument\n",
         "pid": "Error: Argument {word} requires a process id parameter\n",
         "print-format": "Error: {word} requires a filename argument\n",
+        "banner-format": "Error: -banner-format requires a filename argument\n",
         "format": "Error: {word} requires two other arguments\n",
         "autoformat": "Error: Argument {word} requires at least one attribute parameter\n"
         'Use "condor_who -help" for details\n',
@@ -107,27 +108,6 @@ PHRASES = Phrases(
     shows_usage=False,
     missing_shows_usage=False,
 )
-
-
-@dataclass(slots=True)
-class Wish:
-    """What the command line asks for."""
-
-    address: str = ""
-    folder: str = ""
-    daemons: bool = False
-    startd: bool = False
-    quick: bool = False
-    wait_seconds: int = 0
-    condition: str = ""
-    limit: int = 0
-    ospool: bool = False
-    long: bool = False
-    pid: int = 0
-    constraints: list[str] = field(default_factory=list)
-    added: Columns = field(default_factory=Columns)
-    print_format: str = ""
-    columns: Columns = field(default_factory=Columns)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -154,7 +134,13 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     if wish.daemons:
         streams.stdout.write(render_daemons(folder, reach.config, short=wish.quick))
     elif not wish.quick:
-        streams.stdout.write(render(wish, fetch(reach, wish, folder)))
+        if wish.verbose:
+            # Compat: not the reference's table of logs (test_who_is_asked_is_said_on_demand).
+            streams.stdout.write(render_daemons(folder, reach.config, short=True))
+        found = fetch(reach, wish, folder)
+        if wish.verbose:
+            streams.stdout.writelines(f"querying addr = {address}\n" for address in found)
+        streams.stdout.write(render(wish, found))
     return 0
 
 
@@ -172,7 +158,23 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 
 # Options whose word is kept as it is, and where.
-_TEXTS = {"address": "address", "logdir": "folder", "print-format": "print_format"}
+_TEXTS = {
+    "address": "address",
+    "banner-format": "banner_format",
+    "logdir": "folder",
+    "print-format": "print_format",
+}
+_FLAGS = {
+    "allpids": "every_process",
+    "daemons": "daemons",
+    "diagnostic": "verbose",
+    "jobs": "jobs",
+    "long": "long",
+    "ospool": "ospool",
+    "quickdaemons": "quick",
+    "startd": "startd",
+    "verbose": "verbose",
+}
 
 
 def _take(wish: Wish, option: Given) -> None:
@@ -189,10 +191,10 @@ def _take(wish: Wish, option: Given) -> None:
         # As in the reference what begins with no number is no limit.
         number = re.match(r"\s*\d{1,9}", option.value, re.ASCII)
         wish.limit = int(number[0]) if number else 0
-    elif name in ("daemons", "long", "ospool", "startd"):
-        setattr(wish, name, True)
-    elif name == "quickdaemons":
-        wish.quick = True
+    elif name in _FLAGS:
+        setattr(wish, _FLAGS[name], True)
+    elif name == "wide":
+        wish.width = int(option.qualifiers) if option.qualifiers.isdecimal() else 0
     elif name == "wait-for-ready":
         wish.quick, wish.condition = True, option.value
         wish.wait_seconds = _read_seconds(option)
@@ -235,8 +237,8 @@ def render_readiness(answer: ClassAd | Traces | None, wish: Wish) -> str:
     return heading + wish.columns.render(answer) + "\n"
 
 
-def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
-    """Return the ads of slots that run jobs, or of the startds themselves, of this machine.
+def fetch(reach: Reach, wish: Wish, folder: Path) -> dict[str, list[ClassAd]]:
+    """Return what each startd of this machine answers: slots that run jobs, jobs or itself.
 
     Compat: where there is none, nothing is shown, and that is no failure
     (test_a_machine_without_a_startd_runs_nothing).
@@ -244,19 +246,39 @@ def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
     from kettle.client.pool import query_ads
     from kettle.wire.sinful import Sinful
 
-    addresses = [wish.address] if wish.address else find_startds(folder)
-    if wish.pid:
-        # Which of its sockets is for commands only asking would tell; the first one is.
-        addresses = listening_addresses(wish.pid)[:1]
-    ads = []
     command, query = question_of(wish)
-    for text in addresses:
+    found = {}
+    for text in _whom_to_ask(wish, folder):
         address = Sinful.parse(text)
         try:
-            ads += query_ads(reach.connector, address, command, query)
+            ads = query_ads(reach.connector, address, command, query)
         except NotConnected:
             raise UnreachableError(text) from None
-    return ads if wish.startd else [ad for ad in ads if ad.string("JobId")]
+        found[text] = ads if wish.startd or wish.jobs else [ad for ad in ads if ad.string("JobId")]
+    return found
+
+
+def _whom_to_ask(wish: Wish, folder: Path) -> list[str]:
+    """Return the startds' addresses; which processes these are is kept in the wish."""
+    if wish.address:
+        return [wish.address]
+    pids = [wish.pid] if wish.pid else startd_processes() if wish.every_process else []
+    for pid in pids:
+        # Which of its sockets is for commands only asking would tell; the first one is.
+        wish.pids.update(dict.fromkeys(listening_addresses(pid)[:1], pid))
+    return list(wish.pids) if wish.pids or wish.pid else find_startds(folder)
+
+
+def startd_processes() -> list[int]:
+    """Return the processes of this machine that are startds."""
+    import psutil  # for -allpids alone
+
+    processes = (each.info for each in psutil.process_iter(["name", "pid", "status"]))
+    return [
+        each["pid"]
+        for each in processes
+        if each["name"] == "condor_startd" and each["status"] != "zombie"
+    ]
 
 
 def question_of(wish: Wish) -> tuple[Command, ClassAd]:
@@ -264,6 +286,11 @@ def question_of(wish: Wish) -> tuple[Command, ClassAd]:
     from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 
+    if wish.jobs:
+        query = make_query("Slot.Claim", constraints=wish.constraints, limit=wish.limit)
+        # What a startd would not show of its own accord.
+        query["Snapshot"] = True
+        return Command.QUERY_MULTIPLE_ADS, query
     if wish.startd:
         query = make_query("StartD", constraints=wish.constraints)
         if wish.limit:
@@ -307,136 +334,3 @@ def find_startds(folder: Path) -> list[str]:
             if line:
                 found.append(line)
     return found
-
-
-def render(wish: Wish, ads: list[ClassAd]) -> str:
-    """Return what is printed about the jobs, startd after startd."""
-    if wish.long:
-        from kettle.classad.forms import render_ads
-
-        return render_ads(ads, "long")
-    ads = sorted(ads, key=lambda ad: (ad.string("Machine") or "", _slot_number(ad)))
-    if wish.columns and not wish.columns.headings:
-        return "".join(wish.columns.render(ad) for ad in ads)
-    show = _table_of(wish)
-    if wish.startd:
-        parts = [line for ad in ads for line in ("", *show([ad]), "")]
-    else:
-        parts = _by_machine(wish, ads, show)
-    return "".join(f"{line}\n" for line in parts)
-
-
-def _by_machine(
-    wish: Wish, ads: list[ClassAd], show: Callable[[list[ClassAd]], list[str]]
-) -> list[str]:
-    parts: list[str] = []
-    for machine in dict.fromkeys(ad.string("Machine") or "" for ad in ads):
-        own = [ad for ad in ads if (ad.string("Machine") or "") == machine]
-        head, name = "--Startd", machine
-        above: list[str] = []
-        if wish.ospool:
-            above, head, name = banner(own[0]), "Startd", startd_name(own[0], machine)
-        who = f"{name} PID {wish.pid}" if wish.pid else name
-        parts += ["", *above, f"{head} : {who} has {len(own)} job(s) running:", *show(own), ""]
-    return parts
-
-
-def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
-    """Return what lays out the heading and rows of one machine's slots."""
-    if wish.print_format:
-        from kettle.tools.printing.print_format import read_print_format
-
-        try:
-            mask = read_print_format(wish.print_format, {}, {}).mask
-        except UsageError as error:
-            raise SaidError(str(error)) from None
-
-        def by_mask(ads: list[ClassAd]) -> list[str]:
-            mask.measure(ads)
-            return [line.rstrip("\n") for line in (mask.render_headings(), *map(mask.render, ads))]
-
-        return by_mask
-    if wish.columns:
-
-        def by_columns(ads: list[ClassAd]) -> list[str]:
-            wish.columns.measure(ads)
-            lines = (wish.columns.render_headings(), *map(wish.columns.render, ads))
-            return [line.rstrip("\n") for line in lines]
-
-        return by_columns
-
-    cells: tuple[Cell, ...] = STARTD_CELLS if wish.startd else CELLS
-    if wish.ospool and not wish.startd:
-        cells = ospool_cells(_RUNTIME, _process)
-
-    def by_cells(ads: list[ClassAd]) -> list[str]:
-        heading, _, *rows = render_table(cells, ads, wish.added or None)
-        return [heading, *rows]
-
-    return by_cells
-
-
-def _slot_number(ad: ClassAd) -> tuple[int, ...]:
-    return tuple(int(digits) for digits in re.findall(r"\d+", _slot(ad) or ""))
-
-
-def _slot(ad: ClassAd) -> str | None:
-    """Return the number of a slot: `1_2` of slot1_2@host."""
-    name = (ad.string("Name") or "").partition("@")[0]
-    return name.removeprefix("slot") or None
-
-
-def _runtime(ad: ClassAd) -> str | None:
-    seconds = ad.integer("TotalJobRunTime")
-    if seconds is None:
-        start, now = ad.integer("JobStart"), ad.integer("MyCurrentTime")
-        if start is None or now is None:
-            return None
-        seconds = max(0, now - start)
-    return format_span(seconds).strip().rjust(12)
-
-
-def job_process(ad: ClassAd) -> int | None:
-    """Return the process of a slot's job: what its ad says, else the starter's first child."""
-    told = ad.integer("JobPid")
-    if told is not None:
-        return told
-    starter = ad.integer("StarterPid")
-    if starter is None:
-        return None
-    try:
-        text = Path(f"/proc/{starter}/task/{starter}/children").read_text(encoding="ascii")
-    except OSError:
-        return None
-    words = text.split()
-    return int(words[0]) if words else None
-
-
-def _process(ad: ClassAd) -> str | None:
-    pid = job_process(ad)
-    return None if pid is None else str(pid)
-
-
-def _folder(ad: ClassAd) -> str | None:
-    pid = job_process(ad)
-    try:
-        return None if pid is None else os.readlink(f"/proc/{pid}/cwd")
-    except OSError:
-        return None
-
-
-_RUNTIME = Cell("  RUNTIME", 12, _runtime, grows=True)
-CELLS = (
-    Cell("OWNER", 5, lambda ad: ad.string("RemoteOwner"), grows=True),
-    Cell("CLIENT", 6, lambda ad: ad.string("ClientMachine"), grows=True),
-    Cell("SLOT", 4, _slot, grows=True),
-    Cell("JOB", 3, lambda ad: ad.string("JobId"), grows=True),
-    _RUNTIME,
-    Cell("PID", 3, _process, grows=True),
-    Cell("JOB_DIR", 7, _folder, grows=True),
-)
-# What there is of each startd.
-STARTD_CELLS = (
-    Cell("NAME", 4, lambda ad: ad.string("Name"), grows=True),
-    Cell("ADDRESS", 7, lambda ad: ad.string("MyAddress"), grows=True),
-)

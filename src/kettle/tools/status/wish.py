@@ -167,6 +167,7 @@ OPTIONS = (
     Option("schedd", 2), Option("grid", 1), Option("subsystem", 4, 1), Option("license", 2),
     Option("storage", 3), Option("negotiator", 1), Option("generic", 2), Option("any", 2),
     Option("sort", 2, 1), Option("submitters", 4), Option("master", 1), Option("collector", 3),
+    Option("world", 2),
     Option("ckptsrvr", 2), Option("totals", 1), Option("expert", 1), Option("version", 3),
 )
 # What an option needs, where it is not "another argument".
@@ -202,6 +203,10 @@ class Wish(Struct):
     compact: Given | None = None
     wide: bool = False
     diagnose: bool = False
+    words: list[str] = field(default_factory=list)
+    # What is said on stderr before anything else.
+    warnings: list[str] = field(default_factory=list)
+    form_option: Given | None = None
     # An ad that expressions in columns see as TARGET; ads to compare with; a print-format file.
     target_file: str = ""
     merge_file: str = ""
@@ -232,12 +237,16 @@ class ContradictionError(UsageError):
 
 def read_wish(words: Sequence[str]) -> Wish:
     """Return what the command line asks for; raise UsageError."""
-    wish = Wish()
+    wish = Wish(words=list(words))
     try:
         for option in read_options(words, OPTIONS):
+            _note_contradiction(wish, option)
             _take(wish, option)
     except MissingValueError as error:
         raise _worded(error) from error
+    if wish.form:
+        # Whole ads are shown whatever columns were named, as the reference shows them.
+        wish.columns, wish.print_format = Columns(), ""
     if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
         assert wish.chosen is not None
         advice = f"remove {wish.chosen.word} from command or use -slot instead"
@@ -248,6 +257,18 @@ def read_wish(words: Sequence[str]) -> Wish:
             + ("remove -startd from command or use -slot instead" if wish.mode == "startd" else "")
         )
     return wish
+
+
+def _note_contradiction(wish: Wish, option: Given) -> None:
+    """Note that columns are named behind a form of whole ads; of a file it is said twice."""
+    form = wish.form_option
+    if form is None or option.name not in {"af", "autoformat", "format", "print-format"}:
+        return
+    said = (
+        f"Error:  arg {option.index + 1} ({option.word}) "
+        f"contradicts arg {form.index + 1} ({form.word})"
+    )
+    wish.warnings += [said] * (2 if option.name == "print-format" else 1)
 
 
 class PlainError(UsageError):
@@ -288,8 +309,8 @@ def _take(wish: Wish, option: Given) -> None:
         wish.names.append(option.value)
     elif name in MODES:
         _choose(wish, option)
-    elif name == "slots":
-        option.name = "slot"
+    elif name in _OTHER_NAMES:
+        option.name = _OTHER_NAMES[name]
         _choose(wish, option)
     elif name in ("af", "autoformat", "aaf"):
         _add_columns(wish, option)
@@ -299,7 +320,7 @@ def _take(wish: Wish, option: Given) -> None:
     elif name == "subsystem":
         _choose_subsystem(wish, option)
     elif name in ("long", "xml", "json"):
-        wish.form = _known_form(option.qualifiers or name)
+        wish.form, wish.form_option = _known_form(option.qualifiers or name), option
     elif name == "ads":
         wish.file = option.value
         # Compat: a form that there is not is the default, as in the reference.
@@ -368,6 +389,8 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.constraints.append(named)
 
 
+# Modes that have another name, too.
+_OTHER_NAMES = {"slots": "slot", "world": "collector"}
 # Options whose value is kept as it is given.
 _KEPT = {
     "pool": "pool",

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,8 @@ from types import FrameType
 from typing import NoReturn
 
 from kettle.classad.text import equals
-from kettle.errors import RefusedError, UsageError
-from kettle.tools.options import Asked, UnknownOptionError, run_tool
+from kettle.errors import StorageError, UsageError
+from kettle.tools.options import Asked, run_tool
 from kettle.tools.programs import Streams
 
 USAGE = """\
@@ -46,29 +45,58 @@ class _Ended(BaseException):
 class Wish:
     """The command and how to submit it."""
 
-    command: str = ""
+    words: list[str] = field(default_factory=list)
     universe: str = "vanilla"
     lines: list[str] = field(default_factory=list)
     getenv: bool = False
+
+
+class Files:
+    """The files of one run, in the current folder: the reference's, which its job's ad names."""
+
+    def __init__(self, process_id: int) -> None:
+        names = ("run", "submit", "log", "out", "error")
+        self.run, self.submit, self.log, self.out, self.error = (
+            Path(f".condor_{name}.{process_id}") for name in names
+        )
+
+    def make(self, wish: Wish, environment: Mapping[str, str]) -> None:
+        """Write the script and the submit description."""
+        self.run.write_text(render_script(wish, environment), encoding="utf-8")
+        as_root = os.geteuid() == 0
+        self.run.chmod(0o755 if as_root else 0o700)
+        if as_root:
+            # Root's jobs run as an account of no consequence, which must be able to write here.
+            for path in (self.log, self.out, self.error):
+                path.touch()
+                path.chmod(0o666)
+        self.submit.write_text(render_submit(wish, self, environment), encoding="utf-8")
+
+    def remove(self) -> None:
+        """Remove them; what tells of the job's removal may be written after that."""
+        for path in (self.run, self.submit, self.log, self.out, self.error):
+            path.unlink(missing_ok=True)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_run`; the exit code is the job's."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        files = Files(os.getpid())
         try:
-            with (
-                _ended_by_signals(),
-                tempfile.TemporaryDirectory(prefix=".condor_run.", dir=".") as name,
-            ):
-                return run_job(wish, Path(name).absolute(), environment, streams)
+            with _ended_by_signals():
+                return run_job(wish, files, environment, streams)
         except _Ended as ended:
             streams.stderr.write(f"Killed by {ended}.\n")
             return _ENDED_BY_SIGNAL
+        except OSError as error:
+            raise StorageError(
+                f"cannot write {error.filename} in the current folder: {error.strerror}"
+            ) from None
+        finally:
+            files.remove()
 
-    def complain(error: UsageError) -> str:
-        if isinstance(error, UnknownOptionError):
-            return f"{error}\n{USAGE}"
+    def complain(_: UsageError) -> str:
         # Compat: a command that is missing is asked for on stdout.
         streams.stdout.write(USAGE)
         return ""
@@ -85,35 +113,40 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def read_wish(words: Sequence[str]) -> Wish:
-    """Return what the command line asks for; UsageError for what it cannot mean."""
+    """Return what the command line asks for; UsageError for what it cannot mean.
+
+    As in the reference an option is known by its first letter, and what is none is a word of the
+    command. Compat: behind the command's first word the reference still takes options for its own
+    (test_what_is_behind_the_command_is_its_own).
+    """
     wish = Wish()
     rest = iter(words)
     for word in rest:
         if word == "-version":
             raise Asked("version")
         # As in the reference, who asks for help has not said what to run.
-        if word in {"-help", "--help", "-h"}:
-            break
-        if word in {"-u", "-a"}:
-            value = next(rest, None)
-            if value is None:
-                raise UsageError(f"option {word} needs an argument")
-            if word == "-u":
-                wish.universe = value
-            else:
-                wish.lines.append(value)
-        elif word == "-getenv":
+        if word.startswith(("-h", "--help")):
+            raise UsageError("Say which command to run")
+        if word.startswith("-u"):
+            wish.universe = word[2:] or next(rest, "")
+        elif word.startswith("-a"):
+            wish.lines.append(next(rest, ""))
+        elif word.startswith("-getenv"):
             wish.getenv = True
-        elif word.startswith("-") and not wish.command:
-            raise UnknownOptionError(word)
         else:
-            wish.command = " ".join([word, *rest])
-    if not wish.command:
+            wish.words = [word, *rest]
+    if not wish.words:
         raise UsageError("Say which command to run")
     return wish
 
 
-def render_submit(wish: Wish, folder: Path, environment: Mapping[str, str]) -> str:
+def render_script(wish: Wish, environment: Mapping[str, str]) -> str:
+    """Return the program of the job: the command, for the user's shell."""
+    shell = environment.get("SHELL") or "/bin/sh"
+    return f"#!{shell}\n{' '.join(wish.words)} \n"
+
+
+def render_submit(wish: Wish, files: Files, environment: Mapping[str, str]) -> str:
     """Return the submit description."""
     wishes = [
         f"({equals(attribute, environment[name])})"
@@ -124,40 +157,26 @@ def render_submit(wish: Wish, folder: Path, environment: Mapping[str, str]) -> s
         wishes.append(f"({environment['CONDOR_REQUIREMENTS']})")
     lines = [
         f"universe = {wish.universe}",
-        f"executable = {folder / 'script'}",
-        f"output = {folder / 'out'}",
-        f"error = {folder / 'err'}",
-        f"log = {_log_of(folder)}",
-        "should_transfer_files = IF_NEEDED",
-        "when_to_transfer_output = ON_EXIT",
+        f"executable = {files.run}",
         "notification = never",
+        f"log = {files.log}",
+        f"output = {files.out}",
+        f"error = {files.error}",
     ]
-    if wishes:
-        lines.append(f"requirements = {' && '.join(wishes)}")
     if wish.getenv:
         lines.append("getenv = true")
+    if wishes:
+        lines.append(f"requirements = {' && '.join(wishes)}")
     return "\n".join([*lines, *wish.lines, "queue", ""])
 
 
-def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: Streams) -> int:
+def run_job(wish: Wish, files: Files, environment: Mapping[str, str], streams: Streams) -> int:
     """Submit, wait, show what the job wrote, and return its exit code."""
-    # Root's jobs run as an account of no consequence, which must be able to write here.
-    folder.chmod(0o777 if os.geteuid() == 0 else 0o755)
-    script = folder / "script"
-    shell = environment.get("SHELL") or "/bin/sh"
-    script.write_text(f"#!{shell}\n{wish.command}\n", encoding="utf-8")
-    script.chmod(0o755)
-    log = _log_of(folder)
-    log.touch()
-    log.chmod(0o666 if os.geteuid() == 0 else 0o644)
-    (folder / "submit").write_text(render_submit(wish, folder, environment), encoding="utf-8")
-    try:
-        submitted = _run_tool(["condor_submit", "-terse", str(folder / "submit")], environment)
-    except _Ended:
-        log.unlink(missing_ok=True)
-        raise
+    files.make(wish, environment)
+    # With -getenv a program in the current folder needs no "./".
+    nearer = {**environment, "PATH": environment.get("PATH", "") + ":."}
+    submitted = _run_tool(["condor_submit", "-terse", str(files.submit)], nearer)
     if submitted.returncode != 0:
-        log.unlink(missing_ok=True)
         streams.stderr.write(f"{submitted.stderr}Failed to submit Condor job.\n")
         return _NOTHING_THERE
     for line in submitted.stderr.splitlines():
@@ -165,28 +184,19 @@ def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: S
             streams.stderr.write(f"{line}\n")
     cluster = submitted.stdout.split(".")[0].strip()
     try:
-        code, complaint = wait_for_end(log)
-    except RefusedError as error:
-        streams.stderr.write(f"condor_run: {error}\n")
-        _run_tool(["condor_rm", cluster], environment)
-        return 1
+        code = wait_for_end(files.log, streams)
     except _Ended:
-        # The log stays, as the reference's does: it is told of the removal when this has ended.
         _run_tool(["condor_rm", cluster], environment)
         raise
-    log.unlink(missing_ok=True)
-    streams.stderr.write(complaint)
-    for name, stream, word in (("out", streams.stdout, "output"), ("err", streams.stderr, "error")):
-        if not (folder / name).exists():
+    for path, stream, word in (
+        (files.out, streams.stdout, "output"),
+        (files.error, streams.stderr, "error"),
+    ):
+        if not path.exists():
             streams.stderr.write(f"Failed to open job {word} file.\n")
             return _NOTHING_THERE
-        stream.write((folder / name).read_text(encoding="utf-8", errors="replace"))
+        stream.write(path.read_text(encoding="utf-8", errors="replace"))
     return code
-
-
-def _log_of(folder: Path) -> Path:
-    """Return where the job's event log is: beside the folder, because it may outlive that."""
-    return folder.parent / f".condor_log.{os.getpid()}"
 
 
 @contextlib.contextmanager
@@ -220,24 +230,33 @@ def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.Com
     )
 
 
-def wait_for_end(log: Path) -> tuple[int, str]:
-    """Wait until the job's log tells of its end; return the exit code, and what is said of it.
+def wait_for_end(log: Path, streams: Streams) -> int:
+    """Wait until the job's log tells of its end; return the exit code.
 
-    As in the reference, one that a signal killed has 0. Raises RefusedError if the job is held.
+    As in the reference, one that a signal killed has 0, and a job that is held is waited for.
+    Compat: here it is said that it is held (test_condor_run_waits_for_a_job_that_is_held).
     """
     import time
 
     from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent, JobTerminatedEvent
     from kettle.records.event_log import read_events
 
+    told = 0
     while True:
+        held = 0
         for event in read_events(log.read_bytes()) if log.exists() else []:
             if isinstance(event, JobTerminatedEvent):
                 if event.normal:
-                    return event.return_value or 0, ""
-                return 0, f"Condor job killed by signal {event.signal or 0}.\n"
+                    return event.return_value or 0
+                streams.stderr.write(f"Condor job killed by signal {event.signal or 0}.\n")
+                return 0
             if isinstance(event, JobAbortedEvent):
-                return 0, "The job was aborted"
+                streams.stderr.write("The job was aborted")
+                return 0
             if isinstance(event, JobHeldEvent):
-                raise RefusedError(f"the job was held: {event.reason}")
+                held += 1
+                if held > told:
+                    streams.stderr.write(f"condor_run: the job is held: {event.reason}\n")
+                    streams.stderr.flush()
+        told = max(told, held)
         time.sleep(0.1)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
 
+# What is said of a submission that the schedd does not take, up to its reason.
+NOT_COMMITTED = "Failed to commit job submission into the queue.\nERROR"
+
+
 class Manner(Struct):
     """How jobs are sent, and how much is said meanwhile."""
 
@@ -98,7 +102,13 @@ class Progress:
         for problem in submission.macros.problems:
             self.streams.stderr.write(f"{problem}\n")
         message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
+        if error.message.startswith(NOT_COMMITTED):
+            # Compat: in the reference's two lines, the reason in the second one
+            # (test_a_submission_that_is_refused_says_why).
+            message = f"\n{message}"
         self.streams.stderr.write(f"{message}\n")
+        if isinstance(error, SubmitError) and error.hint:
+            self.streams.stderr.write(f"{error.hint}\n")
         for warning in submission.warnings:
             self.streams.stderr.write(f"{warning}\n")
 
@@ -312,9 +322,12 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
             cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
         warn_of_sets(submission)
         if count:
-            warning = queue.commit()
+            warning = queue.commit(NOT_COMMITTED)
             if warning:
-                submission.warnings.append(f"WARNING: {warning}")
+                submission.warnings.append(
+                    "\nWARNING: Committed job submission into the queue with the following "
+                    f"warning(s):\nWARNING: {warning}"
+                )
     return cluster, count
 
 

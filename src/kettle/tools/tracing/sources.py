@@ -11,12 +11,13 @@ import os
 import time
 from collections.abc import Iterator
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
 from kettle.config.knobs.log import LogKnobs
 from kettle.errors import AuthorizationDenied, KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
+from kettle.records.history import read_backwards
 from kettle.records.job_trace import Step, TraceLine, parse
 from kettle.runtime.storage.event_logs import user_log_paths
 from kettle.tools.reach import Reach
@@ -95,10 +96,27 @@ def fetch_lines(
     return more, []
 
 
+def find_in_history(config: Config, word: str) -> ClassAd | None:
+    """Return the last ad of a job (CLUSTER or CLUSTER.PROC) in this machine's history file."""
+    cluster, _, proc = word.partition(".")
+    wanted = {f"ClusterId = {int(cluster)}"} | ({f"ProcId = {int(proc)}"} if proc else set())
+    try:
+        with open(config.get("HISTORY") or "", "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            for record in read_backwards(
+                lambda at, length: os.pread(file.fileno(), length, at), size
+            ):
+                if wanted.issubset(record.lines):
+                    return parse_old_ad("\n".join(record.lines), check=False)
+    except OSError:
+        pass
+    return None
+
+
 def _read(data: bytes, global_id: str, time_format: str) -> Iterator[Line]:
     for text in _about(data, global_id):
         moment = read_moment(text, time_format)
-        line = parse(text.rstrip())
+        line = parse(_behind_moment(text, time_format).rstrip())
         if moment is not None and line is not None and line.job == global_id:
             yield *moment, line
 
@@ -141,6 +159,14 @@ def read_moment(line: str, time_format: str) -> tuple[float, bool] | None:
         return time.mktime(time.strptime(head, time_format)) + fraction, exact
     except (ValueError, OverflowError):
         return None
+
+
+def _behind_moment(line: str, time_format: str) -> str:
+    """Return what stands behind a line's moment."""
+    words = line.split(" ", 1)
+    if not words[0].replace(".", "", 1).isdecimal():
+        words = line.split(" ", len(time_format.split(" ")))
+    return words[-1]
 
 
 def _files(path: str, *, each_slot: bool) -> list[str]:

@@ -105,7 +105,7 @@ class ClaimAnswer(ControlMessage, word=9):
 
 
 class StarterStarted(ControlMessage, word=11):
-    """{StarterIpAddr, StarterPid}: the starter listens."""
+    """{StarterIpAddr}: the starter listens, and what comes before its job's program lasts."""
 
 
 class JobUsage(ControlMessage, word=12):
@@ -113,7 +113,7 @@ class JobUsage(ControlMessage, word=12):
 
 
 class JobState(ControlMessage, word=13):
-    """{JobState}: Running, Suspended, Exited."""
+    """{JobState, JobPid, StarterIpAddr}: Running, Suspended, Exited."""
 
 
 class StarterDone(ControlMessage, word=14):

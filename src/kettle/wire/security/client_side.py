@@ -239,6 +239,9 @@ def _finish(
         peer_address=str(address),
         seals_datagrams=DATAGRAM_CIPHER in theirs.words("CryptoMethodsList"),
         common_methods=theirs.words("AuthMethodsList"),
+        agreed=frozenset(
+            name for name in ("Encryption", "Integrity") if theirs.text(name).upper() == "YES"
+        ),
     )
     session.renew(now)
     return session

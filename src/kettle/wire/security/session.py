@@ -49,6 +49,8 @@ class Session(Struct):
     seals_datagrams: bool = False
     # The methods that both sides have, in the server's order, as a client heard them.
     common_methods: tuple[str, ...] = ()
+    # Of Encryption and Integrity, what the server said YES to; a connection with a key has both.
+    agreed: frozenset[str] = frozenset()
 
     def alive(self, now: float) -> bool:
         """Tell whether the session can still be used."""

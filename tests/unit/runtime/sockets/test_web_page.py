@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -110,5 +112,24 @@ def test_who_says_nothing_is_sent_away_and_keeps_nobody_else_waiting(
             assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
             writer.close()
         assert "200 OK" in await ask(host, port, b"GET /hello HTTP/1.1\r\n\r\n")
+
+    serve(work)
+
+
+def test_any_number_who_say_nothing_close_the_door_to_nobody() -> None:
+    async def work(host: str, port: int) -> None:
+        loop = asyncio.get_running_loop()
+        with contextlib.ExitStack() as stack:
+            silent = []
+            for number in range(100):
+                one = stack.enter_context(socket.socket())
+                one.setblocking(False)
+                await loop.sock_connect(one, (host, port))
+                silent.append(one)
+                if number % 20 == 0:
+                    assert "200 OK" in await ask(host, port, b"GET /hello HTTP/1.1\r\n\r\n")
+            assert await loop.sock_recv(silent[0], 1) == b""
+            with pytest.raises(BlockingIOError):
+                silent[-1].recv(1)
 
     serve(work)

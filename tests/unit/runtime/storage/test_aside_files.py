@@ -54,3 +54,11 @@ def test_a_relative_folder_that_is_gone_is_looked_for_no_further_than_here(
     )
     put(files, Path("gone/iwd/out"))
     assert (tmp_path / "gone" / "iwd" / "out").read_bytes() == b"x"
+
+
+def test_folders_that_were_missing_are_their_owners_alone(tmp_path: Path) -> None:
+    """Observed of a real shadow, whatever the umask is."""
+    folder = tmp_path / "iwd"
+    put(files_for(folder, makes_below=True), folder / "one" / "two" / "out")
+    made = [folder, folder / "one", folder / "one" / "two"]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3

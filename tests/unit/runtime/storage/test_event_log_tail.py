@@ -10,6 +10,7 @@ import pytest
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterSubmitEvent
 from kettle.records.event_forms import render
+from kettle.records.event_heads import heads_of, heads_of_cluster, read_head
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
@@ -213,3 +214,86 @@ def test_what_a_log_says_of_a_job_is_what_all_of_it_says(style: Style) -> None:
             assert last_event(said, cluster, proc) == last_event(whole, cluster, proc)
             for told in (starts_told, requeues_told, tells_of_start):
                 assert told(said, cluster, proc) == told(whole, cluster, proc)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "7"])
+def test_numbers_of_endless_digits_are_no_job_s(digits: str) -> None:
+    """Their user can have written them, and every reader after him would fail."""
+    event = "000 (%s.%s.000) 2024-01-01 00:00:00 Job submitted\n...\n"
+    odd = event % (7, digits) + event % (digits, 1)
+    log = (odd + event % ("007", "002")).encode()
+    assert {proc for proc, _ in heads_of_cluster(log, 7)} == {2}
+    assert [head.number for head in heads_of(log, 7, 2)] == [b"000"]
+    assert heads_of(log, 7, 3) == []
+    for line in odd.splitlines():
+        read_head(line.encode())
+    assert tells_of(log, (event % (digits, digits)).encode()) is False
+
+
+class Searched(bytes):
+    """A log that counts how much of it was searched for the ends of events."""
+
+    searched = 0
+
+    def find(self, wanted: bytes, begin: int = 0, *_: int) -> int:  # type: ignore[override]
+        found = bytes.find(self, wanted, begin)
+        self.searched += (found if found >= 0 else len(self)) - begin
+        return found
+
+
+@pytest.mark.parametrize("line", [b"001 (001.000.000) x\n", b"001 (001.000.000) x\n...\n"])
+def test_a_log_is_looked_through_once_however_many_events_do_not_end(line: bytes) -> None:
+    """Its user can have written it, and a schedd that starts reads it before it serves."""
+    log = Searched(line * 2000)
+    assert len(heads_of(log, 1, 0)) == 2000
+    assert log.searched <= 2 * len(log)
+
+
+def test_what_a_log_has_not_finished_is_short() -> None:
+    """It is read for every job that the log may tell of."""
+    ended = render(JobAbortedEvent(cluster=7, proc=1, reason="r"), DEFAULT_STYLE)
+    index = event_log_tail.EventIndex(ended + b"001 (007.002.000) x\n" * 50_000)
+    assert isinstance(last_event(index.excerpt(7, 1)[: len(ended)], 7, 1), JobAbortedEvent)
+    assert len(index.excerpt(7, 3)) <= 1 << 16
+    index.append(b"001 (007.002.000) x\n...\n")
+    assert index.excerpt(7, 3) == b""
+    assert heads_of(index.excerpt(7, 2), 7, 2)[-1].number == b"001"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        b"001 (007.%d.000) x\n...\n",
+        b'{\n  "Cluster": 7,\n  "Proc": %d,\n  "EventTypeNumber": 1\n}\n',
+    ],
+)
+def test_of_very_many_events_the_last_ones_are_known(event: bytes) -> None:
+    count = 70_000
+    log = b"".join(event % proc for proc in range(count))
+    index = event_log_tail.EventIndex(log)
+    assert index.excerpt(7, 0) == b""
+    assert index.excerpt(7, count - 1) == event % (count - 1)
+    assert [head.number for head in heads_of(log, 7, count - 1)] == [b"001"]
+    assert index.cost < 20 << 20
+
+
+def test_a_log_of_many_names_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path / "log", ExecuteEvent(cluster=7, proc=1))
+
+    async def take_over() -> None:
+        tails = LogTails()
+        for number in range(5):
+            (tmp_path / f"name{number}").symlink_to("log")
+            assert starts_told(tails.excerpt(str(tmp_path / f"name{number}"), 7, 1), 7, 1) == 1
+        assert len(tails._known) == 1
+
+    asyncio.run(take_over())
+
+
+def test_an_end_that_was_torn_does_not_say_what_the_next_event_says() -> None:
+    """Nor is what follows it searched for each of many torn ones."""
+    torn = b"004 (007.001.000) x\n"
+    ended = b"004 (007.001.000) x\n\t(0) Job terminated and was requeued\n...\n"
+    assert requeues_told(torn * 3 + ended, 7, 1) == 1
+    assert requeues_told(ended * 3 + torn, 7, 1) == 3
+    assert requeues_told(torn, 7, 1) == 0

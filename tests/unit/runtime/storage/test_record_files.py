@@ -15,6 +15,7 @@ from kettle.records import history
 from kettle.records.history import RotationRules
 from kettle.runtime.storage.files import Files
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
+from kettle.runtime.storage.unsynced_records import UnsyncedRecords
 
 
 def record(number: int) -> bytes:
@@ -160,15 +161,16 @@ def test_what_was_rotated_away_is_synced_too(tmp_path: Path) -> None:
             if len(synced) == 1:
                 raise StorageError("not now")
 
-    file = RecordFile(Watched(), str(tmp_path / "history"), RotationRules(130, 2))
+    unsynced = UnsyncedRecords(Watched())
+    file = RecordFile(Watched(), str(tmp_path / "history"), RotationRules(130, 2), unsynced)
     file.append_all(map(small, range(10)), now=1_000_000)
     with pytest.raises(StorageError):
-        asyncio.run(file.sync())
+        asyncio.run(unsynced.sync())
     synced.clear()
     synced.append("")
-    asyncio.run(file.sync())
+    asyncio.run(unsynced.sync())
     assert {*synced} == {"", tmp_path.name, *os.listdir(tmp_path)}
     assert len(os.listdir(tmp_path)) == 3
     synced.clear()
-    asyncio.run(file.sync())
+    asyncio.run(unsynced.sync())
     assert synced == []

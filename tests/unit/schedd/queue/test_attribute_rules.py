@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from kettle.classad.text import LONGEST_FORMULA
 from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import (
@@ -53,14 +54,6 @@ def verdict(decide: object, *arguments: object, **more: object) -> str | None:
         ("x509UserProxySubject", '"me"', None, None),
         ("KettleShadowEvents", '"/etc/passwd|x"', None, None),
         ("ClaimId", '"<a>#1"', REFUSED, '"<a>#1"'),
-        # A group is a word of the accounts.
-        ("AccountingGroup", '"physics.alice"', '"physics.alice"', '"physics.alice"'),
-        ("AccountingGroup", '""', '""', '""'),
-        ("AccountingGroup", "strcat(", "strcat(", "strcat("),
-        ("AccountingGroup", 'strcat(Owner, " b")', *2 * ('strcat(Owner, " b")',)),
-        ("AccountingGroup", '"a b"', REFUSED, REFUSED),
-        ("accountinggroup", '"a\tb"', REFUSED, REFUSED),
-        ("AccountingGroup", 'strcat("a", " ", "b")', REFUSED, REFUSED),
     ],
 )
 def test_an_attribute_of_a_new_job(
@@ -102,12 +95,16 @@ def test_an_attribute_of_a_queued_job(name: str, alice: str | None, root: str | 
         assert found == wanted
 
 
-def test_a_queued_job_cannot_be_given_a_group_with_blanks() -> None:
-    group = '"physics.alice"'
-    found = decide_change("AccountingGroup", group, ALICE, SETTINGS, protected_allowed=False)
-    assert found == group
-    with pytest.raises(RefusedError, match="'a b' cannot be charged: its name has blanks"):
-        decide_change("AccountingGroup", '"a b"', ALICE, SETTINGS, protected_allowed=False)
+@pytest.mark.parametrize("text", ['"physics.alice"', '""', 'strcat(Owner, " b")'])
+def test_a_group_is_a_word_of_the_accounts(text: str) -> None:
+    check_shape("AccountingGroup", text)
+
+
+@pytest.mark.parametrize("text", ['"a b"', '"a\tb"', 'strcat("a", " ", "b")'])
+def test_a_group_with_blanks_is_refused_on_every_road(text: str) -> None:
+    with pytest.raises(RefusedError, match="cannot be charged: its name has blanks") as caught:
+        check_shape("accountinggroup", text)
+    assert caught.value.code == errno.EINVAL
 
 
 def test_protected_attributes_are_for_those_who_asked_for_them() -> None:
@@ -126,7 +123,9 @@ def test_protected_attributes_are_for_those_who_asked_for_them() -> None:
         ("A", ""),
         ("A", "1\n103 0.0 Owner root"),
         ("A", "1\r"),
-        ("A", "x" * (LONGEST_TEXT + 1)),
+        ("A", '"' + "x" * LONGEST_TEXT + '"'),
+        ("A", "1" + "+1" * (LONGEST_FORMULA // 2)),
+        ("A", '"x"' + ' + "x"' * (LONGEST_FORMULA // 6)),
     ],
 )
 def test_what_is_no_line_of_the_queue_log_is_refused(name: str, text: str) -> None:
@@ -136,7 +135,12 @@ def test_what_is_no_line_of_the_queue_log_is_refused(name: str, text: str) -> No
 
 
 def test_names_and_texts_of_the_greatest_length_pass() -> None:
-    check_shape("A" * LONGEST_NAME, "x" * LONGEST_TEXT)
+    check_shape("A" * LONGEST_NAME, '"' + "x" * (LONGEST_TEXT - 2) + '"')
+    check_shape("A", "1" + "+1" * 65000)
+    machines = " || ".join(
+        f'Machine == "node{number}.cluster.example.org"' for number in range(9000)
+    )
+    check_shape("Requirements", machines)
     check_shape("ChirpX_1", "1")
 
 

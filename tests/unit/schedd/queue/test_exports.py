@@ -11,23 +11,23 @@ from kettle.errors import NotFoundError, RefusedError, StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.records import queue_log
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.queue import exports
+from kettle.schedd.queue import exports, imports
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.qmgmt import LARGE_TRANSACTION_BYTES
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
+from unit.schedd.queue_fixture import (
+    ALICE,
+    BOB,
+    NOW,
+    ROOT,
+    SETTINGS,
+    Schedd,
+    give_away,
+    take_back,
+    through,
+)
 
 
-def export(schedd: Schedd, ids: str) -> str:
-    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE, "export")
-    exports.check_exportable(chosen, lambda job: False)
-    text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
-    log = exports.NewLog.of("/folder/job_queue.log", text.encode())
-    schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
-    schedd.queue.commit(exports.plan_exported(schedd.queue, schedd.queue.jobs.values(), log))
-    return text
-
-
-def exhaust(steps: Generator[None, None, exports.Brought]) -> tuple[int, exports.Brought]:
+def exhaust(steps: Generator[None, None, imports.Brought]) -> tuple[int, imports.Brought]:
     """Return how many steps there were, and what came of them."""
     taken = 0
     while True:
@@ -38,15 +38,15 @@ def exhaust(steps: Generator[None, None, exports.Brought]) -> tuple[int, exports
         taken += 1
 
 
-def read(schedd: Schedd, text: str, actor: Actor = ALICE) -> exports.Brought:
+def read(schedd: Schedd, text: str, actor: Actor = ALICE) -> imports.Brought:
     """Return what comes back with a log of this text."""
-    return exhaust(exports.read_log(schedd.queue, [text.encode()], actor, SETTINGS))[1]
+    return exhaust(imports.read_log(schedd.queue, [text.encode()], actor, SETTINGS))[1]
 
 
-def take_over(schedd: Schedd, brought: exports.Brought) -> list[int]:
+def take_over(schedd: Schedd, brought: imports.Brought) -> list[int]:
     """Commit what came back; return of how many jobs, transaction by transaction."""
     counts = []
-    for transaction, count in exports.plan_import(schedd.queue, brought):
+    for transaction, count in imports.plan_import(schedd.queue, brought):
         schedd.queue.commit(transaction)
         counts.append(count)
     return counts
@@ -76,7 +76,7 @@ def test_naming_one_job_exports_its_whole_cluster() -> None:
     jobs = schedd.submit(2, Args='"1"')
     schedd.submit(1)
     log = Table()
-    queue_log.replay(export(schedd, str(jobs[0].id)).encode(), log)
+    queue_log.replay(give_away(schedd, str(jobs[0].id)).encode(), log)
     cluster = jobs[0].id.cluster
     assert list(log.ads) == ["0.0", f"0{cluster}.-1", f"{cluster}.0", f"{cluster}.1"]
     assert log.ads[f"0{cluster}.-1"]["args"] == ("Args", '"1"')
@@ -92,15 +92,10 @@ def test_exported_jobs_want_no_machine_until_they_are_taken_back() -> None:
     jobs = schedd.submit(2)
     idle = IdleJobs(schedd.queue, AutoClusters())
     assert len(idle) == 2
-    export(schedd, str(jobs[0].id))
+    give_away(schedd, str(jobs[0].id))
     assert len(idle) == 0
-    chosen = exports.choose(
-        schedd.queue, ClassAd({"ActionIds": str(jobs[0].id)}), ALICE, "unexport"
-    )
-    schedd.queue.commit(exports.plan_unexport(schedd.queue, chosen))
-    assert chosen.jobs == 2
-    exports.plan_unexport(schedd.queue, chosen)
-    assert chosen.jobs == 0
+    assert take_back(schedd, str(jobs[0].id)) == 2
+    assert take_back(schedd, str(jobs[0].id)) == 0
     assert len(idle) == 2
     assert "Managed" not in jobs[0].ad
 
@@ -110,11 +105,12 @@ def test_what_is_on_its_way_out_is_not_taken_back() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1)
     request = ClassAd({"ActionIds": str(job.id)})
-    chosen = exports.choose(schedd.queue, request, ALICE, "export")
-    log = exports.NewLog.of("/folder/job_queue.log", b"107 1 CreationTimestamp 1\n")
-    schedd.queue.commit(exports.plan_export(schedd.queue, chosen, log))
+    chosen = through(exports.choose(schedd.queue, request, ALICE, "export"))
+    log = exports.NewLog("/folder/job_queue.log", NOW)
+    for marks in exports.mark(schedd.queue, chosen, log, lambda job: False):
+        schedd.queue.commit(marks)
     with pytest.raises(RefusedError, match=r"the export of job 1\.0 is still under way"):
-        exports.plan_unexport(schedd.queue, chosen)
+        take_back(schedd, str(job.id))
 
 
 def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None:
@@ -122,22 +118,22 @@ def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None
     job = schedd.submit(1)[0]
     request = ClassAd({"ActionIds": str(job.id)})
     with pytest.raises(RefusedError, match="User not authorized to export given jobs"):
-        exports.choose(schedd.queue, request, BOB, "export")
+        through(exports.choose(schedd.queue, request, BOB, "export"))
     with pytest.raises(NotFoundError, match="No clusters to export"):
-        exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE, "export")
+        through(exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE, "export"))
     schedd.queue.update(job.id, {"JobStatus": "2"})
     with pytest.raises(RefusedError, match="neither idle nor held"):
-        export(schedd, str(job.id))
+        give_away(schedd, str(job.id))
     schedd.queue.update(job.id, {"JobStatus": "1"})
-    export(schedd, str(job.id))
+    give_away(schedd, str(job.id))
     with pytest.raises(RefusedError, match="already"):
-        export(schedd, str(job.id))
+        give_away(schedd, str(job.id))
 
 
 def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> None:
     schedd = Schedd()
     first, second = schedd.submit(2)
-    text = export(schedd, str(first.id))
+    text = give_away(schedd, str(first.id))
     text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
     assert take_over(schedd, read(schedd, text)) == [1]
     assert (first.status, first.ad.integer("ExitCode"), first.owner) == (4, 3, "alice")
@@ -148,7 +144,7 @@ def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> Non
 def test_nobody_imports_changes_of_another_users_jobs() -> None:
     schedd = Schedd()
     job = schedd.submit(1)[0]
-    text = export(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
+    text = give_away(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
     with pytest.raises(RefusedError, match="not authorized to import given jobs"):
         read(schedd, text, BOB)
     assert take_over(schedd, read(schedd, text, ROOT)) == [1]
@@ -157,10 +153,10 @@ def test_nobody_imports_changes_of_another_users_jobs() -> None:
 def test_a_log_that_comes_back_is_read_by_steps_and_only_exported_jobs_are_kept_of_it() -> None:
     schedd = Schedd()
     job, other = schedd.submit(1)[0], schedd.submit(1)[0]
-    text = export(schedd, str(job.id))
+    text = give_away(schedd, str(job.id))
     many = [f"103 {job.id} Chosen{number} 1\n".encode() for number in range(5000)]
     strangers = [f"103 {other.id} Chosen 1\n103 99.0 Chosen 1\n".encode()]
-    steps = exports.read_log(schedd.queue, [text.encode(), *strangers, *many], ALICE, SETTINGS)
+    steps = imports.read_log(schedd.queue, [text.encode(), *strangers, *many], ALICE, SETTINGS)
     taken, brought = exhaust(steps)
     # A step for each piece, and some for what is to be looked at.
     assert taken >= len(many) + 5
@@ -172,7 +168,7 @@ def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> N
     schedd = Schedd()
     job = schedd.submit(1, JobPrio="0")[0]
     before = dict(job.ad.flattened().own_texts())
-    text = export(schedd, str(job.id))
+    text = give_away(schedd, str(job.id))
     for line in (
         "JobUniverse 12",
         "JobStatus 2",
@@ -180,6 +176,7 @@ def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> N
         'AuthTokenId "forged"',
         'x509UserProxySubject "forged"',
         "KettleJobPid 77",
+        'AccountingGroup "a b"',
         "JobPrio 1 +",
         "Two-words 1",
     ):
@@ -193,11 +190,11 @@ def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> N
 def test_an_import_is_taken_over_in_pieces() -> None:
     schedd = Schedd()
     jobs = schedd.submit(6)
-    text = export(schedd, str(jobs[0].id))
+    text = give_away(schedd, str(jobs[0].id))
     for job in jobs:
         text += "".join(f"103 {job.id} A{number} {'1' * 200}\n" for number in range(500))
     brought = read(schedd, text)
-    pieces = exports.plan_import(schedd.queue, brought)
+    pieces = imports.plan_import(schedd.queue, brought)
     transaction, count = next(pieces)
     assert count == 2
     schedd.queue.commit(transaction)
@@ -211,8 +208,8 @@ def test_an_import_is_taken_over_in_pieces() -> None:
 def test_an_import_takes_only_the_memory_of_what_changed() -> None:
     schedd = Schedd()
     job = schedd.submit(1, Args='"1"')[0]
-    text = export(schedd, str(job.id))
-    log = exports.ImportedLog(schedd.queue, ALICE)
+    text = give_away(schedd, str(job.id))
+    log = imports.ImportedLog(schedd.queue, ALICE)
     queue_log.replay(text.encode(), log)
     assert (log.ads, log.held_bytes) == ({}, 0)
     for line in ("A 1", "A 22", "B 3"):
@@ -230,13 +227,13 @@ def test_an_import_takes_only_the_memory_of_what_changed() -> None:
 
 @pytest.mark.parametrize(
     ("count", "length"),
-    [(exports.MOST_CHANGED + 1, 1), (20, LARGE_TRANSACTION_BYTES // 20)],
+    [(imports.MOST_CHANGED + 1, 1), (20, LARGE_TRANSACTION_BYTES // 20)],
     ids=["many", "long"],
 )
 def test_of_one_job_no_more_comes_back_than_one_step_takes_over(count: int, length: int) -> None:
     schedd = Schedd()
     job = schedd.submit(1)[0]
-    text = export(schedd, str(job.id))
+    text = give_away(schedd, str(job.id))
     text += "".join(f"103 {job.id} A{number} {'1' * length}\n" for number in range(count))
     with pytest.raises(RefusedError, match="of it"):
         read(schedd, text)
@@ -245,16 +242,16 @@ def test_of_one_job_no_more_comes_back_than_one_step_takes_over(count: int, leng
 def test_an_import_is_bounded_as_a_transaction_is(monkeypatch: pytest.MonkeyPatch) -> None:
     schedd = Schedd()
     jobs = schedd.submit(10)
-    text = export(schedd, str(jobs[0].id))
+    text = give_away(schedd, str(jobs[0].id))
     text += "".join(f"103 {job.id} A {'1' * 1000}\n" for job in jobs)
-    monkeypatch.setattr(exports, "LARGE_TRANSACTION_BYTES", 2_000)
-    monkeypatch.setattr(exports, "_NOTED_BYTES", 1_000)
-    monkeypatch.setattr(exports, "MOST_TRANSACTION_BYTES", 5_000)
+    monkeypatch.setattr(imports, "LARGE_TRANSACTION_BYTES", 2_000)
+    monkeypatch.setattr(imports, "_NOTED_BYTES", 1_000)
+    monkeypatch.setattr(imports, "MOST_TRANSACTION_BYTES", 5_000)
     with pytest.raises(RefusedError, match="the log brings more than"):
         read(schedd, text)
-    monkeypatch.setattr(exports, "MOST_TRANSACTION_BYTES", 50_000)
+    monkeypatch.setattr(imports, "MOST_TRANSACTION_BYTES", 50_000)
     assert len(read(schedd, text)) == 10
-    monkeypatch.setattr(exports, "MOST_OPEN_BYTES", 5_000)
+    monkeypatch.setattr(imports, "MOST_OPEN_BYTES", 5_000)
     with pytest.raises(RefusedError, match="all open transactions together"):
         read(schedd, text)
 
@@ -262,8 +259,8 @@ def test_an_import_is_bounded_as_a_transaction_is(monkeypatch: pytest.MonkeyPatc
 def test_a_line_that_is_no_attribute_of_a_job_s_ends_an_import() -> None:
     schedd = Schedd()
     job = schedd.submit(1)[0]
-    text = export(schedd, str(job.id)).encode() + f"103 {job.id} A ".encode()
+    text = give_away(schedd, str(job.id)).encode() + f"103 {job.id} A ".encode()
     pieces = iter([text, *[b"x" * 65536] * 100])
     with pytest.raises(StorageError, match="has no end"):
-        exhaust(exports.read_log(schedd.queue, pieces, ALICE, SETTINGS))
+        exhaust(imports.read_log(schedd.queue, pieces, ALICE, SETTINGS))
     assert len(list(pieces)) > 50

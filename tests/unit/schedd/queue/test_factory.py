@@ -197,6 +197,38 @@ def test_a_digest_cannot_give_a_job_two_lines_at_once() -> None:
         factory.plan_jobs(schedd.queue.transaction(), cluster, [wrong], schedd.settings, NOW)
 
 
+def test_a_digest_gives_a_job_nothing_that_its_owner_may_not_give_a_new_one() -> None:
+    schedd = Schedd()
+    extra = '+KettleJobPid = 7$(secs)\n+x509UserProxySubject = "forged"\n+OsUser = "root"\n'
+    extra += "+Go = 1\n"
+    digest = extra + DIGEST
+    cluster = submit(schedd, digest=digest)
+    transaction = schedd.queue.transaction()
+    made = plans(schedd, cluster, digest=digest)
+    assert dict(made[0].differences)["KettleJobPid"] == "71"
+    factory.plan_jobs(transaction, cluster, made[:1], schedd.settings, NOW)
+    schedd.queue.commit(transaction)
+    (job,) = schedd.queue.jobs.values()
+    assert job.ad.integer("Go") == 1
+    own = {name.lower() for name in job.ad.own_names()}
+    assert own.isdisjoint(("kettlejobpid", "x509userproxysubject", "osuser"))
+
+
+def test_a_digest_is_refused_a_group_that_nobody_can_charge_and_secrets() -> None:
+    schedd = Schedd()
+    for extra in ('+AccountingGroup = "a b$(secs)"\n', '+ClaimId = "<a>#1#2#$(secs)"\n'):
+        digest = extra + DIGEST
+        cluster = submit(schedd, digest=digest)
+        with pytest.raises(RefusedError):
+            factory.plan_jobs(
+                schedd.queue.transaction(),
+                cluster,
+                plans(schedd, cluster, digest=digest),
+                schedd.settings,
+                NOW,
+            )
+
+
 def test_a_cluster_says_how_many_jobs_it_will_have_made() -> None:
     schedd = Schedd()
     cluster = submit(schedd)

@@ -6,11 +6,18 @@ import errno
 
 import pytest
 
-from kettle.classad import parse_expression
-from kettle.errors import RefusedError
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import RefusedError, RemoteProtocolError
+from kettle.schedd.queue import actions, exports, queries
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.selection import candidates, parse_constraint, select_jobs
-from unit.schedd.queue_fixture import Schedd
+from kettle.schedd.queue.selection import (
+    MAX_CONSTRAINT,
+    candidates,
+    parse_constraint,
+    select_jobs,
+)
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import ALICE, NOW, Schedd, plan_action, through
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +97,31 @@ def test_what_does_not_parse_is_refused() -> None:
     with pytest.raises(RefusedError, match="does not parse") as caught:
         parse_constraint("1 +")
     assert caught.value.code == errno.EINVAL
+
+
+def test_a_constraint_that_takes_seconds_to_read_is_refused_on_every_road() -> None:
+    schedd = Schedd()
+    long = "ProcId == 0 || " * (MAX_CONSTRAINT // 15 + 1) + "true"
+    client = schedd.client()
+    edit = client.call(calls.SetAttributeByConstraint2(long, "1", "Go", 0))
+    assert (edit.value, edit.errno) == (-1, errno.EINVAL)
+    ad = ClassAd({"JobAction": 3, "ActionResultType": 2})
+    ad.insert_text("ActionConstraint", long)
+    with pytest.raises(RemoteProtocolError, match="longer than"):
+        plan_action(schedd.queue, actions.parse(ad), ALICE, NOW)
+    with pytest.raises(RemoteProtocolError, match="longer than"):
+        through(exports.choose(schedd.queue, ad, ALICE, "export"))
+    question = ClassAd()
+    question.insert_text("Requirements", long)
+    with pytest.raises(RefusedError, match="longer than"):
+        queries.parse(question, ALICE, only_my_jobs=False)
+
+
+def test_a_query_for_more_names_than_any_job_has_is_refused() -> None:
+    for names in ("A " * 10_001, ["A"] * 10_001):
+        with pytest.raises(RefusedError, match="more than 10000 names") as caught:
+            queries.parse(ClassAd({"Projection": names}), ALICE, only_my_jobs=False)
+        assert caught.value.code == queries.BAD_PROJECTION
 
 
 def test_jobs_that_go_while_they_are_selected_do_no_harm() -> None:

@@ -77,13 +77,13 @@ def test_what_a_machine_says_is_undefined_where_it_does_not_parse(text: str) -> 
 
 def test_each_distinct_text_of_a_submission_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    real = parser.parse_expression
 
-    def counted(text: str, *, old: bool = False, strict: bool = False) -> object:
-        parsed.append(text)
-        return real(text, old=old, strict=strict)
+    class Counted(parser.Parser):
+        def __init__(self, text: str, *, old: bool) -> None:
+            parsed.append(text)
+            super().__init__(text, old=old)
 
-    monkeypatch.setattr(parser, "parse_expression", counted)
+    monkeypatch.setattr(parser, "Parser", Counted)
     long = " + ".join(f"OfThisTestAlone{number}" for number in range(1000))
     client = Schedd().client()
     cluster, _ = new_job(client)
@@ -102,7 +102,7 @@ def test_each_distinct_text_of_a_submission_is_parsed_once(monkeypatch: pytest.M
     ["0.5", "12.000977", "0.", ".5", "1.5e3", "01.5", "00.5", "1.5.2", "1. 5", "1.\u0665", "-1.5"],
 )
 def test_a_number_is_an_expression_exactly_where_the_parser_says_so(text: str) -> None:
-    assert is_expression(text) == parser._parses(text)
+    assert is_expression(text) == parser._parses[text]
 
 
 def test_an_expression_is_the_whole_text() -> None:

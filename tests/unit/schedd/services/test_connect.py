@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import UNKNOWN, Actor
+from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.services.connect import ConnectCommands
 from kettle.wire.codec import Reader, Writer
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, Schedd
@@ -58,3 +60,42 @@ def test_its_owner_and_super_users_are_told_to_ask_again_while_it_does_not_run(
 
 def test_a_job_that_is_not_there_is_said_so() -> None:
     assert "No such job" in (ask(ALICE, proc=7).string("ErrorString") or "")
+
+
+@pytest.mark.parametrize(
+    ("result", "told", "found"),
+    [
+        ("Success", "<10.0.0.3:7>", "<10.0.0.3:7>"),
+        ("Success", "", "<10.0.0.3:9>"),
+        ("CommunicationError", "", "<10.0.0.3:9>"),
+        ("Failure", "", "no starter"),
+    ],
+)
+def test_where_a_starter_listens_is_known_from_its_shadow_while_its_startd_does_not_know(
+    result: str, told: str, found: str
+) -> None:
+    reply = ClassAd({"Result": result, "ErrorString": "no starter"})
+    if told:
+        reply["StarterIpAddr"] = told
+
+    async def receive() -> Reader:
+        return Reader(Writer().ad(reply).getvalue())
+
+    async def send(message: Any) -> None:
+        del message
+
+    async def connect(*words: Any, **named: Any) -> Any:
+        del words, named
+        return SimpleNamespace(receive=receive, send=send, close=lambda: None)
+
+    network = SimpleNamespace(connect=connect, address="<10.0.0.2:1>")
+    schedd: Any = SimpleNamespace(runtime=SimpleNamespace(network=network))
+    ad = ClassAd({"StartdIpAddr": "<10.0.0.3:1>", "StarterIpAddr": "<10.0.0.3:9>"})
+    locate = ConnectCommands(schedd)._locate(
+        cast("Job", SimpleNamespace(ad=ad)), "<10.0.0.3:1>#1#1"
+    )
+    if result == "Failure":
+        with pytest.raises(RefusedError, match=found):
+            asyncio.run(locate)
+    else:
+        assert asyncio.run(locate) == found

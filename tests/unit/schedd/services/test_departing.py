@@ -27,7 +27,7 @@ class Schedd:
         self.fails = False
         self.jobs: dict[int, Any] = {}
         self.runtime = SimpleNamespace(log=SimpleNamespace(problem=self.story.append))
-        self.journal = self.history = self.on_disk = self.scheduler = self
+        self.journal = self.history = self.on_disk = self.scheduler = self.leaving = self
         self.departures = Departures(self)  # type: ignore[arg-type]
 
     def then(self, action: Callable[[], None]) -> None:

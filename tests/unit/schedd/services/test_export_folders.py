@@ -30,6 +30,7 @@ class Killed(Files):
 @pytest.mark.timeout(20)
 def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None:
     path, data = tmp_path / LOG_NAME, b"107 1 CreationTimestamp 1000\n"
+    log = NewLog(str(path), 1000)
 
     async def scenario() -> None:
         processes, files = SystemProcesses(), Killed()
@@ -42,11 +43,11 @@ def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None
         folders = ExportFolders(runtime)
         try:
             with pytest.raises(KettleError, match="status -9") as failed:
-                await folders.create("ann", str(path), data)
+                await folders.create("ann", log, [data])
             assert not isinstance(failed.value, NotBegun)
-            assert await folders.has("ann", NewLog.of(str(path), data))
+            assert await folders.has("ann", log)
             with pytest.raises(NotBegun, match="File exists") as refused:
-                await folders.create("ann", str(path), data)
+                await folders.create("ann", log, [data])
             assert refused.value.was_there
         finally:
             processes.stop()
@@ -54,3 +55,4 @@ def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None
 
     life.run(scenario())
     assert path.read_bytes() == data
+    assert os.listdir(tmp_path) == [LOG_NAME]

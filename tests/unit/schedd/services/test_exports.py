@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,19 +16,23 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.classad.text import quote_line
 from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
+from kettle.schedd.queue import exports
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
+from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services import export_folders
 from kettle.schedd.services.export_folders import ExportFolders
 from kettle.schedd.services.exports import ExportCommands
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.codec import Reader, Writer
 from unit.schedd.queue_fixture import ALICE, SETTINGS, Schedd
+
+# When the first export of a desk is born: it is later than the desk.
+BORN = 1001
 
 
 class Aside(InlineSnapshots):
@@ -76,7 +83,10 @@ class Desk:
             ),
             journal=SimpleNamespace(flush=self._nothing),
             now=lambda: 1000,
-            scheduler=SimpleNamespace(has_run=lambda job: False, see_out=lambda jobs: None),
+            scheduler=SimpleNamespace(
+                orders=SimpleNamespace(has_run=lambda job: False),
+                policy=SimpleNamespace(see_out=lambda jobs: None),
+            ),
         )
         self.commands = ExportCommands(schedd)
         # Whether a job was exported when the answer came.
@@ -85,7 +95,15 @@ class Desk:
     async def _nothing(self) -> None:
         return
 
-    def ask(self, handler: str, folder: Path, *, wait: float = 0.0, **more: object) -> ClassAd:
+    def ask(
+        self,
+        handler: str,
+        folder: Path,
+        *,
+        wait: float = 0.0,
+        meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        **more: object,
+    ) -> ClassAd:
         """Return the answer to a request, so many seconds later."""
         writer = Writer()
         writer.ad(ClassAd({"ExportDir": str(folder), **more}))
@@ -97,8 +115,11 @@ class Desk:
             self.answer = reply.response
 
         async def whole() -> None:
+            others = asyncio.ensure_future(meanwhile()) if meanwhile is not None else None
             await getattr(self.commands, handler)(SimpleNamespace(receive=receive, send=send))
             self.at_answer = any("Managed" in job.ad for job in self.pure.queue.jobs.values())
+            if others is not None:
+                others.cancel()
             await asyncio.sleep(wait)
 
         run_virtually(whole())
@@ -210,17 +231,17 @@ def test_an_export_is_not_taken_back_once_its_log_was_written(tmp_path: Path) ->
     """The disk of the queue is full in that moment, and the user takes the log elsewhere."""
     desk = Desk()
     (job,) = desk.pure.submit()
-    commit, refused = desk.commands._commit, []
+    commit, refused = desk.commands._commit_all, []
 
-    async def full(transaction: Any) -> None:
+    async def full(transactions: Any) -> None:
         if len(refused) < 2 and (tmp_path / LOG_NAME).exists():
-            refused.append(transaction)
+            refused.append(transactions)
             if len(refused) == 2:
                 (tmp_path / LOG_NAME).unlink()
             raise StorageError("no room")
-        await commit(transaction)
+        await commit(transactions)
 
-    desk.commands._commit = full  # type: ignore[method-assign]
+    desk.commands._commit_all = full  # type: ignore[method-assign]
     answer = desk.ask("on_export", tmp_path, wait=300.0, ActionIds=str(job.id))
     assert answer.integer("ActionResult") == 0
     assert len(refused) == 2
@@ -254,17 +275,53 @@ def test_jobs_are_exported_until_it_is_known_what_a_killed_writer_left(
 
 
 @pytest.mark.parametrize("kept", [0, 5, 40])
-def test_a_log_that_is_not_whole_is_no_export_and_is_in_nobody_s_way(
+def test_what_was_gathered_of_a_log_is_no_export_and_is_in_nobody_s_way(
     kept: int, tmp_path: Path
 ) -> None:
     desk, path = Desk(), tmp_path / LOG_NAME
     (job,) = desk.pure.submit()
-    desk.aside.killed = lambda: os.truncate(path, kept)
+
+    def leave_a_part() -> None:
+        os.truncate(path, kept)
+        path.rename(_aside(path))
+
+    desk.aside.killed = leave_a_part
     answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
     assert answer.string("ErrorString") == "Failed to initialize export job log"
     assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
-    assert not path.exists()
+    assert not list(tmp_path.iterdir())
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+
+
+def _aside(path: Path) -> str:
+    return NewLog(str(path), BORN).aside
+
+
+@pytest.mark.parametrize("own", [b"", b"107 1 Crea", b"my own"])
+def test_a_users_own_file_of_that_name_is_no_part_of_an_export(own: bytes, tmp_path: Path) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    desk.aside.killed = lambda: path.write_bytes(own)
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
+    assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
+    assert path.read_bytes() == own
+
+
+def test_of_two_exports_in_one_second_none_is_taken_for_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one's writer is killed before its log is there; the first one's log is."""
+    desk = Desk()
+    first, second = desk.pure.submit()[0], desk.pure.submit()[0]
+    assert desk.ask("on_export", tmp_path, ActionIds=str(first.id)).integer("ActionResult") == 1
+
+    def die(*_: object, **__: object) -> None:
+        raise KettleError("the child ended with status -9")
+
+    monkeypatch.setattr(Files, "create", die)
+    assert desk.ask("on_export", tmp_path, ActionIds=str(second.id)).integer("ActionResult") == 0
+    assert first.is_external
+    assert not second.is_external
 
 
 def test_jobs_of_a_folder_that_nobody_may_look_into_are_free_at_once(tmp_path: Path) -> None:
@@ -282,9 +339,9 @@ def test_jobs_of_a_folder_that_nobody_may_look_into_are_free_at_once(tmp_path: P
     ("found", "is_exported"),
     [
         # The other manager has written it anew, and there is less of it now.
-        (b"107 2 CreationTimestamp 1000\n", True),
-        (b"107 2 CreationTimestamp 1001\n", False),
-        (b"107 1 CreationTimestamp 1001\n" + b"103 1.0 A 1\n" * 10_000, False),
+        (b"107 2 CreationTimestamp 1001\n", True),
+        (b"107 2 CreationTimestamp 1000\n", False),
+        (b"107 1 CreationTimestamp 1000\n" + b"103 1.0 A 1\n" * 10_000, False),
         (b"my own", False),
     ],
 )
@@ -312,32 +369,123 @@ def test_a_pipe_in_the_place_of_a_log_is_none(tmp_path: Path) -> None:
     assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
 
 
-@pytest.mark.parametrize(
-    ("kept", "is_exported"), [(1.0, True), (0.5, False), (0.0, False), (None, False)]
-)
-def test_an_export_that_a_crash_cut_short_is_ended_by_the_next_schedd(
-    kept: float | None, is_exported: bool, tmp_path: Path
-) -> None:
-    desk, path = Desk(), tmp_path / LOG_NAME
-    (job,) = desk.pure.submit()
-    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
-    data = path.read_bytes()
-    # The schedd dies when it has noted the export and, perhaps, written a part of its log.
-    note = NewLog.of(str(path), data).note()
-    desk.pure.queue.update(job.id, {EXPORT_UNDER_WAY: quote_line(note)})
-    path.unlink()
-    if kept is not None:
-        path.write_bytes(data[: int(kept * len(data))])
+class Killed(BaseException):
+    """The schedd is not there any more."""
+
+
+def killed_at(step: int, folder: Path) -> tuple[Schedd, list[Job], int, bool]:
+    """Export jobs with a schedd that is killed at a step; return the next one's queue.
+
+    With it its jobs, how many steps there were, and whether the first one had answered.
+    """
+    desk = Desk()
+    jobs = desk.pure.submit(4)
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+        if steps == step:
+            raise Killed
+
+    def counting(call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*given: Any, **more: Any) -> Any:
+            count()
+            done = call(*given, **more)
+            count()
+            return done
+
+        return counted
+
+    real = {name: getattr(os, name) for name in ("open", "write", "fsync", "link", "unlink")}
+    answered = False
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exports, "_JOBS_A_STEP", 1)
+        patch.setattr(desk.pure.journal, "append", counting(desk.pure.journal.append))
+        for name, call in real.items():
+            patch.setattr(f"kettle.runtime.storage.files.os.{name}", counting(call))
+        with contextlib.suppress(Killed):
+            answer = desk.ask("on_export", folder, ActionIds=str(jobs[0].id))
+            answered = answer.integer("ActionResult") == 1
+    after = Desk()
+    after.pure.queue = desk.pure.replayed()
+    after.commands._schedd.queue = after.pure.queue  # type: ignore[misc]
 
     async def start() -> None:
-        desk.commands.start()
+        after.commands.start()
         await asyncio.sleep(1)
 
     run_virtually(start())
-    assert ("Managed" in job.ad) is is_exported
-    assert EXPORT_UNDER_WAY not in job.ad
-    # What is no whole log of ours, and says that it is, is nobody's.
-    assert path.exists() is (kept == 1.0)
+    return after.pure, list(after.pure.queue.jobs.values()), steps, answered
+
+
+def test_wherever_a_schedd_is_killed_each_job_is_in_one_place(tmp_path: Path) -> None:
+    seen: Counter[bool] = Counter()
+    for step in count(1):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        _, jobs, steps, answered = killed_at(step, folder)
+        log = folder / LOG_NAME
+        given = queue_log_jobs(log.read_bytes()) if log.exists() else set()
+        for job in jobs:
+            assert EXPORT_UNDER_WAY not in job.ad
+            assert job.is_external == (str(job.id) in given), f"step {step}"
+        assert len(given) in {0, len(jobs)}
+        assert set(os.listdir(folder)) <= {LOG_NAME}
+        seen[bool(given)] += 1
+        if steps < step:
+            assert answered
+            break
+    assert min(seen[True], seen[False]) > 4
+
+
+def queue_log_jobs(data: bytes) -> set[str]:
+    lines = (line.split() for line in data.decode().splitlines())
+    keys = {words[1] for words in lines if words[0] == "101"}
+    return {key for key in keys if not key.startswith("0")}
+
+
+def test_others_have_their_turn_while_many_jobs_are_exported_and_taken_back(
+    tmp_path: Path,
+) -> None:
+    desk = Desk()
+    jobs = desk.pure.submit(1000)
+    most = here = 0
+
+    def note(changes: Changes) -> None:
+        nonlocal most, here
+        here += len(changes.changed)
+        most = max(most, here)
+
+    desk.pure.queue.observe(note)
+
+    async def others() -> None:
+        nonlocal here
+        while True:
+            here = 0
+            await asyncio.sleep(0)
+
+    for handler in ("on_export", "on_unexport"):
+        answer = desk.ask(handler, tmp_path, meanwhile=others, ActionIds=str(jobs[0].id))
+        assert answer.integer("TotalJobAds") == 1000
+        assert all(job.is_external for job in jobs) is (handler == "on_export")
+    assert 0 < most <= 200
+
+
+def test_a_job_that_cannot_be_given_away_any_more_leaves_the_others_free(tmp_path: Path) -> None:
+    """It begins while those before it are marked."""
+    desk = Desk()
+    jobs = desk.pure.submit(300)
+
+    def begin(changes: Changes) -> None:
+        if jobs[0].id in changes.changed and jobs[-1].status == 1 and jobs[0].is_external:
+            desk.pure.queue.update(jobs[-1].id, {"JobStatus": "2"})
+
+    desk.pure.queue.observe(begin)
+    answer = desk.ask("on_export", tmp_path, ActionIds=str(jobs[0].id))
+    assert "neither idle nor held" in (answer.string("ErrorString") or "")
+    assert not any({"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names()) for job in jobs)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_hangs_keeps_nobody_else_from_importing(tmp_path: Path) -> None:
@@ -391,22 +539,23 @@ def test_whose_folders_hang_keep_nobody_else_waiting(
         loop, aside = asyncio.get_running_loop(), Some()
         runtime: Any = SimpleNamespace(snapshots=aside)
         folders = ExportFolders(runtime)
+        log = NewLog(str(tmp_path / LOG_NAME), 1)
         hanging = []
         for number in range(12):
             aside.hangs = 3600.0
-            call = folders.create(f"user{number}", str(tmp_path), b"")
+            call = folders.create(f"user{number}", log, [])
             hanging.append(asyncio.ensure_future(call))
             await asyncio.sleep(0)
             if number == 7:
                 began = loop.time()
-                await folders.create("ann", str(tmp_path), b"")
+                await folders.create("ann", log, [])
                 assert loop.time() - began <= 5.0
         await asyncio.sleep(10)
         with pytest.raises(RefusedError, match="too many folders"):
-            await folders.create("ann", str(tmp_path), b"")
+            await folders.create("ann", log, [])
         await asyncio.gather(*hanging)
         # Nothing is left of those who are done.
-        await asyncio.gather(*(folders.create(f"u{n}", str(tmp_path), b"") for n in range(20)))
+        await asyncio.gather(*(folders.create(f"u{n}", log, []) for n in range(20)))
         assert (folders._hanging, folders._turns, folders._asked) == (0, {}, {})
         assert folders._all._value == 8
 
@@ -419,8 +568,9 @@ def test_who_has_too_many_folders_hang_is_refused(tmp_path: Path) -> None:
         hanging.hangs = 60.0
         runtime: Any = SimpleNamespace(snapshots=hanging)
         folders = ExportFolders(runtime)
-        calls = [folders.create("ann", str(tmp_path), b"") for _ in range(6)]
-        calls.append(folders.create("bob", str(tmp_path), b""))
+        log = NewLog(str(tmp_path / LOG_NAME), 1)
+        calls = [folders.create("ann", log, []) for _ in range(6)]
+        calls.append(folders.create("bob", log, []))
         loop = asyncio.get_running_loop()
         began = loop.time()
 

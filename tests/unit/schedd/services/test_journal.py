@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.services import journal
 from kettle.schedd.services.journal import QueueJournal
 from kettle.testing.disk import CrashingDisk, DiskSynchronizer, Image
+from kettle.testing.simulation.disk import SimulatedDisk, SimulatedFiles
 from kettle.testing.virtual_loop import run_virtually
 from kettle.testing.world import World
 from kettle.wire.messages import qmgmt as calls
@@ -216,6 +219,45 @@ def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
         assert len(lines) == 1
         assert "cannot sync" in lines[0]
         assert "next start goes on from what is on disk" in lines[0]
+
+    run_virtually(scenario())
+
+
+def test_what_the_schedd_before_could_not_bring_to_the_disk_is_written_anew_at_the_start(
+    tmp_path: Path,
+) -> None:
+    """Else it is a hole in front of what this one acknowledges: the kernel tells of it once."""
+
+    async def scenario() -> None:
+        disk = SimulatedDisk(random.Random(1))
+        runtime = runtime_over(tmp_path)
+        runtime.files = SimulatedFiles(disk)
+        runtime.abort = lambda: None  # type: ignore[method-assign]
+        path = tmp_path / "spool" / "job_queue.log"
+
+        def add(queue: JobQueue) -> int:
+            cluster = queue.take_cluster_number()
+            transaction = queue.transaction()
+            transaction.new_ad(f"0{cluster}.-1", "Job")
+            transaction.set_attribute(f"0{cluster}.-1", "Owner", '"bob"')
+            queue.commit(transaction)
+            return cluster
+
+        journal, queue = opened(path, runtime)
+        add(queue)
+        disk.sync_error = errno.EIO
+        with pytest.raises(StorageError):
+            await journal.flush()
+        journal.close()
+        disk.sync_error = 0
+        journal, queue = opened(path, runtime)
+        acknowledged = add(queue)
+        await journal.flush()
+        journal.close()
+        disk.lose_power()
+        journal, queue = opened(path, runtime)
+        assert acknowledged in queue.clusters
+        journal.close()
 
     run_virtually(scenario())
 

@@ -35,7 +35,7 @@ class Desk:
             actor=lambda stream: actor,
             runtime=SimpleNamespace(log=lambda text: None),
             journal=SimpleNamespace(flush=self._nothing),
-            scheduler=SimpleNamespace(see_out=lambda jobs: None),
+            scheduler=SimpleNamespace(policy=SimpleNamespace(see_out=lambda jobs: None)),
             want_matches=lambda: None,
             now=lambda: 1000,
         )

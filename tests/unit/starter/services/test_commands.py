@@ -11,7 +11,9 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.conversation import Way
+from kettle.starter.launch import LaunchPlan
 from kettle.starter.service import Starter
+from kettle.starter.services import commands
 from kettle.starter.services.commands import StarterCommands
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages.claims import ClaimCommandReply
@@ -60,8 +62,8 @@ def test_only_the_session_of_the_claim_takes_a_running_job_over(
     claim = mint_session_id('<127.0.0.1:1>#1#1#[Encryption="YES";]', b"k" * 32)
     starter = RunningJob(claim)
     asking = Asking(claim.session_id if knows_the_claim else "another")
-    commands = StarterCommands(cast("Starter", starter))
-    asyncio.run(commands.on_claim_command(cast("Stream", asking)))
+    answering = StarterCommands(cast("Starter", starter))
+    asyncio.run(answering.on_claim_command(cast("Stream", asking)))
     assert asking.answers[0].string("Result") == result
     assert (asking.kept, len(starter.taken)) == (knows_the_claim, int(knows_the_claim))
 
@@ -92,13 +94,15 @@ class Visitor:
     ],
 )
 def test_only_its_owner_looks_at_a_job_or_logs_in_beside_it(
-    command: str, user: str, began: bool, refusal: str
+    command: str, user: str, began: bool, refusal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(commands, "BEGINNING_SECONDS", 0.0)
     starter = RunningJob(mint_session_id("<127.0.0.1:1>#1#1#", b"k" * 32))
     starter.job["User"] = "alice@vm"
     starter.plan, starter.job_started = object(), began  # type: ignore[attr-defined]
-    commands, visitor = StarterCommands(cast("Starter", starter)), Visitor(user)
-    asyncio.run(getattr(commands, command)(visitor))
+    starter.begun = asyncio.Event()  # type: ignore[attr-defined]
+    visitor = Visitor(user)
+    asyncio.run(getattr(StarterCommands(cast("Starter", starter)), command)(visitor))
     (answer,) = visitor.answers
     said = answer.response.string("ErrorString")
     assert refusal in said
@@ -110,3 +114,26 @@ def test_nobody_is_the_owner_of_a_job_that_names_none() -> None:
     visitor = Visitor("")
     asyncio.run(StarterCommands(cast("Starter", starter)).on_peek(cast("Stream", visitor)))
     assert visitor.answers[0].response.boolean("Result") is False
+
+
+def test_who_looks_at_a_job_whose_program_is_about_to_begin_waits_for_it() -> None:
+    """The log tells of its start a moment earlier, and somebody may come as soon as he reads it."""
+    starter = RunningJob(mint_session_id("<127.0.0.1:1>#1#1#", b"k" * 32))
+    starter.job["User"] = "alice@vm"
+    found = object()
+    starter.plan, starter.job_started = found, False  # type: ignore[attr-defined]
+    visitor = Visitor("alice@vm")
+
+    async def look() -> LaunchPlan:
+        begun = asyncio.Event()
+        starter.begun = begun  # type: ignore[attr-defined]
+
+        def begin() -> None:
+            starter.job_started = True  # type: ignore[attr-defined]
+            begun.set()
+
+        asyncio.get_running_loop().call_soon(begin)
+        answering = StarterCommands(cast("Starter", starter))
+        return await answering._await_look(cast("Stream", visitor))
+
+    assert asyncio.run(look()) is found

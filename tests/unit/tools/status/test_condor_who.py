@@ -13,7 +13,9 @@ import pytest
 from kettle.classad import ClassAd, parse_ad
 from kettle.errors import UsageError
 from kettle.tools.programs import Streams
-from kettle.tools.status.condor_who import listening_addresses, main, question_of, read_wish, render
+from kettle.tools.status.condor_who import listening_addresses, main, question_of, read_wish
+from kettle.tools.status.who_tables import Wish
+from kettle.tools.status.who_tables import render as render_found
 from kettle.wire.commands import Command
 
 BANNER = "\n--Startd : vm has 1 job(s) running:\n"
@@ -22,6 +24,10 @@ USUAL = (
     "OWNER     CLIENT    SLOT JOB   RUNTIME    PID    JOB_DIR",
     "tester@vm 127.0.0.1 1_1  1.0   0+00:00:02",
 )
+
+
+def render(wish: Wish, ads: list[ClassAd]) -> str:
+    return render_found(wish, {"<127.0.0.1:1>": ads})
 
 
 @pytest.fixture
@@ -61,9 +67,99 @@ def test_a_print_format_has_the_banner_too(ads: list[ClassAd], tmp_path: Path) -
 
 
 def test_a_startd_that_is_a_process_is_shown_with_it(ads: list[ClassAd]) -> None:
-    assert "\n--Startd : vm PID 25813 has 1 job(s) running:\n" in render(
-        read_wish(["-pid", "25813"]), ads
-    )
+    wish = read_wish(["-pid", "25813"])
+    wish.pids["<127.0.0.1:1>"] = wish.pid
+    assert "\n--Startd : vm PID 25813 has 1 job(s) running:\n" in render(wish, ads)
+
+
+def test_every_startd_has_a_banner_of_its_own(ads: list[ClassAd]) -> None:
+    wish = read_wish(["-allpids", "-af:h", "Name"])
+    wish.pids.update({"<a>": 7, "<b>": 8})
+    said = render_found(wish, {"<a>": ads, "<b>": ads, "<c>": []})
+    banners = [line for line in said.split("\n") if line.startswith("--")]
+    assert banners == [f"--Startd : vm PID {pid} has 1 job(s) running:" for pid in (7, 8)]
+
+
+JOBS = """
+--Startd : vm has 2 job(s) running:
+SLOT    USER      PID   MEM_USE  PROGRAM   {more}
+slot1_1 tester@vm 19261 100.0 MB /bin/sleep{one}
+slot1_4 tester@vm 19251 100.0 MB /bin/sleep{one}
+
+"""
+
+
+@pytest.fixture
+def claims() -> list[ClassAd]:
+    return [
+        ClassAd(
+            {
+                "RemoteHost": f"slot1_{slot}@vm",
+                "User": "tester@vm",
+                "JobPid": pid,
+                "RequestMemory": 100,
+                "RequestCpus": 1,
+                "Cmd": "/bin/sleep",
+            }
+        )
+        for slot, pid in ((4, 19251), (1, 19261))
+    ]
+
+
+def test_jobs_have_a_table_of_their_own(claims: list[ClassAd]) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    assert render(read_wish(["-jobs"]), claims) == JOBS.format(more="", one="")
+    wish = read_wish(["-jobs", "-aaf", "RequestCpus"])
+    assert render(wish, claims) == JOBS.format(more=" RequestCpus", one=" 1          ")
+    assert render(read_wish(["-jobs"]), []) == ""
+    # A starter that has not told yet which process its job is.
+    claims[0].discard("JobPid")
+    row = render(read_wish(["-jobs"]), claims).splitlines()[4]
+    assert row == "slot1_4 tester@vm undefined 100.0 MB /bin/sleep"
+    claims[0]["JobPid"] = 19251
+    cut = render(read_wish(["-jobs", "-wide:20"]), claims).split("\n")
+    assert cut[2:4] == ["SLOT    USER      P", "slot1_1 tester@vm 1"]
+
+
+def test_jobs_are_asked_for_among_what_a_startd_keeps_to_itself() -> None:
+    command, query = question_of(read_wish(["-jobs", "-constraint", "ProcId == 0"]))
+    assert command is Command.QUERY_MULTIPLE_ADS
+    assert (query.string("TargetType"), query.boolean("Snapshot")) == ("Slot.Claim", True)
+
+
+def test_a_file_says_what_stands_above_a_table(claims: list[ClassAd], tmp_path: Path) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    path = tmp_path / "bf"
+    ends = "RECORDPREFIX '' FIELDPREFIX '' FIELDSUFFIX '\\n' RECORDSUFFIX ''"
+    path.write_text(f"SELECT BARE LABEL SEPARATOR ' = ' {ends}\nUser AS Who\nRequestCpus AS N\n")
+    said = render(read_wish(["-jobs", "-banner-format", str(path)]), claims).split("\n")
+    assert said[:4] == [
+        "",
+        "Who = tester@vm",
+        "N = 1 has 2 job(s) running:",
+        JOBS.split("\n")[2][:43],
+    ]
+    path.write_text("SELECT\nUser AS Who\nRequestCpus AS Cores\n")
+    said = render(read_wish(["-jobs", "-banner-format", str(path)]), claims).split("\n")
+    assert said[:3] == ["", "tester@vm 1    ", " has 2 job(s) running:"]
+    out, err = io.StringIO(), io.StringIO()
+    words = ["condor_who", "-banner-format"]
+    assert main(words, {}, Streams(io.StringIO(), out, err)) == 1
+    assert err.getvalue() == "Error: -banner-format requires a filename argument\n"
+
+
+def test_a_format_that_chooses_nothing_leaves_the_usual_table(claims: list[ClassAd]) -> None:
+    wish = read_wish(["-jobs", "-print-format", os.devnull])
+    assert render(wish, claims) == JOBS.format(more="", one="")
+
+
+def test_who_is_asked_is_said_on_demand(tmp_path: Path) -> None:
+    for word in ("-verbose", "-diagnostic", "-diag:query"):
+        out = io.StringIO()
+        environment = {"_CONDOR_LOG": str(tmp_path), "CONDOR_CONFIG": "ONLY_ENV"}
+        streams = Streams(io.StringIO(), out, io.StringIO())
+        assert main(["condor_who", word], environment, streams) == 0
+        assert f'LOG directory "{tmp_path}"' in out.getvalue()
 
 
 def test_a_process_is_asked_where_it_listens() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
+from kettle.wire.security.secret_words import hide_secrets
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,32 @@ def test_when_the_startd_began_whose_address_may_have_marks_of_its_own(
     text: str, birthday: int | None
 ) -> None:
     assert ClaimId(text).birthday == birthday
+
+
+SAID = [
+    ("ClaimId ({}) and GlobalJobId ( vm#1.0#17 ) not found", "<1.2.3.4:5?addrs=1-5&a=b>#17#2#"),
+    ('"it is {}"', "<[::1]:5>#17#2#"),
+    ("{}, {}", "filetransfer.7#"),
+    ("family {}", "condor@family:1:2:3#"),
+]
+
+
+@pytest.mark.parametrize(("text", "head"), SAID)
+@pytest.mark.parametrize("info", [CLAIM_INFO, CLAIM_INFO.replace('"', '\\"'), ""])
+def test_a_text_that_names_an_id_keeps_all_but_its_secret(text: str, head: str, info: str) -> None:
+    if not info and ">#" not in head:
+        return
+    shown = text.replace("{}", f"{head}...")
+    assert hide_secrets(text.replace("{}", f"{head}{info}00ffee11")) == shown
+    assert hide_secrets(shown) == shown
+
+
+@pytest.mark.parametrize("end", [">", "&gt;"])
+def test_a_claim_in_an_xml_text_keeps_its_secret(end: str) -> None:
+    text = f"<s>ClaimId (&lt;1.2.3.4:5{end}#17#2#{{}}) not found</s>"
+    assert hide_secrets(text.format("00ffee11")) == text.format("...")
+
+
+@pytest.mark.parametrize("text", ["", "vm#12.0#17", "list#[1] of 3 >#", "a[b]#[c d]e"])
+def test_a_text_that_names_no_id_is_left_alone(text: str) -> None:
+    assert hide_secrets(text) == text

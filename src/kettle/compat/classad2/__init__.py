@@ -1,0 +1,37 @@
+"""The wheel's `classad2` by the same names: ads and expressions in Python.
+
+from kettle.compat import classad2
+ad = classad2.ClassAd({"Cpus": 4})
+classad2.ExprTree("Cpus * 2").eval(ad)
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.version import VERSION
+from kettle.compat.classad2.ads import ClassAd, ExprTree
+from kettle.compat.classad2.names import ClassAdException, ParserType, Value, lastError
+from kettle.compat.classad2.readers import parseAds, parseNext, parseOne, quote, unquote
+
+# As version 1 has it.
+Parser = ParserType
+
+__all__ = [
+    "ClassAd",
+    "ClassAdException",
+    "ExprTree",
+    "Parser",
+    "ParserType",
+    "Value",
+    "lastError",
+    "parseAds",
+    "parseNext",
+    "parseOne",
+    "quote",
+    "unquote",
+    "version",
+]
+
+
+def version() -> str:
+    """Return the version of HTCondor whose language this is."""
+    return VERSION

@@ -1,0 +1,131 @@
+"""Python's values to expressions and back, as the wheel's `classad2` converts them."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from kettle.classad import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, parse_expression
+from kettle.classad import ClassAd as Ad
+from kettle.classad.ad import to_expression
+from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.context import Context
+from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
+from kettle.classad.values import ExprList
+from kettle.classad.values import Value as EngineValue
+from kettle.compat.classad2.names import ClassAdException, Value
+
+if TYPE_CHECKING:
+    from random import Random
+
+_MAX_INTEGER: Final = (1 << 63) - 1
+
+
+def _dice() -> Random:
+    import random
+
+    return random.Random()  # noqa: S311 - dice, not secrets
+
+
+def _home_of(user: str) -> str | None:
+    import pwd
+
+    try:
+        return pwd.getpwnam(user).pw_dir
+    except KeyError:
+        return None
+
+
+# The world as expressions of a program see it: its own, and not the one that a daemon installs.
+CONTEXT: Final = Context(
+    now=time.time,
+    random=_dice,
+    utc_offset=lambda seconds: time.localtime(seconds).tm_gmtoff,
+    zone_name=lambda seconds: time.localtime(seconds).tm_zone,
+    home_of=_home_of,
+)
+
+
+def ready_value(
+    expr: Expr, wrap_ad: Callable[[Ad], object], wrap_tree: Callable[[Expr], object]
+) -> Any:
+    """Return a value for what is written as one, the expression for what must be evaluated."""
+    if isinstance(expr, Literal) or is_time(expr):
+        return to_python(evaluate_lazily(expr, new_state(None, None, CONTEXT)), wrap_ad, wrap_tree)
+    if isinstance(expr, ListNode):
+        return [ready_value(element, wrap_ad, wrap_tree) for element in expr.elements]
+    if isinstance(expr, AdNode):
+        return wrap_ad(Ad.view_of(expr, None))
+    return wrap_tree(expr)
+
+
+def is_time(expr: Expr) -> bool:
+    """Return whether the expression is a time as it is written: the parser leaves it a call."""
+    if not isinstance(expr, Call) or expr.name not in ("absTime", "relTime"):
+        return False
+    argument = expr.arguments[0] if len(expr.arguments) == 1 else None
+    return isinstance(argument, Literal) and isinstance(argument.value, str)
+
+
+def to_python(
+    value: EngineValue, wrap_ad: Callable[[Ad], object], wrap_tree: Callable[[Expr], object]
+) -> Any:
+    """Return a value of the engine's as Python's; times are datetimes in UTC, spans are floats."""
+    if value is UNDEFINED:
+        return Value.Undefined
+    if value is ERROR:
+        return Value.Error
+    if isinstance(value, AbsoluteTime):
+        return datetime.datetime.fromtimestamp(value.seconds, datetime.UTC)
+    if isinstance(value, RelativeTime):
+        return value.seconds
+    if isinstance(value, ExprList):
+        return [ready_value(element, wrap_ad, wrap_tree) for element in value.elements]
+    if isinstance(value, list):
+        return [to_python(item, wrap_ad, wrap_tree) for item in value]
+    if isinstance(value, Ad):
+        return wrap_ad(value)
+    if isinstance(value, str):
+        # A string ends at a NUL: it is read as C reads one.
+        return value.partition("\0")[0]
+    return value
+
+
+def from_python(value: object, convert: Callable[[object], Expr]) -> Expr:
+    """Return the expression a value of Python's is; `convert` is for what is in it.
+
+    Raises ClassAdException for what ClassAds have no value for.
+    """
+    if value is None or value is Value.Undefined:
+        return literal(UNDEFINED)
+    if value is Value.Error:
+        return literal(ERROR)
+    if isinstance(value, datetime.datetime):
+        return parse_expression(f'absTime("{AbsoluteTime(utc_seconds(value))}")')
+    if isinstance(value, bool | float | str):
+        return to_expression(value)
+    if isinstance(value, bytes):
+        return Literal(value.decode("utf-8", "surrogateescape"))
+    if isinstance(value, int):
+        if not -_MAX_INTEGER - 1 <= value <= _MAX_INTEGER:
+            # Compat: the wheel raises a SystemError here; shown by
+            # test_what_makes_the_wheel_fault_raises_what_can_be_caught.
+            raise OverflowError("int too big to convert")
+        return literal(int(value))
+    if isinstance(value, Iterable):
+        return ListNode(tuple(convert(item) for item in value))
+    raise ClassAdException("Unable to convert Python object to a ClassAd expression.")
+
+
+def utc_seconds(moment: datetime.datetime) -> int:
+    """Return whole seconds since the epoch; a moment without a zone is local time.
+
+    Compat: the wheel forgets the zone of a moment that has one, and its hours are taken for UTC's;
+    we do not. Shown by test_a_moment_of_another_zone_stays_the_same_moment.
+    """
+    if moment.tzinfo is None or moment.tzinfo.utcoffset(moment) is None:
+        moment = moment.astimezone()
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return (moment - epoch) // datetime.timedelta(seconds=1)

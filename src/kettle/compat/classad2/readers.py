@@ -1,0 +1,297 @@
+"""Ads out of texts and files, one after the other: `parseAds`, `parseOne`, `parseNext`.
+
+Where an ad ends decides what the next call reads, so the functions here count what they took. The
+form is found out anew for each ad, as the wheel does: what begins with `[` or a comment is new.
+Source: runs of the wheel, tests/data/compat/readers.py.
+"""
+
+# ruff: noqa: N802 - the wheel's names
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from typing import IO, Final
+
+from kettle.classad import ClassAd as Ad
+from kettle.classad.ad import parse_ad_at
+from kettle.classad.forms import detect_form, parse_ads
+from kettle.classad.nodes import Literal
+from kettle.classad.parser import (
+    parse_beginning,
+    parse_expression,
+    parse_old_value,
+    plain_integer,
+    plain_string,
+)
+from kettle.classad.unparse import quote as quote_text
+from kettle.classad.values import Expr
+from kettle.compat.classad2.ads import ClassAd
+from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, ParserType
+from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
+
+_NO_AD: Final = "Unable to parse input stream into a ClassAd."
+_NO_LOOKING_AHEAD: Final = "Can not look ahead in stream; you must explicitly specify a parser."
+_CHUNK: Final = 65536
+_FORMS: Final = {ParserType.Old: "long", ParserType.XML: "xml", ParserType.JSON: "json"}
+_NOT_BLANK: Final = late_pattern(r"[^ \t\n\v\f\r]")
+# What may stand before an ad in new syntax, and what hides the brackets that end one.
+_BEFORE: Final = late_pattern(r"(?:[\s{},]|//[^\n]*|/\*[\s\S]*?\*/)*")
+_BRACKET: Final = late_pattern(
+    r'"(?:[^"\\]|\\[\s\S])*"|'
+    r"'(?:[^'\\]|\\[\s\S])*'|//[^\n]*|/\*[\s\S]*?\*/|[\[\]]"
+)
+
+
+def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iterator[ClassAd]:  # noqa: A002
+    """Yield the ads of a text or file; a file stands after the ad that was yielded last.
+
+    Ads in old syntax have blank lines between them. Raises ValueError where no ad can be read.
+    """
+    before = 0 if isinstance(input, str) else input.tell()
+    text = "".join(input).partition("\0")[0]
+    form = _form(text, 0, parser) if text else "long"
+    if form in ("xml", "json"):
+        yield from map(ClassAd._of, _foreign(text, form))  # noqa: SLF001
+        return
+    position = 0
+    while True:
+        ad, end = _next(text, position, parser)
+        if not isinstance(input, str):
+            before += len(text[position:end].encode())
+            input.seek(before, 0)
+        if ad is None or end == position:
+            return
+        yield ClassAd._of(ad)  # noqa: SLF001
+        position = end
+
+
+def _foreign(text: str, form: str) -> Iterator[Ad]:
+    try:
+        yield from parse_ads(text, form)
+    except ClassAdSyntaxError as error:
+        LAST_ERROR.text = str(error)
+        raise ValueError(_NO_AD) from None
+
+
+def parseOne(input: str | IO[str], parser: ParserType = ParserType.Auto) -> ClassAd:  # noqa: A002
+    """Return one ad of all the ads of a text or file; what comes later wins."""
+    result = ClassAd()
+    for ad in parseAds(input, parser):
+        result.update(ad)
+    return result
+
+
+def parseNext(
+    input: str | IO[str],  # noqa: A002
+    parser: ParserType = ParserType.Auto,
+) -> ClassAd | None:
+    """Return the first ad of a text, or the next one of a file; None at the end.
+
+    A file must have a number (`fileno`), and is read no further than the ad. One that cannot be
+    looked into before it is read needs its form said: ClassAdException. Raises ValueError where
+    no ad can be read.
+    """
+    if isinstance(input, str):
+        ad, _ = _next(input.partition("\0")[0], 0, parser)
+    else:
+        if parser is ParserType.Auto:
+            parser = _look_ahead(input)
+        ad = _next_of_file(input.fileno(), parser)
+    return None if ad is None else ClassAd._of(ad)  # noqa: SLF001
+
+
+def _look_ahead(file: IO[str]) -> ParserType:
+    try:
+        before = file.tell()
+        found = ParserType.New
+        while letter := file.read(1):
+            if letter in "/[":
+                break
+            if not letter.isspace():
+                found = ParserType.Old
+                break
+        file.seek(before)
+    except io.UnsupportedOperation as error:
+        raise ClassAdException(_NO_LOOKING_AHEAD) from error
+    return found
+
+
+def _next_of_file(number: int, parser: ParserType) -> Ad | None:
+    """Return the next ad of a descriptor, and leave it after the ad."""
+    try:
+        before = os.lseek(number, 0, os.SEEK_CUR)
+    except OSError:
+        return _next_of_pipe(number, parser)
+    pieces = []
+    while piece := os.read(number, _CHUNK):
+        pieces.append(piece)
+    text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    if not text:
+        return None
+    try:
+        ad, end = _next(text, 0, parser)
+    except ValueError:
+        # The next call goes on after the line that was no ad's.
+        line = text.index("\n") + 1 if "\n" in text else len(text)
+        os.lseek(number, before + len(text[:line].encode("utf-8", "surrogateescape")), 0)
+        raise
+    os.lseek(number, before + len(text[:end].encode("utf-8", "surrogateescape")), 0)
+    return ad
+
+
+def _next_of_pipe(number: int, parser: ParserType) -> Ad | None:
+    """Return the next ad of what cannot be wound back: it is read line by line up to its end."""
+    text = ""
+    while line := _line(number):
+        text += line
+        if parser is ParserType.Old and text.strip() and not line.strip():
+            break
+        if parser is not ParserType.Old and "]" in line:
+            try:
+                parse_ad_at(text, 0)
+            except ClassAdSyntaxError:
+                continue
+            break
+    return _next(text, 0, parser)[0]
+
+
+def _line(number: int) -> str:
+    taken = bytearray()
+    while piece := os.read(number, 1):
+        taken += piece
+        if piece == b"\n":
+            break
+    return taken.decode("utf-8", "surrogateescape")
+
+
+def _next(text: str, start: int, parser: ParserType) -> tuple[Ad | None, int]:
+    """Return the ad that begins at `start` and where it ends; None where there is nothing left.
+
+    Raises ValueError if what is there is no ad.
+    """
+    found = _NOT_BLANK.search(text, start)
+    if found is None:
+        return None, start
+    begin = found.start()
+    form = _form(text, begin, parser)
+    try:
+        if form == "new":
+            ad, end = _next_new(text, begin)
+        elif form == "long":
+            ad, end = _next_long(text, begin)
+        else:
+            ad, end = next(parse_ads(text[begin:], form), None), len(text)
+    except (ClassAdSyntaxError, RecursionError) as error:
+        LAST_ERROR.text = str(error)
+        raise ValueError(_NO_AD) from None
+    if ad is None or len(ad):
+        return ad, end
+    if end == len(text):
+        return None, end
+    if form == "long":
+        raise ValueError(_NO_AD)
+    # Compat: the wheel reads on after an empty ad as if the next bracket were part of a name; we
+    # pass over it. Shown by test_an_empty_ad_in_a_stream_is_passed_over.
+    return _next(text, end, parser)
+
+
+def _form(text: str, begin: int, parser: ParserType) -> str:
+    if parser == ParserType.Auto:
+        return "new" if text[begin] in "/[" else "long"
+    if parser == ParserType.FileAuto:
+        return detect_form(text[begin:])
+    return _FORMS.get(parser, "new")
+
+
+def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
+    """Return the ad between the next bracket and the one that closes it; None if none does.
+
+    Compat: an ad that is cut off is the end, as in the wheel; shown by the script readers.py. The
+    braces and commas of a list of ads are passed over, which the wheel refuses; shown by
+    test_ads_in_a_list_are_read.
+    """
+    before = _BEFORE.match(text, begin)
+    first = begin if before is None else before.end()
+    if text[first : first + 1] not in ("[", ""):
+        raise ClassAdSyntaxError(f"expected [ before {text[first : first + 40]!r}")
+    depth = 0
+    for found in _BRACKET.finditer(text, first):
+        part = found.group()
+        if part == "[":
+            depth += 1
+        elif part == "]":
+            depth -= 1
+            if not depth:
+                return parse_ad_at(text[first : found.end()], 0)[0], found.end()
+    return None, len(text)
+
+
+def _next_long(text: str, begin: int) -> tuple[Ad, int]:
+    """Return the ad of the lines up to a blank one; what follows a line that is none is left out.
+
+    Compat: what follows the expression in its line means nothing, as in the wheel; shown by the
+    script readers.py.
+    """
+    ad = Ad()
+    position, broken = begin, False
+    while position < len(text):
+        end = text.find("\n", position) + 1 or len(text)
+        line = text[position:end].strip()
+        position = end
+        if not line:
+            break
+        if broken or line[0] == "#":
+            continue
+        broken = not _take_line(ad, line)
+    return ad, position
+
+
+def _take_line(ad: Ad, line: str) -> bool:
+    name, equals, value = line.partition("=")
+    name, value = name.strip(" "), value.strip()
+    if not equals or not name or not value:
+        return False
+    if plain_integer(value) is not None or plain_string(value) is not None:
+        # Kept as it came, which is how it is printed: most attributes are never read.
+        ad.insert_text(name, value)
+        return True
+    try:
+        ad.insert(name, _old_beginning(value))
+    except ClassAdSyntaxError as error:
+        LAST_ERROR.text = str(error)
+        return False
+    return True
+
+
+def _old_beginning(value: str) -> Expr:
+    try:
+        return parse_old_value(value)
+    except ClassAdSyntaxError:
+        return parse_beginning(value)
+
+
+def quote(input: str) -> str:  # noqa: A002
+    """Return the text as a string literal of the language."""
+    if not isinstance(input, str):
+        raise TypeError(f"argument 1 must be str, not {type(input).__name__}")
+    if "\0" in input:
+        raise ValueError("embedded null character")
+    return quote_text(input)
+
+
+def unquote(input: str) -> str:  # noqa: A002
+    """Return the text that a string literal stands for. Raises ValueError for what is none."""
+    if not isinstance(input, str):
+        raise TypeError(f"argument 1 must be str, not {type(input).__name__}")
+    try:
+        expr = parse_expression(input)
+    except ClassAdSyntaxError as error:
+        LAST_ERROR.text = str(error)
+        raise ValueError("Invalid string to unquote") from None
+    if not isinstance(expr, Literal):
+        raise ValueError("String does not parse to a ClassAd literal")  # noqa: TRY004
+    if not isinstance(expr.value, str):
+        raise ValueError("ClassAd literal is not a string value")  # noqa: TRY004
+    return expr.value.partition("\0")[0]

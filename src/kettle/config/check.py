@@ -1,0 +1,198 @@
+"""What is odd about a whole configuration, as a list of findings with file and line.
+
+Which values a knob takes and which names are slips of the pen is decided in `declared.py`, which
+expressions can never be true in `classad/never.py`, which spellings are old in `deprecated.py`.
+Nothing is changed, and nothing of it is forgiven.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kettle.classad.never import why_never_true
+from kettle.config import knob
+from kettle.config.declared import (
+    explain_wrong,
+    find_family,
+    find_meant,
+    find_strangers,
+    find_wrong,
+)
+from kettle.config.deprecated import find_newer
+from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.config.origin import Origin
+from kettle.config.templates import TEMPLATES
+from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from kettle.config.store import Config, Macro
+
+# The knobs that let something happen when they are true; ranks and numbers are none.
+_POLICY = late_pattern(
+    r"(?:SLOT_TYPE_\d+_)?(?:START|SUSPEND|CONTINUE|PREEMPT|KILL|IS_OWNER|WANT_SUSPEND|WANT_VACATE|"
+    r"PERIODIC_CHECKPOINT|START_LOCAL_UNIVERSE|START_SCHEDULER_UNIVERSE|SINGULARITY_JOB|"
+    r"CURB_MATCHMAKING|ROOSTER_UNHIBERNATE|CLAIM_PARTITIONABLE_LEFTOVERS|DEFRAG_WHOLE_MACHINE_EXPR|"
+    r"SEC_TOKEN_REVOCATION_EXPR|\w+_REQUIREMENTS|\w+_CONSTRAINT|"
+    r"SYSTEM_PERIODIC_(?:HOLD|RELEASE|REMOVE|VACATE)(?:_(?!NAMES\b)\w+)?|"
+    r"SUBMIT_REQUIREMENT_(?!NAMES\b)\w+)"
+)
+# What goes with a policy, and is no condition.
+_BESIDE = late_pattern(r"\w+_(?:REASON|SUBCODE|IS_WARNING)")
+# Names that a site makes up by patterns that no table has: the end is a name of its own.
+_MADE_UP = late_pattern(
+    r"(?:STARTD|SCHEDD|COLLECTOR|NEGOTIATOR|MASTER)_CRON_\w+|BENCHMARKS_\w+|AUTO_USE_\w+|"
+    r"CONCURRENCY_LIMIT_DEFAULT_\w+|"
+    r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR|ACCEPT_SURPLUS|AUTOREGROUP|SORT_EXPR)_\w+|"
+    r"JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SLOT\d+_\w+|SLOT_TYPE_\d+_\w+|"
+    r"SYSTEM_PERIODIC_(?:HOLD|RELEASE|REMOVE|VACATE)_\w+|OFFLINE_MACHINE_RESOURCE_\w+|"
+    r"(?:ALLOW|DENY)_(?:READ|WRITE|ADMINISTRATOR|CONFIG|DAEMON|NEGOTIATOR|ADVERTISE_[A-Z]+|CLIENT)"
+    r"_\w+|(?:\w+_)?SETTABLE_ATTRS_\w+"
+)
+# These, too; but a slip of the pen looks the same, as SCHED_LOG does.
+_MAYBE_MADE_UP = late_pattern(r"\w+_LIMIT|\w+_HOOK_\w+|\w+_ALLOW_\w+|\w+_DENY_\w+")
+_WORD = late_pattern(r"[A-Za-z_]\w*")
+_ASSIGNED = late_pattern(r"\s*[\w.$()]+\s*(?:[+:]?|\+?[,;|&*]{0,2}|@)=(?P<value>.*)", re.DOTALL)
+_SAID = late_pattern(
+    r'(?:Config source )?\w+ "(?P<source>[^"]*)", Line (?P<line>\d+): (?P<text>.*)'
+)
+
+
+# Limit: characters of a reason that a finding shows.
+_MOST_SHOWN = 240
+
+
+def check_config(config: Config) -> list[Finding]:
+    """Return what is odd about a configuration, in the order of its files and lines."""
+    strict = config.strictly()
+    findings = [*_find_said(strict), *_find_wrong_values(strict), *_find_names(strict)]
+    findings += _find_never_true(strict, {finding.name.upper() for finding in findings})
+    order = {name: index for index, name in enumerate(config.files)}
+    findings.sort(key=lambda finding: order.get(finding.source, len(order)))
+    return order_findings(findings)
+
+
+def broken_config(error: ConfigError) -> Finding:
+    """Return the finding for a configuration that could not be read at all."""
+    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+    # Which file and line it is, is said by the finding.
+    said = [line for line in lines if not line.startswith("Configuration Error Line")]
+    source, line, text = take_place("; ".join(said or lines), error.source, error.line)
+    return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
+
+
+def _make(
+    macro: Macro, severity: str, kind: str, sentence: str, nearest: str = "", hint: str = ""
+) -> Finding:
+    origin = macro.origin
+    return Finding(severity, kind, origin.source, origin.line, macro.name, sentence, nearest, hint)
+
+
+def _find_said(config: Config) -> Iterator[Finding]:
+    """Find what the reading of the files complained of: older syntax, and their own warnings."""
+    for text in (*config.warnings, *config.problems):
+        match = _SAID.fullmatch(text.strip())
+        if match is None:
+            yield Finding(WARNING, "said", config.files[0] if config.files else "", 0, "", text)
+            continue
+        is_old = match["text"].startswith("obsolete")
+        kind, hint = ("deprecated", "write = instead") if is_old else ("said", "")
+        source, line, said = match["source"], int(match["line"]), match["text"]
+        yield Finding(WARNING, kind, source, line, "", said, hint=hint)
+
+
+def _find_wrong_values(config: Config) -> Iterator[Finding]:
+    """Find values that their knobs do not take, and macros that refer to each other in a ring."""
+    told = set()
+    for name, error in find_wrong(config):
+        told.add(name)
+        origin = config.origin(name) or Origin(error.source, error.line)
+        sentence = error.message.removeprefix(f"{origin}: ")
+        yield Finding(ERROR, "value", origin.source, origin.line, name, sentence, hint=error.hint)
+    for macro in config.entries():
+        _, dot, plain = macro.name.rpartition(".")
+        if dot and config.plain_name(macro.name) not in told:
+            wrong = explain_wrong(config, plain, macro.text)
+            if wrong:
+                yield _make(macro, ERROR, "value", wrong)
+
+
+def _find_names(config: Config) -> Iterator[Finding]:
+    """Find names that nothing reads, and those that have a newer spelling."""
+    for macro in config.entries():
+        newer, sentence = find_newer(macro.name.rpartition(".")[2])
+        if newer and not macro.origin.template:
+            said = f"{macro.name} {sentence}"
+            yield _make(macro, WARNING, "deprecated", said, newer, f"write {newer}")
+    mentioned = find_mentioned(config)
+    for macro in find_strangers(config):
+        plain = macro.name.upper().rpartition(".")[2]
+        if macro.origin.template or plain in mentioned or find_newer(plain)[0]:
+            continue
+        family = find_family(plain)
+        if _MADE_UP.fullmatch(plain) or (family and not family.startswith("{")):
+            continue
+        near = find_meant(config, macro.name)
+        if near:
+            yield _make(macro, WARNING, "unknown", f"nothing reads {macro.name}", near)
+        elif not (family or _MAYBE_MADE_UP.fullmatch(plain)):
+            yield _make(macro, NOTE, "unused", f"nothing reads {macro.name}, and nothing uses it")
+
+
+def find_mentioned(config: Config) -> set[str]:
+    """Return, in upper case, the words that the configuration and our templates mention.
+
+    What stands on the left of an assignment is none of them. The files are read again for this:
+    a condition, or a text that was replaced later, uses a macro as well.
+    """
+    texts = [entry.text for entry in config.entries()]
+    texts += [text for group in TEMPLATES.values() for text in group.values()]
+    for path in config.files:
+        if not path.endswith("|"):
+            try:
+                texts.append(_without_names(config.sources.read_text(path)))
+            except (OSError, ValueError):
+                continue
+    return {word.upper() for text in texts for word in _WORD.findall(text)}
+
+
+def _without_names(text: str) -> str:
+    """Return a file's text without comments and without the names that it sets."""
+    kept = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("#"):
+            continue
+        match = _ASSIGNED.fullmatch(line)
+        kept.append(match["value"] if match else line)
+    return "\n".join(kept)
+
+
+def _find_never_true(config: Config, told: set[str]) -> Iterator[Finding]:
+    """Find policies that can never be true; what is wrong otherwise is told already.
+
+    Those of our own templates are as they are meant.
+    """
+    for macro in config.entries():
+        plain = macro.name.upper().rpartition(".")[2]
+        if (
+            macro.origin.template
+            or plain in told
+            or not _POLICY.fullmatch(plain)
+            or _BESIDE.fullmatch(plain)
+        ):
+            continue
+        try:
+            expr = knob.parse_expression_text(config.expand(macro.text))
+        except ConfigError as error:
+            yield _make(macro, ERROR, "value", f"{macro.name} is no expression: {error.message}")
+            continue
+        why = "" if expr is None else why_never_true(expr)
+        if why:
+            sentence = f"{macro.name} can never be true: {_shorten(why)}"
+            yield _make(macro, WARNING, "never", sentence)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"

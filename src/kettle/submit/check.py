@@ -1,0 +1,346 @@
+"""What a submit description would do, and what is wrong with it, without anything being queued.
+
+The jobs are made as they are for a submission (`build.py`); here is counted what came of them,
+which of the files that would travel are there, and where in the description a fault comes from.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import JobUniverse
+from kettle.classad import parse_expression
+from kettle.classad.never import why_never_true
+from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.patterns import late_pattern
+from kettle.structs import Struct, field
+from kettle.submit import registry
+from kettle.submit.job import evaluate, split_list
+
+if TYPE_CHECKING:
+    from kettle.submit.build import JobPlan, Submission
+    from kettle.submit.macros import Variable
+
+# Limit: different files that are looked at; what more jobs name is not told of.
+MOST_FILES = 100_000
+# Limit: names of a folder among which a missing file's nearest is looked for.
+_MOST_NEIGHBOURS = 5_000
+# Limit: missing files of which each is a finding.
+_MOST_MISSING = 50
+# What says which files travel to a job, and the command that sets it.
+_FILES = {"Cmd": "executable", "In": "input", "TransferInput": "transfer_input_files"}
+_LOOKED_AT = ("Iwd", "TransferExecutable", "TransferIn", *_FILES)
+# Conditions of a job that let something happen, and their commands.
+_POLICIES = {
+    "Requirements": "requirements",
+    "OnExitHold": "on_exit_hold",
+    "OnExitRemove": "on_exit_remove",
+    "PeriodicHold": "periodic_hold",
+    "PeriodicRelease": "periodic_release",
+    "PeriodicRemove": "periodic_remove",
+    "PeriodicVacate": "periodic_vacate",
+}
+_REQUESTS = ("RequestCpus", "RequestMemory", "RequestDisk", "RequestGPUs")
+_URL = late_pattern(r"[A-Za-z][\w+.-]*://")
+_AT_LINE = late_pattern(r"on Line (\d+) of .*?: ")
+_FAILED = late_pattern(r"\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
+_NAMED = late_pattern(r"[A-Za-z_]\w*(?:\.\w+)*")
+_UNUSED = "was unused by condor_submit"
+# Nothing is known of what programs of these do with files here.
+_ELSEWHERE = frozenset({JobUniverse.GRID, JobUniverse.VM})
+
+
+class Input(Struct):
+    """A file that would travel: its absolute path, the command that names it, what it is."""
+
+    path: str
+    command: str
+    is_found: bool = False
+    is_directory: bool = False
+    size_bytes: int = 0
+
+
+class Report(Struct):
+    """What a description would do: its jobs, what each asks for, its files, and the findings."""
+
+    jobs: int = 0
+    universe: str = ""
+    program: str = ""
+    requests: dict[str, str] = field(default_factory=dict)
+    inputs: list[Input] = field(default_factory=list)
+    urls: int = 0
+    # Of all jobs together, and of the one that has most; folders are not counted through.
+    total_bytes: int = 0
+    most_bytes: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def missing(self) -> list[Input]:
+        """The files that are not there."""
+        return [file for file in self.inputs if not file.is_found]
+
+
+def check_submission(
+    submission: Submission, refuse: Callable[[int | None], object] | None = None
+) -> Report:
+    """Make all jobs of a description that was not looked at yet, and say what came of it.
+
+    `refuse` raises SubmitError for the number of a universe whose jobs no schedd takes.
+    """
+    report = Report()
+    files = _Files(submission, report)
+    failed: SubmitError | None = None
+    try:
+        for job in submission.jobs():
+            report.jobs += 1
+            files.look_at(job)
+        if refuse is not None:
+            refuse(submission.cluster_ad().integer("JobUniverse"))
+    except SubmitError as error:
+        failed = error
+        report.findings.append(_fault(submission, error))
+    _describe(submission, report)
+    findings = report.findings
+    findings += _find_missing(submission, report.missing)
+    findings += _find_unused(submission, only_slips=failed is not None)
+    findings += _find_warnings(submission)
+    findings += _find_never_true(submission)
+    if not report.jobs and failed is None:
+        file = submission.facts.file_name
+        findings.append(Finding(ERROR, "empty", file, 0, "queue", "it queues no job"))
+    report.findings = order_findings(findings)
+    return report
+
+
+class _Files:
+    """Looks once at each file that jobs name."""
+
+    def __init__(self, submission: Submission, report: Report) -> None:
+        self._submission = submission
+        self._report = report
+        self._known: dict[tuple[str, str], Input] = {}
+        self._urls: set[str] = set()
+        self._texts: dict[str, object] = {}
+        self._shared_bytes = 0
+
+    def look_at(self, job: JobPlan) -> None:
+        """Take in what one job would have sent."""
+        report = self._report
+        if report.jobs == 1 or any(job.differences.get(name) for name in _LOOKED_AT):
+            self._shared_bytes = sum(file.size_bytes for file in self._files_of(job))
+            report.most_bytes = max(report.most_bytes, self._shared_bytes)
+        report.total_bytes += self._shared_bytes
+
+    def _files_of(self, job: JobPlan) -> Iterator[Input]:
+        folder = str(self._value(job, "Iwd") or "/")
+        if self._value(job, "JobUniverse") in _ELSEWHERE:
+            return
+        for attribute, command in _FILES.items():
+            switch = {"Cmd": "TransferExecutable", "In": "TransferIn"}.get(attribute, "")
+            text = self._value(job, attribute)
+            if not isinstance(text, str) or (switch and self._value(job, switch) is False):
+                continue
+            for name in split_list(text) if command == "transfer_input_files" else [text]:
+                if _URL.match(name):
+                    self._urls.add(name)
+                    self._report.urls = len(self._urls)
+                elif name and name != "/dev/null":
+                    yield self._file(posixpath.join(folder, name), command)
+
+    def _file(self, path: str, command: str) -> Input:
+        known = self._known.get((path, command))
+        if known is not None:
+            return known
+        file = Input(path, command)
+        if len(self._known) >= MOST_FILES:
+            return file
+        self._known[path, command] = file
+        fact = self._submission.sources.look_at(path)
+        if fact is not None:
+            file.is_found, file.is_directory = True, fact.is_directory
+            file.size_bytes = 0 if fact.is_directory else fact.size_bytes
+        self._report.inputs.append(file)
+        return file
+
+    def _value(self, job: JobPlan, name: str) -> object:
+        text = job.differences.get(name) or self._submission.cluster.get(name)
+        if text is None:
+            return None
+        if name in _FILES and len(text) > 4096:
+            return evaluate(text)
+        if text not in self._texts:
+            if len(self._texts) > MOST_FILES:
+                self._texts.clear()
+            self._texts[text] = evaluate(text)
+        return self._texts[text]
+
+
+def _describe(submission: Submission, report: Report) -> None:
+    """Say what the jobs have in common."""
+    cluster = submission.cluster
+    number = evaluate(cluster.get("JobUniverse") or "undefined")
+    if isinstance(number, int):
+        names = {universe.value: universe.name.lower() for universe in JobUniverse}
+        report.universe = names.get(number, str(number))
+    program = evaluate(cluster.get("Cmd") or "undefined")
+    report.program = program if isinstance(program, str) else ""
+    for name in _REQUESTS:
+        text = cluster.get(name)
+        if text is not None:
+            report.requests[name] = text
+
+
+def _variable_of(submission: Submission, command: str) -> Variable | None:
+    """Return what the description sets for a command, under any of its names."""
+    macros = submission.macros
+    for name in registry.command_names(command):
+        for key in (name.upper(), f"MY.{name.upper()}"):
+            found = macros.variables.get(key)
+            if found is not None:
+                return found
+    return None
+
+
+def _place(submission: Submission, variable: Variable | None) -> tuple[str, int]:
+    if variable is None:
+        return submission.facts.file_name, 0
+    return variable.origin.source, variable.origin.line
+
+
+def _fault(submission: Submission, error: SubmitError) -> Finding:
+    """Return the finding for a description of which no job, or no further one, can be made."""
+    text = _FAILED.sub("", _plain(error.message))
+    at_line = _AT_LINE.match(text)
+    if at_line is not None:
+        source = error.source or submission.facts.file_name
+        number = error.line or int(at_line[1])
+        source, line, text = take_place(text[at_line.end() :], source, number)
+        return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
+    variable = _find_named(submission, text)
+    source, line = _place(submission, variable)
+    name = variable.name if variable else ""
+    return Finding(ERROR, "value", source, line, name, text, hint=error.hint)
+
+
+def _plain(text: str) -> str:
+    """Return what condor_submit tells as one line, without its first word."""
+    text = re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"^(?:(?:ERROR|WARNING): )+", "", text)
+
+
+def _find_named(submission: Submission, text: str) -> Variable | None:
+    """Return the line of the description that a complaint is about, None if that is not clear.
+
+    That is the first command or attribute that it names, else the longest text that it repeats.
+    """
+    commands = _commands_by_word()
+    variables = submission.macros.variables
+    for word in _NAMED.findall(text):
+        plain = word.rpartition(".")[2]
+        command = commands.get(_squeeze(plain))
+        found = None if command is None else _variable_of(submission, command)
+        found = found or variables.get(f"MY.{plain.upper()}")
+        if found is not None:
+            return found
+    repeated = [
+        variable
+        for variable in variables.values()
+        if len(fixed := variable.text.partition("$")[0].strip()) > 2 and fixed in text
+    ]
+    return max(repeated, key=lambda variable: len(variable.text), default=None)
+
+
+@cache
+def _commands_by_word() -> dict[str, str]:
+    """Return the commands by all their names; complaints write these in several ways."""
+    return {
+        _squeeze(name): command.name
+        for command in registry.all_commands()
+        for name in registry.command_names(command.name)
+    }
+
+
+def _squeeze(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _find_missing(submission: Submission, missing: list[Input]) -> Iterator[Finding]:
+    """Find each file that is not there; of very many the last finding says how many more."""
+    for file in missing[:_MOST_MISSING]:
+        yield _missing(submission, file)
+    more = len(missing) - _MOST_MISSING
+    if more > 0:
+        last = _missing(submission, missing[-1])
+        yield last._replace(sentence=f"… and {more} more, up to {missing[-1].path}", nearest="")
+
+
+def _missing(submission: Submission, file: Input) -> Finding:
+    variable = _variable_of(submission, file.command)
+    source, line = _place(submission, variable)
+    name = variable.name if variable else file.command
+    sentence = f"{file.path} is not there"
+    near = _nearest_file(submission, file.path)
+    return Finding(ERROR, "missing", source, line, name, sentence, near)
+
+
+def _nearest_file(submission: Submission, path: str) -> str:
+    """Return the name in the same folder that is most like a missing one, empty if none is."""
+    import difflib  # for those alone who mistype
+
+    folder, name = posixpath.split(path)
+    if any(mark in folder for mark in "*?["):
+        return ""
+    found = submission.sources.glob(f"{folder}/*")[:_MOST_NEIGHBOURS]
+    names = [posixpath.basename(other) for other in found]
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+    return close[0] if close else ""
+
+
+def _find_unused(submission: Submission, *, only_slips: bool) -> Iterator[Finding]:
+    """Find lines that no job took anything of; where none was made, slips of the pen alone."""
+    for variable in submission.macros.unused():
+        nearest = registry.nearest_command(variable.name)
+        if only_slips and not nearest:
+            continue
+        source, line = _place(submission, variable)
+        if nearest:
+            sentence = f"{variable.name} is no command, and nothing uses it"
+            yield Finding(WARNING, "unknown", source, line, variable.name, sentence, nearest)
+            continue
+        known = variable.name.lower() in registry.known_names()
+        what = "counts for nothing in these jobs" if known else "is used by nothing"
+        sentence = f"{variable.name} {what}"
+        yield Finding(NOTE, "unused", source, line, variable.name, sentence)
+
+
+def _find_warnings(submission: Submission) -> Iterator[Finding]:
+    """Find what a submission would be warned of, but for the unused lines, told already."""
+    for warning in submission.warnings:
+        if _UNUSED in warning:
+            continue
+        text = _plain(warning)
+        variable = _find_named(submission, text)
+        source, line = _place(submission, variable)
+        yield Finding(WARNING, "said", source, line, variable.name if variable else "", text)
+
+
+def _find_never_true(submission: Submission) -> Iterator[Finding]:
+    """Find conditions of the jobs that can never be true."""
+    for attribute, command in _POLICIES.items():
+        text = submission.cluster.get(attribute)
+        if text is None:
+            continue
+        try:
+            why = why_never_true(parse_expression(text, old=True))
+        except ClassAdSyntaxError:
+            continue
+        if why:
+            variable = _variable_of(submission, command)
+            source, line = _place(submission, variable)
+            name = variable.name if variable else command
+            yield Finding(WARNING, "never", source, line, name, f"{name} can never be true: {why}")

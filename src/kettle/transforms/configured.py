@@ -1,0 +1,58 @@
+"""The rules that a configuration names: JOB_TRANSFORM_NAMES, and what their texts are.
+
+A rule that makes no sense is passed over and told: jobs of people who know nothing of it must not
+wait for an administrator. Source: the manual, knob JOB_TRANSFORM_NAMES; a real schedd's log.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kettle.errors import ConfigError, TransformError
+from kettle.transforms.macros import TransformMacros
+from kettle.transforms.old_form import is_old_form, read_old_form
+from kettle.transforms.source import Rule, read_transform
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+
+
+def read_rules(config: Config, names: str, prefix: str) -> tuple[list[Rule], list[str]]:
+    """Return the rules that a list of names means, in order, and what is wrong with others.
+
+    Compat: the ClassAd form still counts, as the requirements want it; the reference's schedd
+    passes it over (test_rules_in_the_classad_form_count).
+    """
+    rules: list[Rule] = []
+    problems: list[str] = []
+    for name in filter(None, re.split(r"[,\s]+", names)):
+        if name.upper() == "NAMES":
+            continue
+        knob = f"{prefix}{name}"
+        text = (config.raw(knob) or "").strip("\n")
+        if not text.strip():
+            said = "not defined" if config.raw(knob) is None else "definition is empty"
+            problems.append(f"{knob} {said}, ignoring.")
+            continue
+        try:
+            rules.append(_read(config, text, name))
+        except (TransformError, ConfigError) as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            where = f", line {error.line}" if error.line else ""
+            problems.append(f"{knob}{where}: {error.message.strip()}{hint}; ignoring it.")
+    return rules, problems
+
+
+def _read(config: Config, text: str, name: str) -> Rule:
+    if is_old_form(text):
+        return read_old_form(config.expand(text), name)
+    rule = read_transform(text, name, may_name_itself=False)
+    if rule.iteration:
+        raise TransformError("a job is transformed once: TRANSFORM has no place", line=rule.line)
+    return rule
+
+
+def macros_of(config: Config) -> TransformMacros:
+    """Return new macros for rules of a configuration."""
+    return TransformMacros(config.raw, config.environment.get, config.sources.random)

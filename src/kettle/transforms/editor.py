@@ -1,0 +1,283 @@
+"""Changing an ad as a rule says: what each change does, what of it is told, where it has to end.
+
+Both forms of rules come down to these. Source: vectors `router/transforms.json`, and what the real
+`condor_transform_ads` tells with `-verbose`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.classad import ClassAd, Expr, parse_expression, to_expression, unparse
+from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.functions.regex import search_in_time
+from kettle.classad.parser import parse_beginning
+from kettle.classad.unparse import render_value
+from kettle.classad.values import ERROR, UNDEFINED
+from kettle.errors import ClassAdSyntaxError, TransformError
+from kettle.patterns import late_pattern
+from kettle.perl_patterns import compile_perl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.classad.values import Value
+
+# Limit: characters of one value, of all that one rule writes into one ad, and of a name; attributes
+# of an ad. A rule of twenty lines can double each in every line.
+LONGEST_VALUE = 1 << 18
+MOST_WRITTEN = 1 << 24
+LONGEST_NAME = 1024
+MOST_ATTRIBUTES = 20_000
+# Limit: changes that one rule makes to one ad.
+MOST_CHANGES = 100_000
+
+_NEW_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_GROUP = re.compile(r"\\([0-9])")
+# How the reference numbers what is wrong with a pattern, by how Python says it.
+_PATTERN_ERRORS = (
+    ("unterminated subpattern", 114),
+    ("unterminated character set", 106),
+    ("nothing to repeat", 109),
+    ("multiple repeat", 109),
+    ("unbalanced parenthesis", 122),
+    ("bad escape (end of pattern)", 101),
+    ("bad character range", 108),
+    ("invalid group reference", 115),
+)
+_OTHER_PATTERN_ERROR = 103
+
+
+class Telling(Protocol):
+    """Whoever wants to know what is done."""
+
+    def step(self, text: str) -> None:
+        """Hear what is done next."""
+
+    def error(self, text: str) -> None:
+        """Hear what could not be done; the rule goes on."""
+
+
+class Journal:
+    """Keeps what it is told: the steps and the errors, each in order."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.errors: list[str] = []
+
+    def step(self, text: str) -> None:
+        """Keep a step."""
+        self.steps.append(text)
+
+    def error(self, text: str) -> None:
+        """Keep an error."""
+        self.errors.append(text)
+
+
+class Editor:
+    """One rule's changes to one ad; `changed` are their names by lower-case name."""
+
+    def __init__(self, ad: ClassAd, telling: Telling) -> None:
+        self.ad = ad
+        self.telling = telling
+        self.changed: dict[str, str] = {}
+        self._written = 0
+        self._changes = 0
+
+    # -- What statements do -------------------------------------------------------------------
+
+    def set(self, name: str, text: str, word: str = "SET") -> None:
+        """Set an attribute to an expression as written."""
+        self.telling.step(f"{word} {name} to {text}")
+        if word == "DEFAULT":
+            if name in self.ad:
+                return
+            self.telling.step(f"SET {name} to {text}")
+        expr = _whole(text)
+        if expr is None:
+            self.telling.error(f"ERROR: SET {name} invalid expression : {text}")
+        else:
+            self._put(name, expr, len(text))
+
+    def evaluate_and_set(self, name: str, text: str) -> None:
+        """Set an attribute to what an expression is worth."""
+        self.telling.step(f"EVALSET {name} to {text}")
+        expr = _beginning(text)
+        if expr is None:
+            self.telling.error(f"ERROR: EVALSET {name} could not evaluate : {text}")
+            return
+        self.set_value(name, self.evaluate(expr))
+
+    def set_expression(self, name: str, expr: Expr) -> None:
+        """Set an attribute to an expression that is read already."""
+        text = unparse(expr, old=True)
+        self.telling.step(f"SET {name} to {text}")
+        self._put(name, expr, len(text))
+
+    def set_value(self, name: str, value: Value) -> None:
+        """Set an attribute to a value, and tell which."""
+        text = as_text(value)
+        self._put(name, to_expression(value), len(text))
+        self.telling.step(f"    SET {name} to {text}")
+
+    def evaluate(self, expr: Expr, target: ClassAd | None = None) -> Value:
+        """Return what an expression is worth in the ad; what is in a list stays as it is."""
+        return evaluate_lazily(expr, new_state(self.ad, target))
+
+    def evaluate_text(self, name: str, text: str) -> str | None:
+        """Return an expression's value as a macro has it; None, and told, where it is none."""
+        self.telling.step(f"EVALMACRO {name} to {text}")
+        expr = _beginning(text)
+        if expr is None:
+            self.telling.error(f"ERROR: EVALMACRO {name} could not evaluate : {text}")
+            return None
+        shown = as_text(self.evaluate(expr))
+        self._count(len(shown))
+        self.telling.step(f"          {name} = {shown}")
+        return shown
+
+    def copy(self, name: str, to: str) -> None:
+        """Give an attribute's expression to another name too."""
+        self.telling.step(f"COPY {name} to {to}")
+        expr = self._taken(name, to, "COPY")
+        if expr is not None:
+            self._put(to, expr, len(to))
+
+    def rename(self, name: str, to: str) -> None:
+        """Give an attribute another name; what had that name is gone."""
+        self.telling.step(f"RENAME {name} to {to}")
+        expr = self._taken(name, to, "RENAME")
+        if expr is not None:
+            self._remove(name)
+            self._put(to, expr, len(to))
+
+    def delete(self, name: str) -> None:
+        """Delete an attribute if it is there."""
+        self.telling.step(f"DELETE {name}")
+        if name in self.ad:
+            self._remove(name)
+
+    def matching(self, pattern: str, letters: str, template: str) -> Iterator[tuple[str, str]]:
+        """Yield each attribute whose name matches, and what the template makes of the match.
+
+        In the order of their names' bytes; an error is told where the pattern is none.
+        """
+        compiled = _compile(pattern, letters)
+        if isinstance(compiled, int):
+            self.telling.error(
+                f"ERROR: Error compiling regex '{pattern}'. {compiled}. this entry will be ignored."
+            )
+            return
+        found = []
+        for name in self.ad.names():
+            try:
+                match = search_in_time(compiled, name.encode("utf-8", "surrogateescape"))
+            except TimeoutError:
+                raise TransformError(f"the pattern {pattern} takes too long") from None
+            if match is not None and not ("g" in letters and match.start()):
+                found.append((name, _filled(template, match)))
+        yield from sorted(found)
+
+    # -- How ------------------------------------------------------------------------------------
+
+    def _taken(self, name: str, to: str, word: str) -> Expr | None:
+        if not _NEW_NAME.fullmatch(to) or len(to) > LONGEST_NAME:
+            shown = to if len(to) <= LONGEST_NAME else to[:80] + "…"
+            self.telling.error(f"ERROR: {word} {name} new name {shown} is not valid")
+            return None
+        return self.ad.lookup(name)
+
+    def _put(self, name: str, expr: Expr, size: int) -> None:
+        if size > LONGEST_VALUE:
+            raise TransformError(f"{name} gets longer than {LONGEST_VALUE} characters")
+        self._count(size)
+        if not name or len(name) > LONGEST_NAME:
+            raise TransformError(f"{name[:80]!r} cannot be the name of an attribute")
+        if len(self.ad.table) >= MOST_ATTRIBUTES and name not in self.ad:
+            raise TransformError(f"the ad gets more than {MOST_ATTRIBUTES} attributes")
+        self.ad.insert(name, expr)
+        self.changed.setdefault(name.lower(), name)
+
+    def _remove(self, name: str) -> None:
+        self._count(1)
+        parent = self.ad.parent
+        if parent is not None and name in parent:
+            # It would be seen through otherwise.
+            self.ad.insert(name, to_expression(UNDEFINED))
+        else:
+            self.ad.discard(name)
+        self.changed.setdefault(name.lower(), name)
+
+    def _count(self, size: int) -> None:
+        self._written += size
+        self._changes += 1
+        if self._written > MOST_WRITTEN or self._changes > MOST_CHANGES:
+            raise TransformError("the rule writes more than any ad has")
+
+
+def _whole(text: str) -> Expr | None:
+    """Return the expression that a text is, as in ads; None where it is none."""
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError:
+        return None
+
+
+def _beginning(text: str) -> Expr | None:
+    """Return the expression that a text begins with, in new syntax; None where there is none.
+
+    Compat: what follows it means nothing, a comment for example; SET reads its text as a whole, and
+    as an ad does (test_what_is_evaluated_ends_where_its_expression_ends).
+    """
+    try:
+        return parse_beginning(text)
+    except ClassAdSyntaxError:
+        return None
+
+
+def as_text(value: Value) -> str:
+    """Return a value as macros and messages have it: strings without quotes, else old syntax.
+
+    Compat: an ad has its brackets; the reference has lines there of which no expression is made
+    (test_a_macro_can_be_an_ad).
+    """
+    if isinstance(value, str):
+        return value
+    if value is UNDEFINED:
+        return "undefined"
+    if value is ERROR:
+        return "error"
+    if isinstance(value, bool | int | float):
+        return render_value(value, old=True)
+    return unparse(to_expression(value), old=True)
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str, letters: str) -> re.Pattern[bytes] | int:
+    """Return a compiled pattern, or the reference's number for what is wrong with it."""
+    flags = re.IGNORECASE | (re.MULTILINE if "m" in letters else 0)
+    if "U" in letters:
+        # Limit: Python has no patterns that take as little as they can by themselves.
+        return _OTHER_PATTERN_ERROR
+    try:
+        return compile_perl(pattern.encode("utf-8", "surrogateescape"), flags)
+    except re.error as error:
+        known = (number for words, number in _PATTERN_ERRORS if words in error.msg)
+        return next(known, _OTHER_PATTERN_ERROR)
+    except (OverflowError, RecursionError):
+        return _OTHER_PATTERN_ERROR
+
+
+def _filled(template: str, match: re.Match[bytes]) -> str:
+    """Return a template with the groups of a match; of a group that there is not it says so."""
+    highest = max((n for n in range(match.re.groups + 1) if match.group(n) is not None), default=0)
+
+    def group(found: re.Match[str]) -> str:
+        number = int(found.group(1))
+        if number > highest:
+            return found.group()
+        return (match.group(number) or b"").decode("utf-8", "surrogateescape")
+
+    return _GROUP.sub(group, template)

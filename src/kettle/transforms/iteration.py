@@ -1,0 +1,80 @@
+"""How often a rule is applied to one ad, and with which macros: what `TRANSFORM` says.
+
+The statement is `queue` of submit descriptions under another name and is read by the same code.
+What the rule sets for one item is forgotten for the next, not for the next step of the same item.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.config.lines import LineReader
+from kettle.errors import ConfigError, SubmitError, TransformError
+from kettle.submit.queue_statement import QueueStatement, parse_queue
+from kettle.submit.reader import QueueText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.submit.sources import SubmitSources
+    from kettle.transforms.macros import TransformMacros
+    from kettle.transforms.source import Transform
+
+
+class _Following:
+    """What the queue statement's reader asks for: macros, the lines that follow, an error."""
+
+    def __init__(self, macros: TransformMacros, rule: Transform) -> None:
+        self.macros = macros
+        self.lines = LineReader(rule.rest)
+
+    def parse_error(
+        self, message: str, details: tuple[str, ...] = (), hint: str = ""
+    ) -> SubmitError:
+        """Return the error; what a queue statement has wrong a TRANSFORM has."""
+        del details
+        wrong = message in {"Invalid Queue count expression", "Invalid [::] statement"}
+        said = "invalid TRANSFORM statement" if wrong else message
+        return SubmitError(said.replace("for Queue command", "for TRANSFORM command"), hint=hint)
+
+
+def read_iteration(
+    rule: Transform, macros: TransformMacros, sources: SubmitSources
+) -> QueueStatement:
+    """Return what a rule's TRANSFORM says, items read; raise TransformError.
+
+    Lines after it that are items are taken away from the rule's `rest`.
+    """
+    following = _Following(macros, rule)
+    try:
+        statement = parse_queue(QueueText(rule.iteration, rule.line), following, sources)
+    except (SubmitError, ConfigError) as error:
+        raise TransformError(
+            error.message, source=rule.name, line=rule.line, hint=error.hint
+        ) from None
+    rule.rest = "\n".join(following.lines.rest())
+    return statement
+
+
+def rounds(statement: QueueStatement, macros: TransformMacros) -> Iterator[int]:
+    """Yield a number for each time, the macros set for it; the macros are as before at the end."""
+    kept = dict(macros.variables)
+    live = dict(macros.live)
+    last_index = -1
+    try:
+        for number, row in enumerate(statement.rows()):
+            if row.index != last_index:
+                # What the rule sets over an item's variable stays so for the item's next step.
+                names = (name.upper() for name in statement.variables)
+                macros.variables = {**kept, **dict(zip(names, row.values, strict=False))}
+                last_index = row.index
+            macros.live.update(
+                STEP=str(row.step),
+                ROW=str(row.index),
+                ITEMINDEX=str(row.index),
+                ITERATING="1",
+                XFORMID=str(number),
+            )
+            yield number
+    finally:
+        macros.variables, macros.live = kept, live

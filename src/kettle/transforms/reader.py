@@ -1,0 +1,117 @@
+"""Carrying out the statements of a rule on an ad, in the order in which they stand.
+
+`if`, here-documents and assignments are the configuration's (`kettle.config.reader`); what is
+neither is a statement of `statements.py`. Without an ad the statements are only read: is there one
+that makes no sense? Source: vectors `router/transforms.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from kettle.config.lines import LineReader
+from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
+from kettle.config.sources import MemorySources
+from kettle.errors import ConfigError, TransformError
+from kettle.transforms.statements import Line, take_apart
+
+if TYPE_CHECKING:
+    from kettle.transforms.editor import Editor
+    from kettle.transforms.macros import TransformMacros
+
+# Limit: statements that one rule carries out.
+MOST_STATEMENTS = 10_000
+
+
+class TransformReader(StatementReader):
+    """Reads one rule; `steps` counts its statements, assignments left out."""
+
+    def __init__(self, macros: TransformMacros, editor: Editor | None, name: str) -> None:
+        super().__init__(macros, MemorySources())
+        self.macros = macros
+        self.editor = editor
+        self.name = name
+        self.steps = 0
+
+    def read_rule(self, text: str) -> None:
+        """Carry out all statements; TransformError, with the line, for one that makes no sense."""
+        lines = LineReader(text)
+        try:
+            self.read_lines(lines, Place(self.name))
+        except Trouble as trouble:
+            said = trouble.tail or trouble.hint or " ".join(trouble.before)
+            raise self._error(said, lines) from None
+        except TransformError as error:
+            raise self._error(error.message, lines, error.hint) from None
+
+    def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
+        """Carry out one statement; brackets mean nothing here."""
+        if STATEMENT.match(line):
+            super().read_statement(line, lines, place)
+        else:
+            self.assign(line, lines, place)
+
+    def assign(self, line: str, lines: LineReader, place: Place) -> None:
+        """Carry out an assignment, or a statement; `+Attr = value` is `MY.Attr = value`."""
+        if line[0] == "+":
+            line = f"MY.{line[1:]}"
+        name = re.match(r"[^\s=:]*", line)
+        rest = line[name.end() :].lstrip() if name else line
+        if rest.startswith(("=", "@=")):
+            super().assign(line, lines, place)
+        else:
+            self.execute(line)
+
+    def use(self, rest: str, number: int, place: Place) -> None:
+        """Refuse it: rules are read once for each ad."""
+        del rest, number, place
+        raise Trouble(hint="use has no place in a transform")
+
+    def include(self, rest: str, number: int, place: Place) -> None:
+        """Refuse it: rules are read once for each ad."""
+        del rest, number, place
+        raise Trouble(hint="include has no place in a transform")
+
+    def execute(self, text: str) -> None:
+        """Carry out a statement of the transform language."""
+        line = take_apart(text)
+        self.steps += 1
+        if self.steps > MOST_STATEMENTS:
+            raise TransformError(f"the rule has more than {MOST_STATEMENTS} statements")
+        if self.editor is None:
+            return
+        try:
+            argument = self.macros.expand(line.rest).strip()
+        except ConfigError as error:
+            raise TransformError(error.message) from None
+        self._carry_out(line, argument, self.editor)
+
+    def _carry_out(self, line: Line, argument: str, editor: Editor) -> None:
+        word = line.statement.word
+        if word in {"SET", "DEFAULT"}:
+            editor.set(line.name, argument, word)
+        elif word == "EVALSET":
+            editor.evaluate_and_set(line.name, argument)
+        elif word == "EVALMACRO":
+            text = editor.evaluate_text(line.name, argument)
+            if text is not None:
+                self.macros.assign(line.name, text)
+        elif word in {"COPY", "RENAME", "DELETE"}:
+            if line.letters is None:
+                _change_name(editor, word, line.name, argument)
+            else:
+                for name, to in editor.matching(line.name, line.letters, argument):
+                    _change_name(editor, word, name, to)
+
+    def _error(self, message: str, lines: LineReader, hint: str = "") -> TransformError:
+        return TransformError(message, source=self.name, line=lines.number, hint=hint)
+
+
+def _change_name(editor: Editor, word: str, name: str, to: str) -> None:
+    if word == "COPY":
+        editor.copy(name, to)
+    elif word == "RENAME":
+        editor.rename(name, to)
+    else:
+        editor.delete(name)

@@ -1,0 +1,163 @@
+"""Expressions rewritten: other words for a scope, a rule's own attributes for their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kettle.classad import ClassAd
+from kettle.classad.flatten import flatten
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Binary,
+    Call,
+    Conditional,
+    ListNode,
+    Parentheses,
+    Selection,
+    Subscript,
+    Unary,
+)
+from kettle.classad.values import Expr
+from kettle.errors import TransformError
+
+# Returns what stands for a name, None for the name itself.
+Replace = Callable[[AttributeReference | Selection], Expr | None]
+
+# Limit: names of a rule that are filled in in one expression, and how deep in each other.
+_MOST_NAMES = 1000
+_DEEPEST = 20
+
+
+def with_scope(expr: Expr, scope: str, other: str) -> Expr:
+    """Return the expression with `other` for a scope (in lower case); empty takes it away."""
+
+    def replace(name: AttributeReference | Selection) -> Expr | None:
+        if not isinstance(name, Selection) or not _is_scope(name.base, scope):
+            return None
+        if not other:
+            return AttributeReference(name.name)
+        return Selection(AttributeReference(other), name.name)
+
+    return rebuild(expr, replace)
+
+
+def filled_in(expr: Expr, rule: ClassAd) -> Expr:
+    """Return the expression with what a rule's own attributes say in place of their names.
+
+    What they leave open stays open: other names are those of the ad that the rule is applied to.
+    """
+    return flatten(_Filling(rule).fill(expr), rule)
+
+
+class _Filling:
+    """One expression that is filled in, and how much of that it had."""
+
+    def __init__(self, rule: ClassAd) -> None:
+        self._rule = rule
+        self._left = _MOST_NAMES
+        self._active: list[str] = []
+
+    def fill(self, expr: Expr) -> Expr:
+        return rebuild(expr, self._replace)
+
+    def _replace(self, name: AttributeReference | Selection) -> Expr | None:
+        own = isinstance(name, AttributeReference) or _is_scope(name.base, "my")
+        found = self._rule.lookup(name.name) if own else None
+        if found is None or name.key in self._active or len(self._active) >= _DEEPEST:
+            return None
+        self._left -= 1
+        if self._left < 0:
+            raise TransformError(f"a rule mentions its own {name.name} again and again")
+        self._active.append(name.key)
+        try:
+            return self.fill(found)
+        finally:
+            self._active.pop()
+
+
+def _is_scope(base: Expr, scope: str) -> bool:
+    return isinstance(base, AttributeReference) and base.key == scope and not base.absolute
+
+
+def rebuild(expr: Expr, replace: Replace) -> Expr:
+    """Return the expression with its names replaced.
+
+    Compat: what stands for a name among operators has brackets where it needs them; the reference
+    writes none, and means something else (test_what_is_filled_in_stays_together).
+    """
+    match expr:
+        case AttributeReference():
+            return replace(expr) or expr
+        case Selection():
+            return _selection(expr, replace)
+        case Binary():
+            return _chain(expr, replace)
+        case Unary() | Conditional() | Subscript():
+            return _operation(expr, replace)
+        case Parentheses():
+            return Parentheses(rebuild(expr.inner, replace))
+        case Call():
+            return Call(expr.name, tuple(rebuild(part, replace) for part in expr.arguments))
+        case ListNode():
+            return ListNode(tuple(rebuild(part, replace) for part in expr.elements))
+        case AdNode():
+            return _ad(expr, replace)
+    return expr
+
+
+def _operation(expr: Unary | Conditional | Subscript, replace: Replace) -> Expr:
+    if isinstance(expr, Unary):
+        return Unary(expr.operator, _operand(expr.operand, replace))
+    if isinstance(expr, Subscript):
+        return Subscript(_operand(expr.base, replace), rebuild(expr.index, replace))
+    yes = None if expr.yes is None else _operand(expr.yes, replace)
+    condition = _operand(expr.condition, replace)
+    return Conditional(condition, yes, _operand(expr.no, replace))
+
+
+def _ad(expr: AdNode, replace: Replace) -> AdNode:
+    table: dict[str, Expr | str] = {
+        key: rebuild(entry, replace) if isinstance(entry, Expr) else entry
+        for key, entry in expr.table.items()
+    }
+    return AdNode(table, expr.names)
+
+
+def _operand(expr: Expr, replace: Replace) -> Expr:
+    """Rewrite what is part of an operation: what comes in whole stays together."""
+    rebuilt = rebuild(expr, replace)
+    is_name = isinstance(expr, AttributeReference | Selection)
+    return (
+        Parentheses(rebuilt) if is_name and isinstance(rebuilt, Binary | Conditional) else rebuilt
+    )
+
+
+def _selection(expr: Selection, replace: Replace) -> Expr:
+    """Rewrite the name that a row of `a.b.c` begins with; rows are long, so in a loop."""
+    rows: list[Selection] = []
+    base: Expr = expr
+    while isinstance(base, Selection):
+        rows.append(base)
+        base = base.base
+    # The innermost of a row is `a.b`: its name may be one of a scope's.
+    innermost = rows.pop()
+    found = replace(innermost)
+    if found is None:
+        found = Selection(_operand(innermost.base, replace), innermost.name)
+    for row in reversed(rows):
+        found = Selection(found, row.name)
+    return found
+
+
+def _chain(expr: Binary, replace: Replace) -> Expr:
+    """Rewrite a row of operators, which is as long as somebody wrote it."""
+    links: list[Binary] = []
+    base: Expr = expr
+    while isinstance(base, Binary):
+        links.append(base)
+        base = base.left
+    result = _operand(base, replace)
+    for link in reversed(links):
+        result = Binary(link.operator, result, _operand(link.right, replace))
+    return result

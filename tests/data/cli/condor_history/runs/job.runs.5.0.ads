@@ -1,0 +1,30 @@
+Arguments = "5 0"
+ClusterId = 5
+Cmd = "/bin/sleep"
+CompletionDate = 0
+EnteredCurrentStatus = 1700000500
+ExitCode = 0
+JobStatus = 2
+Owner = "ann"
+ProcId = 0
+QDate = 1700000410
+RemoteWallClockTime = 55.0
+User = "ann@test"
+EpochAdType = "EPOCH"
+RunInstanceId = 0
+*** EPOCH ClusterId=5 ProcId=0 RunInstanceId=0 Owner="ann" CurrentTime=1700000500
+Arguments = "5 0"
+ClusterId = 5
+Cmd = "/bin/sleep"
+CompletionDate = 0
+EnteredCurrentStatus = 1700000500
+ExitCode = 0
+JobStatus = 2
+Owner = "ann"
+ProcId = 0
+QDate = 1700000410
+RemoteWallClockTime = 55.0
+User = "ann@test"
+EpochAdType = "EPOCH"
+RunInstanceId = 1
+*** EPOCH ClusterId=5 ProcId=0 RunInstanceId=1 Owner="ann" CurrentTime=1700000501

@@ -1,0 +1,165 @@
+"""`kettle.compat.classad2` prints for users' scripts what the wheel's `classad2` prints.
+
+Where it departs on purpose, or answers what the wheel does not outlive, a test here says so.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pickle
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kettle.attributes.version import VERSION
+from kettle.compat import classad2
+from kettle.compat.classad2 import ClassAd, ExprTree, Parser, parseAds, parseNext
+
+ROOT = Path(__file__).parents[3]
+SCRIPTS = sorted((ROOT / "tests/data/compat").glob("*.py"))
+# What `dir(classad2)` lists under the wheel, its extension module left out.
+WHEEL_NAMES = [
+    *("ClassAd", "ClassAdException", "ExprTree", "Parser", "ParserType", "Value", "lastError"),
+    *("parseAds", "parseNext", "parseOne", "quote", "unquote", "version"),
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_prints_what_it_prints_under_the_wheel(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "classad2", classad2)
+    runpy.run_path(str(script))
+    recorded = script.with_suffix(".txt").read_text(encoding="utf-8")
+    assert capsys.readouterr().out.splitlines() == recorded.splitlines()
+
+
+def test_the_module_has_the_public_names_of_the_wheels() -> None:
+    assert sorted(classad2.__all__) == sorted(WHEEL_NAMES)
+    assert classad2.version() == VERSION
+    assert Parser is classad2.ParserType
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    code = "import sys, kettle.compat.classad2; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.split()
+    heavy = {"asyncio", "socket", "subprocess", "cryptography", "kettle.runtime", "kettle.wire"}
+    assert heavy.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ({1: 2}, TypeError),
+        ({"a": object()}, classad2.ClassAdException),
+        ({"a": 1 << 70}, OverflowError),
+        ({"a": [object()]}, classad2.ClassAdException),
+        ({None: 1}, TypeError),
+    ],
+    ids=["number as name", "unknown value", "huge number", "unknown in a list", "no name"],
+)
+def test_what_makes_the_wheel_fault_raises_what_can_be_caught(
+    values: dict[str, object], error: type[Exception]
+) -> None:
+    """The wheel raises SystemError for the first three and ends the process for the others."""
+    with pytest.raises(error):
+        ClassAd(values)
+
+
+def test_quoting_and_unquoting_nothing_raises_a_type_error() -> None:
+    """The wheel crashes on unquote(None)."""
+    for function in (classad2.quote, classad2.unquote):
+        with pytest.raises(TypeError):
+            function(None)  # type: ignore[arg-type]
+
+
+def test_a_number_that_is_refused_leaves_the_ad_as_it_was() -> None:
+    ad = ClassAd("[a=1]")
+    with pytest.raises(OverflowError):
+        ad["a"] = 1 << 70
+    assert ad["a"] == 1
+
+
+def test_an_expression_can_be_pickled() -> None:
+    tree = ExprTree("a + 1")
+    assert pickle.loads(pickle.dumps(tree)) == tree
+
+
+def test_a_moment_of_another_zone_stays_the_same_moment() -> None:
+    zone = datetime.timezone(datetime.timedelta(hours=5))
+    moment = datetime.datetime(2020, 1, 1, 12, tzinfo=zone)
+    assert ClassAd({"t": moment})["t"] == moment
+
+
+def test_a_moment_without_a_zone_is_local_time() -> None:
+    moment = datetime.datetime(2020, 7, 1, 12)  # noqa: DTZ001 - the point of the test
+    assert ClassAd({"t": moment})["t"] == moment.astimezone(datetime.UTC)
+
+
+def test_an_empty_ad_in_a_stream_is_passed_over() -> None:
+    assert [repr(ad) for ad in parseAds("[a=1][][b=1]")] == ["[ a = 1 ]", "[ b = 1 ]"]
+
+
+def test_ads_in_a_list_are_read() -> None:
+    ads = list(parseAds("{ [a=1], [b=2] }", Parser.New))
+    assert [repr(ad) for ad in ads] == ["[ a = 1 ]", "[ b = 2 ]"]
+
+
+def test_a_file_with_a_line_end_after_its_last_ad_ends_there(tmp_path: Path) -> None:
+    """The wheel raises ValueError there."""
+    path = tmp_path / "ads"
+    path.write_text("\n[a=1]\n[b=2]\n")
+    with path.open() as file:
+        found = [parseNext(file), parseNext(file), parseNext(file)]
+    assert [repr(ad) for ad in found] == ["[ a = 1 ]", "[ b = 2 ]", "None"]
+
+
+def test_a_line_of_a_file_that_is_no_ad_is_passed_by_the_next_call(tmp_path: Path) -> None:
+    path = tmp_path / "ads"
+    path.write_text("junk\n\na=1\n")
+    with path.open() as file:
+        with pytest.raises(ValueError, match="Unable to parse"):
+            parseNext(file)
+        assert repr(parseNext(file)) == "[ a = 1 ]"
+
+
+def test_the_last_error_says_where_in_the_text_it_was() -> None:
+    with pytest.raises(classad2.ClassAdException):
+        ClassAd("[a = ]")
+    assert "]" in classad2.lastError()
+    assert "column" in classad2.lastError()
+
+
+def test_a_long_stream_of_ads_is_read_to_its_end() -> None:
+    """Each ad is looked at once; this takes a second, and hours were it not so."""
+    text = '[a=1;b="]"]\n' * 20_000
+    assert sum(1 for _ in parseAds(text)) == 20_000
+
+
+def test_a_text_nested_without_end_is_refused() -> None:
+    for text in ("[a=" + "(" * 100_000, "[a=" * 100_000, "[a=" * 50_000 + "]" * 50_000):
+        with pytest.raises(classad2.ClassAdException):
+            ClassAd(text)
+
+
+def test_the_examples_of_the_manual_page_print_what_it_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs/reference/python-classads.md").read_text(encoding="utf-8")
+    program = page.partition("```python\n")[2].partition("```")[0]
+    wanted = page.partition("```text\n")[2].partition("```")[0]
+    path = tmp_path / "example.py"
+    path.write_text(program)
+    said = subprocess.run(
+        [sys.executable, path],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "TZ": "UTC"},
+    )
+    assert said.stdout == wanted

@@ -1,0 +1,160 @@
+"""What a submit description would do is counted, and its faults are found where they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import SubmitError
+from kettle.submit.build import read_submission
+from kettle.submit.check import Report, check_submission
+from kettle.submit.sources import MemorySubmitSources, SubmitFacts
+
+FILES = {
+    "bad.inc": "\nfoo bar\n",
+    "run.sh": "#!/bin/sh\n",
+    "in.0": "x" * 100,
+    "in.1": "y" * 50,
+    "common.dat": "z" * 10,
+}
+
+
+def check(text: str, **more: object) -> Report:
+    facts = SubmitFacts(
+        now=1_700_000_000,
+        user="me",
+        folder="/work",
+        file_name="job.sub",
+        version="v",
+        platform="p",
+        environment={},
+    )
+    sources = MemorySubmitSources(dict(FILES))
+    submission = read_submission(text, sources, Config.from_text("", subsystem="SUBMIT"), facts)
+    return check_submission(submission, **more)  # type: ignore[arg-type]
+
+
+def test_jobs_files_and_sizes_are_counted() -> None:
+    report = check(
+        "executable = run.sh\ninput = in.$(Process)\n"
+        "transfer_input_files = common.dat, http://x/y\nrequest_cpus = 2\nqueue 2\n"
+    )
+    assert report.findings == []
+    assert (report.jobs, report.universe, report.urls) == (2, "vanilla", 1)
+    assert report.requests["RequestCpus"] == "2"
+    assert [file.path for file in report.inputs] == [
+        "/work/run.sh",
+        "/work/in.0",
+        "/work/common.dat",
+        "/work/in.1",
+    ]
+    assert (report.most_bytes, report.total_bytes) == (120, 120 + 70)
+
+
+def test_a_missing_input_is_an_error_at_its_line_with_the_nearest_file() -> None:
+    report = check("executable = run.sh\ntransfer_input_files = comon.dat\nqueue\n")
+    (finding,) = report.findings
+    assert (finding.severity, finding.kind, finding.place) == (
+        "error",
+        "missing",
+        "job.sub, line 2",
+    )
+    assert finding.sentence == "/work/comon.dat is not there"
+    assert [file.path for file in report.missing] == ["/work/comon.dat"]
+
+
+def test_a_misspelt_command_is_named_with_the_nearest_one() -> None:
+    (finding,) = check("executable = run.sh\nrequst_memory = 1GB\nqueue\n").findings
+    assert (finding.severity, finding.kind, finding.line) == ("warning", "unknown", 2)
+    assert finding.nearest == "request_memory"
+
+
+def test_so_it_is_where_no_job_can_be_made() -> None:
+    error, slip = check("exectuable = run.sh\nfoo = 1\nqueue\n").findings
+    assert error.severity == "error"
+    assert (slip.line, slip.nearest) == (1, "executable")
+
+
+def test_a_line_that_nothing_uses_is_a_note() -> None:
+    (finding,) = check("executable = run.sh\nzork = 1\nqueue\n").findings
+    assert (finding.severity, finding.kind, finding.line) == ("note", "unused", 2)
+
+
+def test_a_value_that_means_nothing_is_an_error_at_its_line() -> None:
+    report = check("executable = run.sh\nwhen_to_transfer_output = SOMETIMES\nqueue\n")
+    (finding,) = report.findings
+    assert (finding.severity, finding.line, finding.name) == (
+        "error",
+        2,
+        "when_to_transfer_output",
+    )
+    assert report.jobs == 0
+
+
+def test_a_line_that_is_none_is_an_error_at_its_line() -> None:
+    (finding,) = check("executable = run.sh\nfoo bar\nqueue\n").findings
+    assert (finding.severity, finding.kind, finding.place) == (
+        "error",
+        "syntax",
+        "job.sub, line 2",
+    )
+    assert "ERROR" not in finding.sentence
+    assert "\n" not in finding.sentence
+
+
+def test_a_condition_that_can_never_be_true_is_a_warning() -> None:
+    report = check("executable = run.sh\nperiodic_hold = Tries > 3 && Tries < 2\nqueue\n")
+    (finding,) = report.findings
+    assert (finding.severity, finding.kind, finding.line) == ("warning", "never", 2)
+    assert finding.sentence.startswith("periodic_hold can never be true: Tries > 3 and")
+
+
+def test_what_no_schedd_takes_is_an_error() -> None:
+    def refuse(universe: int | None) -> None:
+        raise SubmitError(f"ERROR: universe {universe} is none of ours")
+
+    (finding,) = check("universe = vanilla\nexecutable = run.sh\nqueue\n", refuse=refuse).findings
+    assert (finding.severity, finding.line) == ("error", 1)
+    assert finding.sentence == "universe 5 is none of ours"
+
+
+def test_a_program_that_stays_is_not_looked_for() -> None:
+    text = "executable = /opt/there\ntransfer_executable = false\nqueue\n"
+    report = check(text)
+    assert report.inputs == []
+    assert report.findings == []
+
+
+@pytest.mark.parametrize("count", [1, 1000])
+def test_a_file_of_all_jobs_is_looked_at_once(count: int) -> None:
+    report = check(f"executable = run.sh\narguments = $(Process)\nqueue {count}\n")
+    assert (report.jobs, len(report.inputs)) == (count, 1)
+    assert report.total_bytes == count * len(FILES["run.sh"])
+
+
+def test_of_very_many_missing_files_the_last_finding_says_how_many_more() -> None:
+    report = check("executable = run.sh\ntransfer_input_files = f.$(Process)\nqueue 60\n")
+    assert len(report.missing) == 60
+    assert len(report.findings) == 51
+    assert report.findings[-1].sentence == "… and 10 more, up to /work/f.59"
+    assert report.findings[-1].nearest == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("+Mine = (", "MY.Mine"),
+        ("MY.Mine = (", "MY.Mine"),
+        ("initialdir = nowhere/$(Process)", "initialdir"),
+        ("request_cpus = many of them", "request_cpus"),
+    ],
+)
+def test_a_fault_is_found_by_what_the_complaint_repeats(line: str, name: str) -> None:
+    (finding,) = check(f"executable = run.sh\narguments = 3\n{line}\nqueue\n").findings
+    assert (finding.severity, finding.line, finding.name) == ("error", 3, name)
+
+
+def test_a_fault_in_an_included_file_is_where_it_is() -> None:
+    (finding,) = check("executable = run.sh\ninclude : bad.inc\nqueue\n").findings
+    assert finding.place == "bad.inc, line 2"
+    assert finding.sentence == '"foo bar" is neither an assignment nor a statement'
