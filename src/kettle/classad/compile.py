@@ -31,7 +31,7 @@ from kettle.classad.nodes import (
     Subscript,
     Unary,
 )
-from kettle.classad.operators import BINARY, UNARY, Operation, fold_case, truth
+from kettle.classad.operators import BINARY, UNARY, Operation, truth
 from kettle.classad.state import ANY_FAULT, FAULT, MatchRoot, State, evaluate_entry, resolve
 from kettle.classad.values import (
     ERROR,
@@ -42,6 +42,7 @@ from kettle.classad.values import (
     Expr,
     ExprList,
     Value,
+    fold_case,
     wrap_32,
 )
 
@@ -97,8 +98,10 @@ def finished(value: Value, state: State) -> Value:
 
 
 def _finish_list(value: ExprList, state: State) -> Value:
-    result: list[Value] = []
     state.spend(len(value.elements) << 3)
+    if value.plain is not None:
+        return list(value.plain.values)
+    result: list[Value] = []
     for element in value.elements:
         item = state.evaluate_in(element, value.scope)
         result.append(_finish_list(item, state) if isinstance(item, ExprList) else item)
@@ -499,6 +502,8 @@ def _can_read(state: State, value: Value) -> bool:
 
     Lists of lists may be one and the same many times over.
     """
+    if type(value) is ExprList and (known := value.plain) is not None:
+        return state.charge(max(8 * len(known.values) + known.size, 64))
     pending: list[object] = [value]
     while pending:
         item = pending.pop()
@@ -516,7 +521,17 @@ def _can_read(state: State, value: Value) -> bool:
 def _compile_list(expr: Expr) -> Closure:
     assert isinstance(expr, ListNode)
     elements = expr.elements
-    return lambda state: ExprList(elements, state.ad)
+    always = ExprList(elements)
+    if always.plain is not None:
+        # Values are what they are in any ad: it is one and the same list for all of them.
+        return lambda _state: always
+
+    def run(state: State) -> Value:
+        made = ExprList(elements, state.ad)
+        made.plain = None
+        return made
+
+    return run
 
 
 def _compile_ad(expr: Expr) -> Closure:

@@ -19,6 +19,7 @@ from kettle.classad.values import (
     AbsoluteTime,
     RelativeTime,
     Value,
+    fold_case,
     saturate_integer,
     wrap_integer,
 )
@@ -169,14 +170,6 @@ def _shift_right_unsigned(left: int, right: int) -> int:
         # Compat: the reference's mask for the sign is empty here; shown by operators.json.
         return 0
     return (left & ((1 << 64) - 1)) >> count
-
-
-def fold_case(text: str) -> str:
-    """Return the text with ASCII letters, and only those, in lower case."""
-    return text.lower() if text.isascii() else text.translate(_LOWER)
-
-
-_LOWER: Final = {code: code + 32 for code in range(65, 91)}
 
 
 def _compare(test: Callable[[Any, Any], bool]) -> Operation:

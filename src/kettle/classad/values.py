@@ -237,14 +237,67 @@ class Ad:
         raise NotImplementedError
 
 
-class ExprList:
-    """A list inside the evaluator: expressions, and the ad they are evaluated in."""
+class PlainValues:
+    """The elements of a list that are all values, none of them a list or an ad, worked out once.
 
-    __slots__ = ("elements", "scope")
+    `texts` says how many of them are texts, `size` how many characters those have together.
+    """
+
+    __slots__ = ("_exact", "_folded", "size", "texts", "values")
+    _exact: frozenset[str]
+    _folded: frozenset[str]
+
+    def __init__(self, values: tuple[Value, ...]) -> None:
+        texts = [value for value in values if type(value) is str]
+        self.values: Final = values
+        self.texts: Final = len(texts)
+        self.size: Final = sum(map(len, texts))
+
+    def __getattr__(self, name: str) -> frozenset[str]:
+        if name not in ("_exact", "_folded"):
+            raise AttributeError(name)
+        texts = [value for value in self.values if type(value) is str]
+        made = frozenset(map(fold_case, texts) if name == "_folded" else texts)
+        setattr(self, name, made)
+        return made
+
+    def holds(self, text: str, *, exactly: bool) -> bool:
+        """Return whether one of them is the text, letters as they are or whatever their case."""
+        return text in self._exact if exactly else fold_case(text) in self._folded
+
+
+def plain_values(elements: tuple[Expr, ...]) -> PlainValues | None:
+    """Return what is known of expressions that are all plain values; None if one is not."""
+    values: list[Value] = []
+    for element in elements:
+        if not element.is_literal:
+            return None
+        value: Value = element.value
+        if isinstance(value, ExprList | Ad | list):
+            return None
+        values.append(value)
+    return PlainValues(tuple(values))
+
+
+class ExprList:
+    """A list inside the evaluator: expressions, and the ad they are evaluated in.
+
+    `plain` is what is known of it if all its elements are values; None if they are not.
+    """
+
+    __slots__ = ("elements", "plain", "scope")
+    plain: PlainValues | None
 
     def __init__(self, elements: tuple[Expr, ...], scope: Ad | None = None) -> None:
         self.elements: Final = elements
         self.scope: Final = scope
+
+    def __getattr__(self, name: str) -> PlainValues | None:
+        # Looked for once for each list, which the closure of a plain one makes only once.
+        if name != "plain":
+            raise AttributeError(name)
+        self.plain = plain = plain_values(self.elements)
+        return plain
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -311,6 +364,14 @@ def define_language(
     _language.same_expression = same_expression
     _language.weigh = weigh
     _language.load_evaluator = load_evaluator
+
+
+def fold_case(text: str) -> str:
+    """Return the text with ASCII letters, and only those, in lower case."""
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+_LOWER: Final = {code: code + 32 for code in range(65, 91)}
 
 
 def wrap_integer(number: int) -> int:

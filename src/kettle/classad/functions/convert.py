@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from kettle.classad.nodes import literal
@@ -76,8 +77,12 @@ def first_special(values: list[Value]) -> Value | None:
     return None
 
 
-def elements_of(state: State, items: ExprList) -> list[Value]:
+def elements_of(state: State, items: ExprList) -> Sequence[Value]:
     """Return the values of a list's elements; SpentError if they are too long together."""
+    plain = items.plain
+    if plain is not None:
+        state.spend(_ELEMENT_BYTES * len(plain.values) + plain.size)
+        return plain.values
     values = [state.evaluate_in(element, items.scope) for element in items.elements]
     texts = sum(len(value) for value in values if type(value) is str)
     state.spend(_ELEMENT_BYTES * len(values) + texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from kettle.classad.ad import ClassAd
@@ -58,7 +58,7 @@ def join(state: State, values: list[Value]) -> Value:
         return values[0] if values[0] in (UNDEFINED, ERROR) else ""
     separator, items = (values[0], values[1:]) if len(values) > 1 else ("", values)
     if len(items) == 1 and isinstance(items[0], ExprList):
-        items = elements_of(state, items[0])
+        items = [*elements_of(state, items[0])]
     if ERROR in (separator, *items):
         return ERROR
     return _joined(state, "" if separator is UNDEFINED else text_of(separator), items)
@@ -94,10 +94,17 @@ def split(state: State, values: list[Value]) -> Value:
     return list_of(parts)
 
 
-def _charge_comparisons(state: State, value: Value, items: list[Value]) -> None:
-    """Count that a text is compared with each of the items that are texts."""
+def _compared(state: State, value: Value, items: ExprList) -> Sequence[Value]:
+    """Return the values of the elements; count that a text is compared with those that are texts.
+
+    SpentError if that is too much.
+    """
+    found = elements_of(state, items)
     if isinstance(value, str):
-        state.spend(len(value) * sum(type(item) is str for item in items))
+        plain = items.plain
+        texts = plain.texts if plain else sum(type(item) is str for item in found)
+        state.spend(len(value) * texts)
+    return found
 
 
 def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
@@ -113,8 +120,9 @@ def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
             return UNDEFINED
         if not isinstance(items, ExprList):
             return ERROR
-        found = elements_of(state, items)
-        _charge_comparisons(state, value, found)
+        found = _compared(state, value, items)
+        if type(value) is str and items.plain is not None:
+            return items.plain.holds(value, exactly=same is is_same)
         return any(same(value, item) is True for item in found)
 
     return call
@@ -132,9 +140,7 @@ def _comparing(decisive: bool) -> StrictCall:
         compare = _COMPARISONS.get(name)
         if compare is None:
             return ERROR
-        found = elements_of(state, items)
-        _charge_comparisons(state, value, found)
-        for item in found:
+        for item in _compared(state, value, items):
             outcome = compare(item, value)
             if outcome is ERROR:
                 return ERROR
