@@ -143,12 +143,15 @@ class Files:
     async def sync(self, path: str) -> None:
         """Return when what a file, or a folder's names, held before is on disk; StorageError.
 
-        One that is gone has nothing left to be kept.
+        One that is gone, and what is no file (/dev/null, a pipe), has nothing to be kept.
         """
         try:
-            fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
+            # The opening of a pipe must not wait for who writes into it.
+            fd = os.open(path or ".", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                await self.synchronizer.sync(fd)
+                mode = os.fstat(fd).st_mode
+                if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+                    await self.synchronizer.sync(fd)
             finally:
                 os.close(fd)
         except FileNotFoundError:

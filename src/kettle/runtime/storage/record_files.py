@@ -76,6 +76,8 @@ class RecordFile:
         self.path = path
         self._rules = rules
         self._size = -1
+        # Whether what is written stays there: /dev/null and pipes keep nothing.
+        self._keeps = True
         self._unsynced = unsynced
         # About what the index lacks; the files of an earlier life may lack all of theirs.
         self.unindexed_bytes = self.total_bytes()
@@ -102,7 +104,7 @@ class RecordFile:
             if self._unsynced is not None:
                 self._unsynced.check()
             if self._size < 0:
-                self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+                self._look()
             for render in renders:
                 try:
                     data = render(self._size + size)
@@ -127,12 +129,19 @@ class RecordFile:
         if count:
             data = b"".join(records)
             self._files.append(self.path, data)
-            if self._unsynced is not None:
-                self._unsynced.wrote(self.path, self._size, data)
-            self._size += size
-            self.unindexed_bytes += size
+            if self._keeps:
+                if self._unsynced is not None:
+                    self._unsynced.wrote(self.path, self._size, data)
+                self._size += size
+                self.unindexed_bytes += size
             records.clear()
         return count
+
+    def _look(self) -> None:
+        """Note how large the file is, and whether it is one at all; OSError."""
+        there = os.path.exists(self.path)
+        self._keeps = not there or os.path.isfile(self.path)
+        self._size = os.path.getsize(self.path) if there and self._keeps else 0
 
     def _has_no_room(self, adding: int) -> bool:
         return 0 < self._rules.most_bytes < self._size + adding
@@ -207,7 +216,7 @@ class RecordFile:
         return [
             os.path.join(folder, each)
             for each in (*history.rotated_files(name, names), name)
-            if each in names
+            if each in names and os.path.isfile(os.path.join(folder, each))
         ]
 
     def total_bytes(self) -> int:

@@ -174,3 +174,28 @@ def test_what_was_rotated_away_is_synced_too(tmp_path: Path) -> None:
     synced.clear()
     asyncio.run(unsynced.sync())
     assert synced == []
+
+
+def test_what_keeps_nothing_counts_as_written_and_is_never_rotated_or_written_anew(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "history"
+    path.symlink_to("/dev/null")
+    unsynced = UnsyncedRecords(Files())
+    file = RecordFile(Files(), str(path), RotationRules(130, 2, daily=True), unsynced)
+    for day in range(2):
+        assert file.append_all(map(small, range(10)), now=1_000_000 + day * 86400) == (10, None)
+        asyncio.run(unsynced.sync())
+    # As after a sync that failed: what is not known to be on disk would be given a name anew.
+    unsynced.broken = True
+    asyncio.run(unsynced.sync())
+    assert os.readlink(path) == "/dev/null"
+    assert os.listdir(tmp_path) == ["history"]
+    assert numbers(file) == list(file.backwards()) == []
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "history")
+    asyncio.run(Files().sync(str(tmp_path / "history")))
+    file = RecordFile(Files(), str(tmp_path / "history"), RotationRules())
+    assert list(file.backwards()) == []
