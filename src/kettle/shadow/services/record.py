@@ -40,7 +40,7 @@ class JobRecord:
 
     __slots__ = (
         "_flush_timer",
-        "_kept",
+        "_keeping",
         "_lacks_events",
         "_lease_sent_at",
         "_logged_sizes",
@@ -75,8 +75,8 @@ class JobRecord:
         self._logs: JobLogs | None = None
         self._pending: dict[str, str] = {}
         self._flush_timer: asyncio.TimerHandle | None = None
-        # Set when the queue has on disk what it was last asked to keep.
-        self._kept: asyncio.Event | None = None
+        # Who waits for what until the queue has it on disk, in the order in which it was asked.
+        self._keeping: list[asyncio.Event] = []
         # Whether a log of the job's was refused an event for good.
         self._lacks_events = False
 
@@ -121,15 +121,16 @@ class JobRecord:
 
     async def keep(self) -> None:
         """Return when the queue has the waiting updates, and what came before, on its disk."""
-        self._kept = asyncio.Event()
+        kept = asyncio.Event()
+        self._keeping.append(kept)
         update = UpdateJob(self.cluster, self.proc, self.take_pending(), answered=True)
         self.host.tell_schedd(update)
-        await self._kept.wait()
+        await kept.wait()
 
     def note_kept(self) -> None:
-        """Note that the queue has it."""
-        if self._kept is not None:
-            self._kept.set()
+        """Note that the queue has what it was asked first of all that it has not answered yet."""
+        if self._keeping:
+            self._keeping.pop(0).set()
 
     @property
     def is_logged(self) -> bool:

@@ -78,7 +78,7 @@ class DropAd(HostMessage, word=6):
 
 
 class UpdateKept(JobMessage, word=7):
-    """What a job's last update that wanted to be answered said is on disk."""
+    """What the first of a job's updates said that wants an answer and has none yet is on disk."""
 
 
 class UpdateJob(JobMessage, word=11):
