@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.config import Config
+from kettle.negotiator import snapshot
 from kettle.negotiator.service import NegotiatorService
+from kettle.negotiator.services import schedds
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.runtime.sockets.stream import Stream
@@ -322,6 +325,53 @@ def test_one_schedd_that_is_silent_does_not_cost_the_others_their_turn(tmp_path:
         await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
         await asyncio.sleep(8)
         assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def _fails_for(what: Callable[..., object], word: str) -> Callable[..., object]:
+    """Return what does as `what`, but raises what nobody thought of where a word is spoken of."""
+
+    def do(*arguments: object, **named: object) -> object:
+        # The first words: what a cycle spends on whom is said of all.
+        if word in repr(arguments[:2]) + repr(named):
+            raise OverflowError("nobody thought of it")
+        return what(*arguments, **named)
+
+    return do
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (schedds, "parse_request"),
+        (schedds, "deliver"),
+        (schedds.Schedds, "_header"),
+        (snapshot, "read_submitter"),
+    ],
+)
+def test_a_fault_of_ours_with_one_schedd_costs_no_other_its_matches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        other = await world.start("SCHEDD", Schedd, name="other")
+        stopped_at_the_end(other)
+        await pool.advertise(slot("a"), slot("b"))
+        with monkeypatch.context() as broken:
+            broken.setattr(where, name, _fails_for(getattr(where, name), "odd@user"))
+            other.service.publish("odd@user", 1)
+            await asyncio.sleep(0.5)
+            await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+            await asyncio.sleep(3)
+            assert [match[0] for match in pool.heard.matches] == ["u@here"]
+            assert not other.service.heard.matches
+        assert "nobody thought of it" in world.failures[0]
+        world.failures.clear()
+        await asyncio.sleep(10)
+        pool.negotiator.service.wake()
+        await asyncio.sleep(3)
+        assert [match[0] for match in other.service.heard.matches] == ["odd@user"]
 
     play(tmp_path, scenario)
 

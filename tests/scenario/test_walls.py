@@ -12,12 +12,19 @@ from kettle.attributes.codes import ShadowExit
 from kettle.schedd.queue import job_queue
 from kettle.shadow.services import ending, shadow
 from kettle.startd import requests
+from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.policy import PolicyWatch
+from kettle.startd.slot_machine import Phase
 from kettle.testing.world import World
 from scenario import shadow_stage, slots_stage
 from scenario.execution_point import ExecutionPoint, ScheddEnd
 from scenario.slots_stage import FakeStarter, job
 from unit.schedd.queue_fixture import Schedd
+
+# One slot that is not divided.
+STATIC = (
+    "NUM_SLOTS = 1\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = 100%\nSLOT_TYPE_1_PARTITIONABLE = false\n"
+)
 
 
 def fails(*_: object, **__: object) -> NoReturn:
@@ -101,6 +108,42 @@ def test_a_claim_that_fails_leaves_its_part_with_the_slot_it_was_cut_from(
         point.world.failures.clear()
 
     slots_stage.play(tmp_path, scenario, "", FakeStarter())
+
+
+@pytest.mark.parametrize("where", ["rank_of", "with_limits"])
+def test_a_claim_of_a_whole_slot_that_fails_leaves_the_slot_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    async def scenario(point: slots_stage.ExecutionPoint) -> None:
+        whole = point.service.machine.find("slot1")
+        assert whole is not None
+        monkeypatch.setattr(requests, where, fails)
+        for _ in range(2):
+            assert not (await point.claim(job())).accepted
+            assert (whole.job, whole.waiting_claim) == (None, None)
+            assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        monkeypatch.undo()
+        assert (await point.claim(job())).accepted
+        assert "The claim of slot1 failed" in point.world.failures[0]
+        point.world.failures.clear()
+
+    slots_stage.play(tmp_path, scenario, STATIC, FakeStarter())
+
+
+def test_a_claim_whose_grant_cannot_be_told_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(point: slots_stage.ExecutionPoint) -> None:
+        monkeypatch.setattr(Claiming, "reply", fails)
+        assert not (await point.claim(job())).accepted
+        monkeypatch.undo()
+        await asyncio.sleep(30)
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        assert (await point.claim(job())).accepted
+        assert not point.released
+        point.world.failures.clear()
+
+    slots_stage.play(tmp_path, scenario, STATIC, FakeStarter())
 
 
 def test_a_slot_whose_timers_fail_leaves_the_startd_its_own(

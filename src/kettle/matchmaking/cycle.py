@@ -136,6 +136,14 @@ class Rejection:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a fault of ours left out of a cycle: a request, or a slot. It is looked at no more."""
+
+    what: str
+    error: Exception
+
+
 @dataclass(slots=True)
 class Plan:
     """What a cycle decided, in the order in which it did."""
@@ -149,6 +157,8 @@ class Plan:
     candidate_slots: int = 0
     # Requests for which slots were looked for.
     considered: int = 0
+    # What could not be judged: neither matched nor rejected.
+    faults: list[Fault] = field(default_factory=list)
 
 
 class Cycle:
@@ -188,12 +198,8 @@ class Cycle:
         self._priorities = {name: each.priority for name, each in self.submitters.items()}
         # What each submitter may hold in all before it can take slots from others.
         self._fair: dict[str, float] = {}
-        offer = [slot for slot in slots if self._is_on_offer(slot)]
+        offer = [slot for slot in slots if self._look_at(slot)]
         self.plan.candidate_slots = len(offer)
-        for slot in offer:
-            self._describe_user(slot)
-            if settings.describe_neighbours:
-                self._describe_neighbours(slot)
         # Columns that are kept know nothing of neighbours.
         columns_of = None if settings.describe_neighbours else kept
         self._market = Market(slots, offer, settings.ranks, self._outranks, columns_of)
@@ -335,34 +341,60 @@ class Cycle:
         self, turn: Turn, submitter: Submitter, allowed: float, at_most: int | None
     ) -> None:
         """Serve requests as long as this turn's time, weight and number of matches last."""
-        given = 0
+        purse = _Purse(allowed, float("inf") if at_most is None else at_most)
         for request in submitter.pending():
             self._deep = None
-            while request.left > 0:
-                if at_most is not None and given >= at_most:
+            try:
+                if not self._serve_request(turn, submitter, request, purse):
                     return
-                time = turn.begin(request.schedd)
-                if time is not Time.LEFT:
-                    if time is Time.OVER:
-                        # Neither matched nor rejected: it is asked for in the next cycle again.
-                        request.left = 0
-                    break
-                full = self._full_limit(limits_text(request.ad))
-                if full is not None:
-                    self._reject(request, f"concurrency limit {full} reached")
-                    break
-                found = self._choose(submitter, request, allowed)
-                if found is None or isinstance(found, str):
-                    reason = found or self._market.candidates(request).reason.reason
-                    self._reject(request, reason)
-                    break
-                if isinstance(found, float):
-                    self.plan.limited.add(submitter.name)
-                    return
-                allowed -= self._give(submitter, request, found)
-                given += 1
+            except Exception as error:  # noqa: BLE001 - the plan tells it; it costs nobody else
+                request.left = 0
+                job = f"{request.cluster}.{request.proc} of {submitter.name}"
+                self.plan.faults.append(Fault(f"The matching of {job}", error))
+
+    def _serve_request(
+        self, turn: Turn, submitter: Submitter, request: Request, purse: _Purse
+    ) -> bool:
+        """Serve a request as long as the purse lasts; False if the submitter gets no more now."""
+        while request.left > 0:
+            if purse.matches <= 0:
+                return False
+            time = turn.begin(request.schedd)
+            if time is not Time.LEFT:
+                if time is Time.OVER:
+                    # Neither matched nor rejected: it is asked for in the next cycle again.
+                    request.left = 0
+                break
+            full = self._full_limit(limits_text(request.ad))
+            if full is not None:
+                self._reject(request, f"concurrency limit {full} reached")
+                break
+            found = self._choose(submitter, request, purse.weight)
+            if found is None or isinstance(found, str):
+                reason = found or self._market.candidates(request).reason.reason
+                self._reject(request, reason)
+                break
+            if isinstance(found, float):
+                self.plan.limited.add(submitter.name)
+                return False
+            purse.weight -= self._give(submitter, request, found)
+            purse.matches -= 1
+        return True
 
     # --- which slot ---------------------------------------------------------------------------
+
+    def _look_at(self, slot: Slot) -> bool:
+        """Tell whether a slot is on offer; policy expressions find in its ad what they may ask."""
+        try:
+            if not self._is_on_offer(slot):
+                return False
+            self._describe_user(slot)
+            if self.settings.describe_neighbours:
+                self._describe_neighbours(slot)
+        except Exception as error:  # noqa: BLE001 - the plan tells it; it costs nobody else
+            self.plan.faults.append(Fault(f"The look at {slot.name}", error))
+            return False
+        return True
 
     def _is_on_offer(self, slot: Slot) -> bool:
         if not slot.claim_ids and not slot.ad.boolean("Offline"):
@@ -459,19 +491,22 @@ class Cycle:
         aside = []
         obstacle: float | str | None = None
         chosen: _Choice | None = None
-        while (candidate := market.top(found, request)) is not None:
-            choice = self._price(candidate, request)
-            problem = self._problem(submitter, request, choice, allowed)
-            if problem is None:
-                chosen = choice
-                break
-            if isinstance(problem, float) and isinstance(obstacle, float):
-                obstacle = min(obstacle, problem)
-            elif isinstance(problem, float) or obstacle is None:
-                obstacle = problem
-            aside.append(heapq.heappop(found.heap))
-        for entry in aside:
-            heapq.heappush(found.heap, entry)
+        try:
+            while (candidate := market.top(found, request)) is not None:
+                choice = self._price(candidate, request)
+                problem = self._problem(submitter, request, choice, allowed)
+                if problem is None:
+                    chosen = choice
+                    break
+                if isinstance(problem, float) and isinstance(obstacle, float):
+                    obstacle = min(obstacle, problem)
+                elif isinstance(problem, float) or obstacle is None:
+                    obstacle = problem
+                aside.append(heapq.heappop(found.heap))
+        finally:
+            # Others may ask for the same.
+            for entry in aside:
+                heapq.heappush(found.heap, entry)
         if chosen is None and isinstance(obstacle, float) and not self._somebody_may_go:
             found.too_dear = (obstacle, market.changes)
         return chosen if chosen is not None else obstacle
@@ -588,6 +623,14 @@ class Cycle:
     def _reject(self, request: Request, reason: str) -> None:
         self.plan.rejections.append(Rejection(request, reason))
         request.left = 0
+
+
+@dataclass(slots=True)
+class _Purse:
+    """What a submitter may still have in a turn: weight, and a number of matches."""
+
+    weight: float
+    matches: float
 
 
 @dataclass(frozen=True, slots=True)

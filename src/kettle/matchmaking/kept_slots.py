@@ -91,13 +91,15 @@ class KeptSlots:
         self._of_ads: dict[int, _Kept] = {}
         self._columns: Columns | None = None
         self._use_weights = True
+        # What was wrong with ads that the last table left out because of that.
+        self.faults: list[Exception] = []
         # Rows of ads that say nothing but this, None where it is no values; from one table alone.
         self._alike: dict[_Texts, Slot | None] = {}
 
     def table(self, ads: Iterable[ClassAd], *, use_weights: bool = True) -> SlotTable:
         """Return the table of these ads; the one returned before must not be used any more.
 
-        Slots without a name and second ads of one name are left out.
+        Slots without a name, second ads of one name, and `faults` are left out.
         """
         if use_weights != self._use_weights:
             self.forget()
@@ -133,12 +135,16 @@ class KeptSlots:
     def _find(self, ads: Iterable[ClassAd]) -> dict[_Key, _Kept]:
         found: dict[_Key, _Kept] = {}
         known = self._of_ads
+        self.faults = []
         for ad in ads:
-            kept = known.get(id(ad)) or self._read_plain(ad)
-            key = slot_key(ad) if kept is None else kept.key
-            if not key[0] or key in found:
-                continue
-            found[key] = kept or _Kept.read(key, ad, use_weights=self._use_weights)
+            try:
+                kept = known.get(id(ad)) or self._read_plain(ad)
+                key = slot_key(ad) if kept is None else kept.key
+                if not key[0] or key in found:
+                    continue
+                found[key] = kept or _Kept.read(key, ad, use_weights=self._use_weights)
+            except Exception as error:  # noqa: BLE001 - one slot's ad costs no other its place
+                self.faults.append(error)
         self._alike.clear()
         return found
 

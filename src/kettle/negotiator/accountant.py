@@ -263,16 +263,22 @@ class Accountant:
             customer.weighted_uncharged += holding.weight * used
         self._sum_tree()
 
-    def observe(self, slots: Iterable[ClassAd], now: int, *, set_ahead: int = 0) -> None:
+    def observe(self, slots: Iterable[ClassAd], now: int, *, set_ahead: int = 0) -> list[Exception]:
         """Bring the books in line with what the slot ads say about who holds them.
 
         What is charged follows the ads and not what was matched: a match may have been refused,
         and a claim is reused without asking. Ads have dates of the wall clock, which was set ahead
-        of the steady one by so many seconds.
+        of the steady one by so many seconds. Return what is wrong with ads that cannot be read:
+        nobody is charged for those slots.
         """
         seen: dict[str, Holding] = {}
+        faults: list[Exception] = []
         for ad in slots:
-            holding = self._read_holding(ad, now, set_ahead)
+            try:
+                holding = self._read_holding(ad, now, set_ahead)
+            except Exception as error:  # noqa: BLE001 - it is returned
+                faults.append(error)
+                continue
             if holding is not None:
                 seen[holding.name] = holding
         for name, known in list(self.holdings.items()):
@@ -284,6 +290,7 @@ class Accountant:
                 # Not earlier than the last update: until then its former holder was charged.
                 since = max(found.since, self.last_update_at)
                 self.add_match(found.user, name, found.weight, since, found.limits)
+        return faults
 
     def _read_holding(self, slot: ClassAd, now: int, set_ahead: int) -> Holding | None:
         """Return who holds a slot since when, by its ad; None if nobody does."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
@@ -195,12 +196,14 @@ class NegotiatorService:
                 f"WARNING: ignoring {len(pool.unnameable)} submitter ads with invalid names, "
                 f"such as {pool.unnameable[0][:_SHOWN_NAME]!r}: a name has no blanks"
             )
+        _tell(pool.faults, "The look at an ad")
         insert_match_expressions(pool.slots, self.settings.match_expressions)
         self.books.observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
             table = self._slots.table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
+            _tell(self._slots.faults, "The look at a slot's ad")
             table.total_weight = weigh_pool(table, self.settings)
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
@@ -304,6 +307,8 @@ class NegotiatorService:
             clock=self.runtime.clock.steady,
         )
         plan = cycle.run()
+        for fault in plan.faults:
+            _tell([fault.error], fault.what)
         self._wanting = bool(plan.rejections or plan.limited or cycle_round.time.cut_short)
         self.books.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
         self._take_facts(cycle, table)
@@ -410,3 +415,10 @@ class NegotiatorService:
         self.recent.settle(None, began)
         await self.books.save()
         self._books_pause = (self.runtime.clock.steady() - began) / BOOKKEEPING_SHARE
+
+
+def _tell(faults: Iterable[Exception], what: str) -> None:
+    """Report what cost one ad, or one request, its part in a cycle, and nobody else his."""
+    for fault in faults:
+        with tasks.reported(what):
+            raise fault

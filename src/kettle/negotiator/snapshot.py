@@ -58,26 +58,35 @@ class Pool:
     running: int = 0
     # Names of submitters that the books cannot have; nothing is matched for them.
     unnameable: list[str] = field(default_factory=list)
+    # What was wrong with ads that are left out because of that.
+    faults: list[Exception] = field(default_factory=list)
 
 
 def sort_ads(ads: Iterable[ClassAd], settings: NegotiatorSettings) -> Pool:
     """Sort what was fetched into slots and submitters that have something to ask for."""
     pool = Pool()
     for ad in ads:
-        kind = ad.string("MyType")
-        if kind == "Machine":
-            if _allowed(settings.slot_constraint, ad):
-                pool.slots.append(ad)
-        elif kind == "Submitter" and _allowed(settings.submitter_constraint, ad):
-            found = read_submitter(ad)
-            if found is not None and not is_key(found.name):
-                pool.unnameable.append(found.name)
-            elif found is not None:
-                pool.running += ad.integer("RunningJobs") or 0
-                if found.idle_jobs > 0:
-                    pool.submitters.append(found)
+        try:
+            _sort_in(pool, ad, settings)
+        except Exception as error:  # noqa: BLE001 - one daemon's ad costs no other its place
+            pool.faults.append(error)
     pool.submitters.sort(key=lambda each: (each.name, each.schedd_name, each.schedd_address))
     return pool
+
+
+def _sort_in(pool: Pool, ad: ClassAd, settings: NegotiatorSettings) -> None:
+    kind = ad.string("MyType")
+    if kind == "Machine":
+        if _allowed(settings.slot_constraint, ad):
+            pool.slots.append(ad)
+    elif kind == "Submitter" and _allowed(settings.submitter_constraint, ad):
+        found = read_submitter(ad)
+        if found is not None and not is_key(found.name):
+            pool.unnameable.append(found.name)
+        elif found is not None:
+            pool.running += ad.integer("RunningJobs") or 0
+            if found.idle_jobs > 0:
+                pool.submitters.append(found)
 
 
 def insert_match_expressions(slots: Iterable[ClassAd], wanted: Mapping[str, str | None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.matchmaking import candidates
+from kettle.matchmaking import candidates, kept_slots
 from kettle.matchmaking.columns import Columns
 from kettle.matchmaking.cycle import Cycle
 from kettle.matchmaking.kept_slots import KeptSlots
@@ -73,3 +73,20 @@ def test_a_row_is_read_again_only_if_its_ad_is_another_one() -> None:
         True, False, False, True,
     ]  # fmt: skip
     assert after[2].weight == 3
+
+
+def test_an_ad_that_cannot_be_read_is_left_out_and_the_others_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = kept_slots.read_slot
+
+    def fails(key: tuple[str, str], *arguments: object, **named: object) -> object:
+        if key[0] == "odd":
+            raise OverflowError("nobody thought of it")
+        return read(key, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kept_slots, "read_slot", fails)
+    slots = KeptSlots()
+    table = slots.table([slot("a"), slot("odd", SlotWeight="=Cpus + 1"), slot("b")])
+    assert [row.name for row in table] == ["a", "b"]
+    assert [type(each) for each in slots.faults] == [OverflowError]

@@ -6,6 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.fair_share import PrioritySettings
+from kettle.negotiator import accountant as accountant_module
 from kettle.negotiator.accountant import Accountant
 from kettle.records import accounting_log
 
@@ -195,3 +196,20 @@ def test_a_suspended_job_is_charged_unless_it_is_discounted() -> None:
         accountant = Accountant(discount_suspended=discount)
         accountant.observe([suspended, busy], 100)
         assert accountant.weight_in_use("a@d") == weight
+
+
+def test_a_slot_that_cannot_be_read_leaves_the_others_their_holders(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name_of = accountant_module.holding_name
+
+    def fails(ad: ClassAd) -> str:
+        if ad.string("Name") == "odd@h":
+            raise OverflowError("nobody thought of it")
+        return name_of(ad)
+
+    monkeypatch.setattr(accountant_module, "holding_name", fails)
+    accountant = books()
+    faults = accountant.observe([claimed("odd@h", "u@d"), claimed("slot1@h", "v@d")], 1000)
+    assert [type(each) for each in faults] == [OverflowError]
+    assert accountant.weight_in_use("v@d") == 1.0

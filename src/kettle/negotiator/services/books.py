@@ -18,6 +18,7 @@ from kettle.negotiator.settings import NegotiatorSettings
 from kettle.negotiator.taken_back import Change
 from kettle.negotiator.written_books import WrittenBooks
 from kettle.records.accounting_log import AccountingTable
+from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.storage.durable import DurableFile
@@ -120,7 +121,9 @@ class Books:
         self._observed_at = clock.steady()
         now = int(self._observed_at)
         self.accountant.age(now)
-        self.accountant.observe(slots, now, set_ahead=set_ahead(clock))
+        for fault in self.accountant.observe(slots, now, set_ahead=set_ahead(clock)):
+            with tasks.reported("The books' look at a slot"):
+                raise fault
 
     async def refresh(self, *, older_than: float) -> None:
         """Look at the claimed slots, unless that was done less than so many seconds ago.

@@ -18,6 +18,7 @@ from kettle.matchmaking.time_limits import TimeBook
 from kettle.matchmaking.unreachable import Unreachable
 from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
 from kettle.negotiator.snapshot import SubmitterAd
+from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
@@ -133,7 +134,9 @@ class Schedds:
                     harvest.all_of_them = False
                     continue
                 harvest.all_of_them = fetched.all_of_them
-                harvest.requests = [self._parse(ad, harvest.submitter) for ad in fetched.ads]
+                for ad in fetched.ads:
+                    with tasks.reported(f"The reading of a request of {harvest.submitter.name}"):
+                        harvest.requests.append(self._parse(ad, harvest.submitter))
                 if link.open_for is not None and len(submitters) > 1:
                     await self._end(link)
             self._unreachable.on_answered(address)
@@ -144,6 +147,12 @@ class Schedds:
             self._runtime.log.problem(
                 f"Failed to get requests of {len(submitters)} submitters from {address}: {error}"
             )
+            for harvest in harvests:
+                harvest.failed = not harvest.requests
+        except Exception:
+            self._drop(link)
+            with tasks.reported(f"The asking of {address}"):
+                raise
             for harvest in harvests:
                 harvest.failed = not harvest.requests
         return harvests
@@ -277,6 +286,10 @@ class Schedds:
         except (KettleError, OSError) as error:
             self._drop(link)
             self._runtime.log.problem(f"Failed to tell {address} about its matches: {error}")
+        except Exception:
+            self._drop(link)
+            with tasks.reported(f"The telling of {address}"):
+                raise
         return [
             match
             for harvest in todo

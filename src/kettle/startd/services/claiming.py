@@ -28,6 +28,9 @@ from kettle.wire.security.claim_id import ClaimId
 # Limit: dynamic slots one request may ask for.
 _MOST_DYNAMIC = 1000
 
+# States in which a whole slot is given to who asks.
+_TO_BE_HAD = frozenset(("Unclaimed", "Matched", "Backfill"))
+
 
 class Claiming:
     """Gives slots to schedds, and takes them back."""
@@ -137,13 +140,31 @@ class Claiming:
     def _claim_whole(
         self, record: SlotRecord, request: messages.RequestClaim, holder: Holder
     ) -> messages.RequestClaimReply:
-        if record.slot.phase.state not in {"Unclaimed", "Matched", "Backfill"}:
+        if record.slot.phase.state not in _TO_BE_HAD:
             return self.refuse(f"the slot is {record.slot.phase.state}", request)
-        ad = self._match(record, request.request)
-        if ad is None:
-            return self.refuse("slot and job do not match", request)
-        self._accept(record, request.request, holder, ad)
-        return self.reply(request, [record], None)
+        with tasks.reported(f"The claim of {record.short_name}"):
+            ad = self._match(record, request.request)
+            if ad is None:
+                return self.refuse("slot and job do not match", request)
+            self._accept(record, request.request, holder, ad)
+            return self.reply(request, [record], None)
+        self._undo(record)
+        return self.refuse("the claim failed", request)
+
+    def _undo(self, record: SlotRecord) -> None:
+        """Let a slot be as it was before a claim that failed."""
+        startd = self._startd
+        if record.slot.phase.state not in _TO_BE_HAD:
+            # Its schedd is told that it has not got it.
+            assert record.claim is not None
+            holder = record.claim.holder._replace(schedd_address="")
+            startd.machine.set_claim(record, record.claim._replace(holder=holder))
+            startd.apply(record, ev.ClaimReleased())
+            return
+        record.job = None
+        record.waiting_claim = None
+        if record.claim is None or record.claim.phase is not ClaimPhase.OFFERED:
+            startd.offer(record)
 
     def _claim_part(
         self, parent: SlotRecord, request: messages.RequestClaim, holder: Holder
