@@ -29,6 +29,8 @@ MOST_STEPS: Final = 100_000
 # Limit: CPU seconds that the patterns of one evaluation may take together, as far as the process
 # bounds them at all (`functions/regex.py`).
 PATTERN_SECONDS: Final = 0.25
+# Limit: steps, a few nanoseconds each, of the patterns that are not timed one by one.
+PATTERN_STEPS: Final = 10_000_000
 
 
 class SpentError(ArithmeticError):
@@ -66,6 +68,7 @@ class State:
         "context",
         "left",
         "pattern_seconds",
+        "pattern_steps",
         "right",
         "root",
         "steps",
@@ -88,6 +91,7 @@ class State:
         self.active: Final[set[tuple[int, int]]] = set()
         self.steps = 0
         self.pattern_seconds = PATTERN_SECONDS
+        self.pattern_steps = PATTERN_STEPS
 
     def charge(self, size: int) -> bool:
         """Count what is read or put together, in bytes; False if it is too much of one evaluation.

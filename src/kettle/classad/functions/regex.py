@@ -15,13 +15,13 @@ from typing import Final, Protocol, TypeVar
 from kettle.classad.context import AMBIENT
 from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
-from kettle.classad.state import PATTERN_SECONDS, State
+from kettle.classad.state import PATTERN_SECONDS, PATTERN_STEPS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.pattern_shape import shape_of
 from kettle.perl_patterns import compile_perl
 from kettle.remembered import Allowance, Answers, Memory
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
-_CHOICES: Final = re.compile(rb"[|(*+?{\\]")
 _GROUP: Final = re.compile(rb"\\([0-9])")
 # Limit: a pattern longer than this is ERROR.
 _MAX_PATTERN: Final = 65_536
@@ -29,13 +29,16 @@ _MAX_PATTERN: Final = 65_536
 # remembered: an expression is evaluated for thousands of slots.
 _LARGEST_COMPILED: Final = 1280 * 1024
 # Limit: the bytes of the compiled patterns that are remembered, of those among them of which it is
-# known whether they may backtrack, and of what is known of those that are too slow.
+# known how long they may take, and of what is known of those that are too slow.
 _MOST_COMPILED: Final = 6 * 1024 * 1024
 _MOST_JUDGED: Final = 1024 * 1024
 _MOST_SLOW: Final = 512 * 1024
 _SLOW_BYTES: Final = 300
 # What Python keeps of a group that has a name.
 _NAME_BYTES: Final = 200
+# Limit: steps of a search, a few nanoseconds each, that is not timed: to set the timer takes longer
+# than what most patterns do.
+_UNTIMED_STEPS: Final = 500_000
 # Texts from this many bytes on are long ones.
 _LONG_TEXT: Final = 4096
 # What a match counts as beside what it becomes.
@@ -48,15 +51,18 @@ class Purse(Protocol):
     """What the patterns of one question draw their time from; the state of an evaluation is one."""
 
     pattern_seconds: float
+    # What those that are not timed may still do.
+    pattern_steps: int
 
 
 class _OwnPurse:
     """The time of patterns that belong to no evaluation."""
 
-    __slots__ = ("pattern_seconds",)
+    __slots__ = ("pattern_seconds", "pattern_steps")
 
     def __init__(self) -> None:
         self.pattern_seconds = PATTERN_SECONDS
+        self.pattern_steps = PATTERN_STEPS
 
 
 def compile_pattern(
@@ -172,17 +178,24 @@ def set_bound(bound: Bound) -> None:
     _SEARCHING.bounded = bound
 
 
-def _can_backtrack(pattern: re.Pattern[bytes]) -> bool:
-    """Tell whether there is anything in the pattern that can match in more than one way."""
-    return _CHOICES.search(pattern.pattern) is not None
+_shapes: Final = Answers(shape_of, _MOST_JUDGED, _pattern_bytes)
 
 
-_may_backtrack: Final = Answers(_can_backtrack, _MOST_JUDGED, _pattern_bytes)
+def _is_quick(purse: Purse, pattern: re.Pattern[bytes], length: int) -> bool:
+    """Tell whether a search cannot take long enough to be timed, and count what it may take."""
+    shape = _shapes[pattern]
+    if shape is None:
+        return False
+    steps = shape.factor * length**shape.degree
+    if steps > _UNTIMED_STEPS:
+        return False
+    purse.pattern_steps -= steps
+    return purse.pattern_steps >= 0
 
 
 def _search(purse: Purse, pattern: re.Pattern[bytes], raw: bytes) -> re.Match[bytes] | None:
     """Search; TimeoutError where that takes too long, from then on at once."""
-    if len(raw) < _LONG_TEXT and not _may_backtrack[pattern]:
+    if _is_quick(purse, pattern, len(raw)):
         return pattern.search(raw)
     return _bounded(purse, pattern, _kind("one", len(raw)), lambda: pattern.search(raw))
 
@@ -304,6 +317,8 @@ def substitute(state: State, pattern: str, text: str, template: str, options: st
     if compiled is None:
         return ERROR
     raw, form = _bytes(text), _bytes(template)
+    if _is_quick(state, compiled, len(raw)):
+        return _substituted(state, compiled, raw, form, options)
     return _bounded(
         state,
         compiled,
