@@ -13,6 +13,7 @@ in it that is not known here has no bound.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -75,7 +76,10 @@ def shape_of(pattern: re.Pattern[bytes]) -> Shape | None:
     if _parser is None or len(pattern.pattern) > _LONGEST or pattern.flags & re.LOCALE:
         return None
     try:
-        tree = _parser.parse(pattern.pattern, pattern.flags)
+        with warnings.catch_warnings():
+            # As in `perl_patterns`: what some day may be read otherwise.
+            warnings.simplefilter("ignore", FutureWarning)
+            tree = _parser.parse(pattern.pattern, pattern.flags)
         rest = _before(tree, _Rest(0, empty=True, sure=True, degree=0, factor=1))
     except (_UnboundedError, re.error, RecursionError, OverflowError):
         return None

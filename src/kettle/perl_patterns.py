@@ -15,6 +15,8 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Final
 
+from kettle.look_behind import by_width
+
 _SPACES: Final = b" \t\n\x0b\f\r"
 _HORIZONTAL: Final = rb"\t \xa0"
 _VERTICAL: Final = rb"\n\x0b\f\r\x85"
@@ -103,11 +105,11 @@ def compile_perl(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
 
     `flags` are Python's.
     """
-    if _FOREIGN.search(pattern):
-        pattern = translate(pattern, verbose=bool(flags & re.VERBOSE))
     with warnings.catch_warnings():
         # What some day may be read otherwise is read as it is now.
         warnings.simplefilter("ignore", FutureWarning)
+        if _FOREIGN.search(pattern):
+            pattern = translate(pattern, verbose=bool(flags & re.VERBOSE))
         return re.compile(pattern, flags)
 
 
@@ -115,13 +117,17 @@ def compile_perl(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
 class _Level:
     """A group that is open: the options that hold from their place on, up to its end.
 
-    `number` is that of a group that is remembered, else 0; `behind` how a look behind begins.
+    `number` is that of a group that is remembered, else 0; `behind` how a look behind begins, and
+    `branches` where in what was written each of its branches does; `around` whether blanks mean
+    nothing around it.
     """
 
     verbose: bool
     options: list[bytes] = field(default_factory=list)
     number: int = 0
     behind: bytes = b""
+    branches: list[int] = field(default_factory=list)
+    around: bool = False
 
 
 @dataclass(slots=True)
@@ -162,7 +168,9 @@ def translate(pattern: bytes, *, verbose: bool = False) -> bytes:
             position = _brace(pattern, position, out)
         elif char == b"|":
             # Options hold in the branches that follow, too.
-            out += [b")" * len(level.options), _next_branch(level), *level.options]
+            out.append(b")" * len(level.options) + (b"" if level.behind else b"|"))
+            level.branches.append(len(out))
+            out += level.options
             position += 1
         elif char == b")":
             _close(levels, out)
@@ -205,16 +213,24 @@ def _count_groups(pattern: bytes) -> int:
 def _close(levels: list[_Level], out: list[bytes]) -> None:
     """Close the innermost group, with the options that stood alone in it."""
     level = levels[-1]
-    out.append(b")" * len(level.options) + (b"))" if level.behind else b")"))
+    out.append(b")" * len(level.options))
+    if level.behind:
+        _write_behind(level, out)
+    out.append(b")")
     if len(levels) > 1:
         levels.pop()
 
 
-def _next_branch(level: _Level) -> bytes:
-    """Return what stands between two branches; each of a look behind is one of its own."""
-    if not level.behind:
-        return b"|"
-    return (b")|" if level.behind.endswith(b"=") else b")") + level.behind
+def _write_behind(level: _Level, out: list[bytes]) -> None:
+    """Put a look behind in the place of what it looks at: one for each width there can be."""
+    ends = [*level.branches[1:], len(out)]
+    looks = [
+        level.behind + text + b")"
+        for begin, end in zip(level.branches, ends, strict=True)
+        for text in by_width(b"".join(out[begin:end]), verbose=level.around)
+    ]
+    # All of them have to fail if it is one for what is not there.
+    out[level.branches[0] :] = [(b"|" if level.behind.endswith(b"=") else b"").join(looks)]
 
 
 def _matched_end(what: re.Pattern[bytes], pattern: bytes, position: int) -> int:
@@ -267,7 +283,9 @@ def _open_group(pattern: bytes, position: int, out: list[bytes], groups: _Groups
     behind = _BEHIND.match(pattern, position)
     if behind is not None:
         levels[-1].behind = behind[0]
-        out.append(b"(?:" + behind[0])
+        levels[-1].around = level.verbose
+        out.append(b"(?:")
+        levels[-1].branches.append(len(out))
         return behind.end()
     if _CAPTURE.match(pattern, position):
         groups.opened += 1

@@ -1,6 +1,7 @@
 """Patterns mean what HTCondor 25.14.1's regexps() makes of them: recorded, with its classad2.
 
-Of `{,2}` the recordings are those of its classad_eval, whose library is newer than classad2's.
+Of `{,2}` and of looks behind at what is not always equally long the recordings are those of its
+classad_eval, whose library is newer than classad2's.
 """
 
 from __future__ import annotations
@@ -48,6 +49,57 @@ def test_patterns_match_what_they_match_there(
 def test_what_is_no_pattern_says_why(pattern: bytes, why: str) -> None:
     with pytest.raises(re.error, match=re.escape(why)):
         compile_perl(pattern)
+
+
+# What 25.14.1's classad_eval answers: its library looks behind at up to 255 bytes.
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("(?<=a{1,3})b", "aab", "b"),
+        ("(?<=a?)b", "b", "b"),
+        ("(?<!a{1,3})b", "ab", None),
+        ("(?<!a{1,3})b", "cb", "b"),
+        ("(?<=a{2,3})b", "ab", None),
+        ("(?<=a{,2})b", "aab", "b"),
+        ("(?<=a{0,2}c?)b", "aacb", "b"),
+        ("(?<=(?:ab){1,3})c", "ababc", "c"),
+        ("(?<=(?:a|bc){1,2})d", "abcd", "d"),
+        ("(?<=.{1,3}x)b", "qqxb", "b"),
+        ("(?<=^a?)b", "ab", "b"),
+        (r"(?<=\R)b", "ab", None),
+        (r"(?<=\bfoo.{0,5})bar", "foo12bar", "bar"),
+        ("(?<=(?i:a|bc))D", "BCd", None),
+        ("(?<=(?i:a|bc))d", "BCd", "d"),
+        ("(?<=a(?<=ba|a{1,2}))d", "aad", "d"),
+        ("(?<=a{1,255})b", "aab", "b"),
+        ("(?<=[^x-z]{1,2}|x)b", "yxb", "b"),
+        ("(?x)(?<= a b? )c", "abc", "c"),
+    ],
+)
+def test_a_look_behind_sees_what_is_not_always_equally_long(
+    pattern: str, text: str, found: str | None
+) -> None:
+    match = compile_perl(pattern.encode()).search(text.encode())
+    assert (None if match is None else match[0].decode()) == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (b"(?<=a+)b", "branch too long"),
+        (b"(?<=a*?)b", "branch too long"),
+        (b"(?<=a{1,256})b", "branch too long"),
+        # Limit: it would be a group for each of its widths. The real one takes it.
+        (b"(?<=(a|bc))d", "nothing like it"),
+        (b"(?<=" + b"(?:|)" * 60 + b"a?)b", "too much"),
+        (b"(?<=" + b"(?:a|bc)?" * 60 + b")b", "too much"),
+    ],
+)
+def test_a_look_behind_has_an_end(pattern: bytes, why: str) -> None:
+    began = time.process_time()
+    with pytest.raises(re.error, match=why):
+        compile_perl(pattern)
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.filterwarnings("error")
