@@ -8,6 +8,7 @@ return False.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import signal
@@ -17,6 +18,9 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
 _SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)
+_SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 0)
+_AT_FDCWD = -100
+_RENAME_NOREPLACE = 1
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
 
 # PyDLL keeps the interpreter lock during the call: a fork must not let another thread in between.
@@ -52,6 +56,23 @@ def set_thread_euid(uid: int) -> None:
     """
     unchanged = ctypes.c_long(-1)
     result = _libc.syscall(ctypes.c_long(_SYS_SETRESUID), unchanged, ctypes.c_long(uid), unchanged)
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def rename_new(source: str, target: str) -> None:
+    """Give a file a name that nothing has, in one step.
+
+    Raises OSError: EEXIST where something has it, EINVAL or ENOSYS where the file system, or the
+    kernel, has no such call.
+    """
+    if not sys.platform.startswith("linux") or not _SYS_RENAMEAT2:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    result = _libc.syscall(
+        ctypes.c_long(_SYS_RENAMEAT2), _AT_FDCWD, os.fsencode(source), _AT_FDCWD,
+        os.fsencode(target), _RENAME_NOREPLACE,
+    )  # fmt: skip
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -45,6 +45,7 @@ LATE = (
     ("kettle.runtime.renewal", "kettle.config.declared"),
     ("kettle.runtime.storage.event_log_tail", "kettle.records.event_forms"),
     ("kettle.runtime.storage.event_logs", "kettle.records.event_forms"),
+    ("kettle.runtime.storage.files", "kettle.runtime.process.kernel"),
     ("kettle.runtime.storage.files", "kettle.runtime.process.privileges"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.disk"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.durable"),

@@ -173,14 +173,27 @@ class ForkedSnapshots:
             tasks.report(f"A child that answered a query ended with status {child.status}")
 
 
-# Whether this process is such a child.
+# Whether this process is such a child, and of whom.
 _is_child = False
+_parent = 0
 
 
 def note_progress() -> None:
     """Say, in work that `run` has done, that it goes on: only work that stands still is ended."""
     if _is_child:
         signal.alarm(LIFE_SECONDS)
+
+
+def stay_with_parent() -> None:
+    """End with the daemon also from now on, in work that `run` does.
+
+    With the account that a process works as the kernel forgets whose death ends it, and a schedd
+    that begins anew could not know that the one before is still at work.
+    """
+    if _is_child:
+        kernel.die_with_parent()
+        if os.getppid() != _parent:
+            os._exit(1)
 
 
 def _fork(be_child: Callable[[], NoReturn]) -> int:
@@ -212,8 +225,8 @@ def _settle(parent: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         os._exit(1)
-    global _is_child
-    _is_child = True
+    global _is_child, _parent
+    _is_child, _parent = True, parent
     note_progress()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 

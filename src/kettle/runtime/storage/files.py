@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 # What it says that may be mended later.
 PASSING = FULL | {errno.EIO, errno.EROFS}
+# What a file system says that has no hard links, or no more of them, and one that cannot rename
+# without replacing.
+_NO_LINKS = frozenset(
+    (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EINVAL)
+)
+_NO_NEW_NAMES = frozenset((errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP))
 # Limit: what is read in one piece when the caller names no bound.
 READ_LIMIT = 256 * 1024 * 1024
 # What is held at once of a file that is read piece by piece.
@@ -230,10 +236,10 @@ class Files:
     def create(self, path: str, pieces: Iterable[bytes], *, aside: str, mode: int = 0o644) -> None:
         """Write a file where there is none, durably and in one step; StorageError if not.
 
-        It is gathered `aside`, in the same folder, and a part of it is nowhere else, whoever is
-        killed meanwhile. NotMade if it was not there at any time (EEXIST: there is something of
-        its name already). For a folder that somebody else can write into: nothing there is
-        replaced, or followed.
+        It is gathered `aside`, in the same folder and locked (`flock`), and a part of it is nowhere
+        else, whoever is killed meanwhile. NotMade if it was not there at any time (EEXIST: there is
+        something of its name already). For a folder that somebody else can write into: nothing
+        there is replaced, or followed.
         """
         try:
             if os.path.lexists(path):
@@ -241,11 +247,13 @@ class Files:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(aside, flags, mode)
             try:
+                _lock(fd)
                 _write_durably(fd, pieces)
-                # Unlike a rename this replaces nothing.
-                os.link(aside, path, follow_symlinks=False)
+                _give_name(aside, path)
             finally:
-                os.unlink(aside)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(aside)
+                os.close(fd)
         except OSError as error:
             if not os.path.lexists(path) or error.errno == errno.EEXIST:
                 said = f"cannot make {path}: {error.strerror}"
@@ -377,12 +385,51 @@ def _write_whole(fd: int, data: bytes) -> None:
 
 
 def _write_durably(fd: int, pieces: Iterable[bytes]) -> None:
-    """Write a new file, sync it and close it; OSError."""
+    """Write a new file and sync it; OSError."""
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(fd, view) :]
+    os.fsync(fd)
+
+
+def _lock(fd: int) -> None:
+    """Show others that a file is being written, where there are locks."""
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _give_name(aside: str, path: str) -> None:
+    """Give a file a name that nothing has; OSError, EEXIST where something has it.
+
+    Whoever is killed meanwhile leaves nothing of that name, all of the file, or a `placeholder`.
+    """
+    from kettle.runtime.process import kernel
+
     try:
-        for piece in pieces:
-            view = memoryview(piece)
-            while view:
-                view = view[os.write(fd, view) :]
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        os.link(aside, path, follow_symlinks=False)
+        return
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    try:
+        kernel.rename_new(aside, path)
+        return
+    except OSError as error:
+        if error.errno not in _NO_NEW_NAMES:
+            raise
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
+    try:
+        # What it replaces is ours.
+        os.rename(aside, path)
+    except OSError:
+        os.unlink(path)
+        raise
+
+
+def is_placeholder(facts: os.stat_result) -> bool:
+    """Tell whether a file is one that `Files.create` holds a name with, and nothing more."""
+    mode = facts.st_mode
+    return stat.S_ISREG(mode) and not stat.S_IMODE(mode) and not facts.st_size

@@ -16,6 +16,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.errors import NotFoundError, RefusedError, RemoteProtocolError
+from kettle.patterns import late_pattern
 from kettle.policy.attribute_protection import (
     EXPORT_UNDER_WAY,
 )
@@ -35,13 +36,15 @@ from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.queue.transaction import Transaction
 
 LOG_NAME = "job_queue.log"
+# Where logs are gathered, `NewLog.aside`; without a number as an earlier version had it.
+_GATHERED = late_pattern(r"job_queue\.log\.(\d{1,18})(?:\.(\d{1,18}))?\.new")
 MANAGER = "Lumberjack"
 # What stands for the spool of the other manager until whoever starts it writes the true one.
 NO_SPOOL = "##"
 _STAYS = "LeaveJobInQueue"
 
-# The number of a log that was never written anew.
-_FIRST_NUMBER = 1
+# Numbers of logs that replaced each other: as many a series has, and no other schedd's has them.
+SERIES = 1 << 20
 # What of a job's ad the other manager is not given, in lower case.
 _NOT_GIVEN = frozenset(
     name.lower() for name in (_STAYS, "Managed", "ManagedManager", EXPORT_UNDER_WAY)
@@ -161,7 +164,7 @@ def render_log(
                 texts = [(name, folder if name == "Iwd" else text) for name, text in _texts(job.ad)]
                 yield key_of(*job.id), "Job", "Machine", texts
 
-    return queue_log.encode_snapshot(_FIRST_NUMBER, log.born, ads())
+    return queue_log.encode_snapshot(log.number, log.born, ads())
 
 
 def _texts(ad: ClassAd) -> list[tuple[str, str]]:
@@ -174,33 +177,44 @@ def _is_of_factory(name: str) -> bool:
 
 
 class NewLog(NamedTuple):
-    """The log of an export: where it is to be, and when it was born, by which it is known again.
+    """The log of an export: where it is to be, and by what it is known again.
 
-    No two of one schedd are born together.
+    No two of one schedd are born together, and each schedd begins with another number.
+
+    Compat: the first number of the reference's is 1, of all of them
+    (test_of_two_schedds_exports_in_one_second_none_is_taken_for_the_other).
     """
 
     path: str
     born: int
+    number: int = 1
 
     @property
     def head(self) -> str:
         """Its first line."""
-        return queue_log.encode_sequence(_FIRST_NUMBER, self.born).rstrip("\n")
+        return queue_log.encode_sequence(self.number, self.born).rstrip("\n")
 
     @property
     def aside(self) -> str:
         """Where it is gathered: no user would give a file of his that name."""
-        return f"{self.path}.{self.born}.new"
+        return f"{self.path}.{self.born}.{self.number}.new"
+
+    @classmethod
+    def gathered(cls, name: str) -> NewLog | None:
+        """Return the log that is gathered in a file of this name, None if none is."""
+        found = _GATHERED.fullmatch(name)
+        return cls(LOG_NAME, int(found[1]), int(found[2] or 1)) if found is not None else None
 
     @classmethod
     def of_note(cls, note: str) -> NewLog:
         """Return what a note says."""
-        born, _, path = note.partition("|")
-        return cls(path, read_count(born) or 0)
+        birth, _, path = note.partition("|")
+        born, _, number = birth.partition(".")
+        return cls(path, read_count(born) or 0, read_count(number) or 1)
 
     def note(self) -> str:
         """Return what the jobs' ads say of it until it is known whether it came to be."""
-        return f"{self.born}|{self.path}"
+        return f"{self.born}.{self.number}|{self.path}"
 
 
 def mark(
@@ -271,7 +285,8 @@ def find_under_way(queue: JobQueue) -> dict[tuple[str, NewLog], list[Job]]:
 def unmark(queue: JobQueue, chosen: Chosen) -> Generator[Transaction, None, None]:
     """Yield transactions that take the marks away; each is to be committed before the next.
 
-    Jobs without a mark are left as they are, and not counted any more. RefusedError, before the
+    Jobs without a mark are left as they are, and not counted any more; some may be gone meanwhile.
+    RefusedError, before the
     first, for jobs whose log may still be written: nobody else could take it back then.
     """
     for slice_ in _slices(chosen):
@@ -282,6 +297,8 @@ def unmark(queue: JobQueue, chosen: Chosen) -> Generator[Transaction, None, None
     for slice_ in _slices(chosen):
         transaction = queue.transaction()
         for job in slice_:
+            if queue.jobs.get(job.id) is not job:
+                continue
             _check_settled(job)
             chosen.jobs += job.is_external
             take_back(transaction, job)

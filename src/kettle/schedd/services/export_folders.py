@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import mmap
 import os
 import re
@@ -23,11 +24,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, NotMade, RefusedError
+from kettle.runtime.process.snapshot import stay_with_parent
+from kettle.runtime.storage.files import is_placeholder
 from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.schedd.queue.exports import LOG_NAME, SERIES, NewLog
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
-    from kettle.schedd.queue.exports import NewLog
 
 # Limit: a queue log that comes back is no longer than this.
 LONGEST_LOG = 256 * 1024 * 1024
@@ -80,8 +83,10 @@ class ExportFolders:
 
             def write() -> None:
                 with self._files(owner).as_owner():
+                    stay_with_parent()
                     shared[0] = _BEGUN
                     try:
+                        _remove_left(os.path.dirname(log.path))
                         self._runtime.files.create(log.path, pieces, aside=log.aside)
                     except NotMade as error:
                         shared[0] = _WAS_THERE if error.errno == errno.EEXIST else _NOT_MADE
@@ -195,8 +200,7 @@ def _is_whole(log: NewLog) -> bool:
     try:
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.basename(log.aside), dir_fd=folder)
+            _remove_gathered(folder, log)
             fd = os.open(name, _FLAGS, dir_fd=folder)
             try:
                 is_whole = _is_same(fd, log)
@@ -223,4 +227,53 @@ def _is_same(fd: int, log: NewLog) -> bool:
     found = _FIRST.match(os.pread(fd, _LONGEST_FIRST, 0))
     if ours is None or found is None or found[2] != ours[2]:
         return False
-    return int(found[1]) >= int(ours[1])
+    return 0 <= int(found[1]) - int(ours[1]) < SERIES
+
+
+def _remove_gathered(folder: int, log: NewLog) -> None:
+    """Take away what was gathered of a log, and what its name was held with."""
+    aside, name = os.path.basename(log.aside), os.path.basename(log.path)
+    with contextlib.suppress(OSError):
+        os.lstat(aside, dir_fd=folder)
+        with contextlib.suppress(OSError):
+            if is_placeholder(os.lstat(name, dir_fd=folder)):
+                os.unlink(name, dir_fd=folder)
+        os.unlink(aside, dir_fd=folder)
+
+
+def _remove_left(place: str) -> None:
+    """Take away what killed schedds gathered in a folder and nobody asks for any more.
+
+    What somebody works on is locked; what is no beginning of a log, or another account's, stays.
+    """
+    with contextlib.suppress(OSError):
+        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in os.listdir(folder):
+                log = NewLog.gathered(name)
+                if log is not None and _is_left(folder, name, log):
+                    log = log._replace(path=os.path.join(place, LOG_NAME))
+                    _remove_gathered(folder, log)
+                    with contextlib.suppress(OSError):
+                        os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _is_left(folder: int, name: str, log: NewLog) -> bool:
+    """Tell whether a file is the beginning of a log that nobody gathers any more."""
+    try:
+        fd = os.open(name, _FLAGS, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+            return False
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        head = f"{log.head}\n".encode("ascii")
+        return head.startswith(os.pread(fd, len(head), 0))
+    except OSError:
+        return False
+    finally:
+        os.close(fd)

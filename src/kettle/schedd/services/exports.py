@@ -54,6 +54,8 @@ class ExportCommands:
         # Nobody gives jobs away, or takes them back, while somebody marks his.
         self._marking = asyncio.Lock()
         self._last_birth = schedd.now()
+        # No other schedd's exports are taken for ours, though they be born together.
+        self._number = int.from_bytes(os.urandom(4), "little") * exports.SERIES + 1
         # One log that comes back is taken apart at a time.
         self._importing = asyncio.Lock()
 
@@ -79,7 +81,7 @@ class ExportCommands:
             steps = exports.choose(self._schedd.queue, request, actor, "export")
             chosen = await tasks.in_turns(steps)
             # It goes on where nobody waits for it any more: jobs are not left marked.
-            log = exports.NewLog(path, self._birth())
+            log = exports.NewLog(path, self._birth(), self._number)
             writing = tasks.spawn(self._export(actor.owner, log, spool, chosen), f"a log {path}")
             await _within(writing, HANGING_SECONDS + _MORE_SECONDS)
         except (KettleError, OSError) as error:

@@ -13,6 +13,7 @@ from kettle.records import queue_log
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import exports, imports
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.job_ids import key_of
 from kettle.schedd.queue.qmgmt import LARGE_TRANSACTION_BYTES
 from unit.schedd.queue_fixture import (
     ALICE,
@@ -111,6 +112,24 @@ def test_what_is_on_its_way_out_is_not_taken_back() -> None:
         schedd.queue.commit(marks)
     with pytest.raises(RefusedError, match=r"the export of job 1\.0 is still under way"):
         take_back(schedd, str(job.id))
+
+
+def test_jobs_that_are_gone_are_not_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were removed while others had their turn."""
+    monkeypatch.setattr(exports, "_JOBS_A_STEP", 1)
+    schedd = Schedd()
+    jobs = schedd.submit(3)
+    give_away(schedd, str(jobs[0].id))
+    request = ClassAd({"ActionIds": str(jobs[0].id)})
+    chosen = through(exports.choose(schedd.queue, request, ALICE, "unexport"))
+    for transaction in exports.unmark(schedd.queue, chosen):
+        if transaction and jobs[1].id in schedd.queue.jobs:
+            gone = schedd.queue.transaction()
+            gone.destroy_ad(key_of(*jobs[1].id))
+            schedd.queue.commit(gone)
+        schedd.queue.commit(transaction)
+    assert chosen.jobs == 2
+    assert set(schedd.queue.jobs) == set(schedd.replayed().jobs) == {jobs[0].id, jobs[2].id}
 
 
 def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None:

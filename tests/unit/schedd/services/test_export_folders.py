@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import pwd
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,3 +59,41 @@ def test_of_a_killed_child_it_is_known_that_it_had_begun(tmp_path: Path) -> None
     life.run(scenario())
     assert path.read_bytes() == data
     assert os.listdir(tmp_path) == [LOG_NAME]
+
+
+class Watched(Files):
+    """Says what signal ends a child with its parent, and makes no log."""
+
+    def create(self, path: str, pieces: Iterable[bytes], *, aside: str, mode: int = 0o644) -> None:
+        number = ctypes.c_int(-1)
+        ctypes.CDLL(None).prctl(2, ctypes.byref(number), 0, 0, 0)
+        (Path(path).parent / "signal").write_text(f"{number.value} {os.geteuid()}")
+
+
+@pytest.mark.root
+@pytest.mark.timeout(20)
+def test_who_writes_a_log_as_its_owner_ends_with_the_schedd(tmp_path: Path) -> None:
+    """Else it may come to be when the next schedd has looked for it, and has the jobs again."""
+    nobody = pwd.getpwnam("nobody")
+    folder = tmp_path / "nobodys"
+    folder.mkdir()
+    for each in (folder, *folder.parents[:-2]):
+        each.chmod(0o755)
+    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+
+    async def scenario() -> None:
+        processes, files = SystemProcesses(), Watched()
+        processes.start()
+        runtime: Any = SimpleNamespace(
+            snapshots=ForkedSnapshots(files, processes),
+            files=files,
+            privileges=Privileges(account_of(0), can_switch=True),
+        )
+        try:
+            await ExportFolders(runtime).create("nobody", NewLog(str(folder / LOG_NAME), 1), [])
+        finally:
+            processes.stop()
+            await files.synchronizer.idle()
+
+    life.run(scenario())
+    assert (folder / "signal").read_text() == f"{int(signal.SIGKILL)} {nobody.pw_uid}"

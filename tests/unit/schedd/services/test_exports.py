@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import fcntl
 import os
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -20,6 +22,7 @@ from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.policy.attribute_protection import EXPORT_UNDER_WAY
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.runtime.process.snapshot import InlineSnapshots
+from kettle.runtime.storage import files as files_module
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue import exports
 from kettle.schedd.queue.exports import LOG_NAME, NewLog
@@ -283,7 +286,7 @@ def test_what_was_gathered_of_a_log_is_no_export_and_is_in_nobody_s_way(
 
     def leave_a_part() -> None:
         os.truncate(path, kept)
-        path.rename(_aside(path))
+        path.rename(_log(desk, path).aside)
 
     desk.aside.killed = leave_a_part
     answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
@@ -293,8 +296,8 @@ def test_what_was_gathered_of_a_log_is_no_export_and_is_in_nobody_s_way(
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
 
 
-def _aside(path: Path) -> str:
-    return NewLog(str(path), BORN).aside
+def _log(desk: Desk, path: Path, born: int = BORN) -> NewLog:
+    return NewLog(str(path), born, desk.commands._number)
 
 
 @pytest.mark.parametrize("own", [b"", b"107 1 Crea", b"my own"])
@@ -349,7 +352,10 @@ def test_a_log_is_known_again_by_when_it_was_born(
     found: bytes, is_exported: bool, tmp_path: Path
 ) -> None:
     desk, path = Desk(), tmp_path / LOG_NAME
+    desk.commands._number = 1_000_001
     (job,) = desk.pure.submit()
+    first = desk.commands._number
+    found = found.replace(b"107 ", b"107 %d" % (first // 10))
     desk.aside.killed = lambda: path.write_bytes(found)
     answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
     assert (answer.integer("ActionResult") == 1) is is_exported is ("Managed" in job.ad)
@@ -367,6 +373,105 @@ def test_a_pipe_in_the_place_of_a_log_is_none(tmp_path: Path) -> None:
     desk.aside.killed = replace_it
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
     assert not {"Managed", EXPORT_UNDER_WAY} & set(job.ad.own_names())
+
+
+def test_of_two_schedds_exports_in_one_second_none_is_taken_for_the_other(tmp_path: Path) -> None:
+    """The second one's writer is killed before it has looked whether there is a log."""
+    first, second = Desk(), Desk()
+    (ours,), (theirs,) = first.pure.submit(), second.pure.submit()
+    assert first.ask("on_export", tmp_path, ActionIds=str(ours.id)).integer("ActionResult") == 1
+    given = (tmp_path / LOG_NAME).read_bytes()
+
+    async def begins(make: Callable[[], Callable[[], None]], name: str, seconds: int = 1) -> None:
+        """Die when the log was begun and not looked for."""
+        if "look" in name:
+            await Aside.run(second.aside, make, name, seconds)
+            return
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Files, "create", _die_at_once)
+            await Aside.run(second.aside, make, name, seconds)
+
+    second.aside.run = begins  # type: ignore[method-assign]
+    assert second.ask("on_export", tmp_path, ActionIds=str(theirs.id)).integer("ActionResult") == 0
+    assert ours.is_external
+    assert not theirs.is_external
+    assert (tmp_path / LOG_NAME).read_bytes() == given
+
+
+def _die_at_once(*_: object, **__: object) -> None:
+    raise KettleError("the child ended with status -9")
+
+
+@contextlib.contextmanager
+def _no_links(renames: int | None) -> Iterator[None]:
+    """Be on a file system without hard links; `renames` is what it says to a careful rename."""
+
+    def refuse(number: int) -> Callable[..., None]:
+        def refused(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        return refused
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kettle.runtime.storage.files.os.link", refuse(errno.EPERM))
+        if renames is not None:
+            patch.setattr("kettle.runtime.process.kernel.rename_new", refuse(renames))
+        yield
+
+
+@pytest.mark.parametrize("renames", [None, errno.EINVAL])
+def test_a_folder_without_hard_links_takes_an_export_and_nothing_in_it_is_replaced(
+    renames: int | None, tmp_path: Path
+) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    with _no_links(renames):
+        assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 1
+        assert queue_log_jobs(path.read_bytes()) == {str(job.id)}
+        assert os.listdir(tmp_path) == [LOG_NAME]
+        (other,) = desk.pure.submit()
+        path.write_bytes(b"my own")
+        assert desk.ask("on_export", tmp_path, ActionIds=str(other.id)).integer("ActionResult") == 0
+        with pytest.raises(FileExistsError):
+            # Also where it came since somebody looked.
+            files_module._give_name(str(tmp_path / LOG_NAME), str(path))
+    assert path.read_bytes() == b"my own"
+
+
+def test_what_held_the_name_of_a_log_goes_with_what_was_gathered_of_it(tmp_path: Path) -> None:
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+
+    def between() -> None:
+        path.rename(_log(desk, path).aside)
+        path.touch(0)
+
+    desk.aside.killed = between
+    assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
+    assert not os.listdir(tmp_path)
+    assert not job.is_external
+
+
+def test_what_a_killed_schedd_gathered_goes_with_the_next_export_and_nothing_else_does(
+    tmp_path: Path,
+) -> None:
+    """Also where nobody remembers it: its queue, or its jobs, are gone."""
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    left = [NewLog(str(path), 5), _log(desk, path, 7), NewLog(str(path), 9, 77)]
+    for log, size in zip(left, (0, 10, 10_000), strict=True):
+        whole = f"{log.head}\n".encode() + b"101 0.0 Job Machine\n" * 1000
+        Path(log.aside).write_bytes(whole[:size])
+    earlier = tmp_path / f"{LOG_NAME}.3.new"
+    earlier.write_bytes(b"107 1 CreationTimestamp 3\n103 1.0 A 1\n")
+    stays = {LOG_NAME, f"{LOG_NAME}.12.1.new", f"{LOG_NAME}.13.1.new", f"{LOG_NAME}.new"}
+    Path(NewLog(str(path), 12).aside).write_bytes(b"my own")
+    (tmp_path / f"{LOG_NAME}.new").touch()
+    with open(NewLog(str(path), 13).aside, "wb") as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+        assert answer.integer("ActionResult") == 1
+        assert set(os.listdir(tmp_path)) == stays
 
 
 class Killed(BaseException):
