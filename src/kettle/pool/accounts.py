@@ -1,9 +1,10 @@
 """As whom the daemons of a pool that root starts work, and what of its folder is theirs.
 
-The rule is `runtime.privileges`': CONDOR_IDS, else the account `condor`, else root. Here is what
-making a pool must know of it: whether that account can reach Python at all, and giving it the
-folders that the daemons write to. Keys and tokens stay root's: the daemons read them with root's
-rights.
+The rule is `runtime.privileges`': CONDOR_IDS, else the account `condor`, else root. A personal pool
+that names no ids is written ROOT_IDS (`making.py`), so only a pool of the machine looks for
+`condor`. Here is what making a pool must know: whether its account can reach Python at all, and
+giving it the folders that the daemons write to. Keys and tokens stay root's: the daemons read them
+with root's rights.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MAKE_CONDOR = (
     "useradd --system --user-group --no-create-home --home-dir /var/lib/condor "
     "--shell /usr/sbin/nologin condor"
 )
-# As whom daemons work that cannot be anybody else: root, said so that nobody is looked for.
+# As whom the daemons of root's own pool work: root, said so that nobody is looked for.
 ROOT_IDS = "0.0"
 
 

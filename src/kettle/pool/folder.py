@@ -145,7 +145,11 @@ class PoolFolder:
 
     def _settings_of_the_user(self) -> str:
         """Return what was given with the pool and what lies in its config.d, unread."""
-        texts = [read_given(self.read_configuration())]
+        return f"{read_given(self.read_configuration())}\n{self.read_beside()}"
+
+    def read_beside(self) -> str:
+        """Return the text of what lies in the pool's config.d; empty where nothing does."""
+        texts = []
         folder = os.path.join(self.folder, "config.d")
         with contextlib.suppress(OSError):
             for name in sorted(os.listdir(folder)):

@@ -11,11 +11,17 @@ import secrets
 import socket
 import sys
 
-from kettle.errors import StorageError, UsageError
+from kettle.errors import ConfigError, StorageError, UsageError
 from kettle.pool.folder import PoolFolder, closed_parent
 from kettle.pool.location import Member
 from kettle.pool.processes import have_left
-from kettle.pool.settings import PoolSettings, check_name, read_given, render_configuration
+from kettle.pool.settings import (
+    PoolSettings,
+    check_name,
+    keep_to_root,
+    read_given,
+    render_configuration,
+)
 from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
@@ -46,8 +52,9 @@ class Maker:
     def make(self) -> None:
         """Make the folder and its configuration; one that exists keeps both.
 
-        Raises UsageError for a folder that holds something else, that jobs could not enter, or
-        that no configuration can name.
+        But one of root's that is down and says nowhere as whom its daemons work, as earlier
+        versions made them, is told that it is root's. Raises UsageError for a folder that holds
+        something else, that jobs could not enter, or that no configuration can name.
         """
         folder = self._pool.folder
         if not self._pool.exists():
@@ -72,7 +79,17 @@ class Maker:
                 self._write_configuration()
         except OSError as error:
             raise StorageError(f"cannot make the pool in {folder}: {error.strerror}") from error
-        self._give_folders()
+        if os.getuid() == 0:
+            self._settle_ids()
+            self._give_folders()
+
+    def _settle_ids(self) -> None:
+        """Have root's own pool keep to root, also one that was made when no ids were written."""
+        if self._is_for_the_machine() or self._present_ids() or self._pool.master_pid() is not None:
+            return
+        from kettle.pool.accounts import ROOT_IDS
+
+        self._replace_configuration(keep_to_root(self._pool.read_configuration(), ROOT_IDS))
 
     def _make_folders(self, folder: str) -> None:
         os.makedirs(folder, mode=0o755, exist_ok=True)
@@ -85,8 +102,6 @@ class Maker:
 
     def _give_folders(self) -> None:
         """What root made becomes the account's that the daemons work as."""
-        if os.getuid() != 0:
-            return
         from kettle.pool.accounts import daemon_account, give_folders
 
         folders = (os.path.join(self._pool.folder, name) for name in _DAEMONS_FOLDERS)
@@ -101,10 +116,16 @@ class Maker:
         return config.get("CONDOR_IDS")
 
     def _condor_ids(self) -> str | None:
-        """Return CONDOR_IDS as whoever makes the pool gives it."""
+        """Return CONDOR_IDS as whoever makes the pool gives it, with it or in its config.d."""
         from kettle.config import Config
 
-        return Config.from_text(self._configuration, subsystem="MASTER").get("CONDOR_IDS")
+        given = Config.from_text(self._configuration, subsystem="MASTER").get("CONDOR_IDS")
+        try:
+            beside = Config.from_text(self._pool.read_beside(), subsystem="MASTER")
+        except ConfigError:
+            # The daemons are told of it, with its file and line.
+            return given
+        return beside.get("CONDOR_IDS") or given
 
     def configure(self, text: str | None) -> None:
         """Give the pool these settings of its user's in place of earlier ones; None: keep those.
@@ -158,18 +179,20 @@ class Maker:
     def _find_users(self) -> tuple[tuple[str, ...], str]:
         """Return who governs the pool, and CONDOR_IDS where our settings have to say it.
 
-        An account that cannot reach Python can run nothing: a pool of root's keeps to root then.
+        A personal pool of root's keeps to root unless it is told otherwise, whether or not there
+        is an account `condor`: what jobs write to is root's, and an account that comes or goes
+        while the pool is up must not change who its daemons are.
         """
         if os.getuid() != 0:
             return (pwd.getpwuid(os.getuid()).pw_name,), ""
-        from kettle.pool.accounts import ROOT_IDS, closed_to_python, daemon_account
+        from kettle.pool.accounts import ROOT_IDS, daemon_account
 
-        account = daemon_account(self._condor_ids())
-        users = tuple(dict.fromkeys(("root", "condor", account.name, "condor_pool")))
-        given = self._condor_ids() is not None
-        if given or self._is_for_the_machine() or closed_to_python(account) is None:
-            return users, ""
-        return users, ROOT_IDS
+        ids = self._condor_ids()
+        if not ids and not self._is_for_the_machine():
+            # Nobody else's account governs what runs as root.
+            return ("root", "condor_pool"), ROOT_IDS
+        name = daemon_account(ids).name
+        return tuple(dict.fromkeys(("root", "condor", name, "condor_pool"))), ""
 
     def _write_key(self) -> None:
         """Make the key that this pool's tokens are signed with."""
@@ -181,9 +204,12 @@ class Maker:
             file.write(scramble(secrets.token_bytes(64)))
 
     def _write_configuration(self) -> None:
+        self._replace_configuration(self._render())
+
+    def _replace_configuration(self, text: str) -> None:
         temporary = self._pool.config_file + ".new"
         with open(temporary, "w", encoding="utf-8") as file:
-            file.write(self._render())
+            file.write(text)
         os.rename(temporary, self._pool.config_file)
         self._pool.forget_settings()
 

@@ -105,6 +105,9 @@ _IDS = """
 CONDOR_IDS = {ids}
 """
 
+# What a pool gets that was made without them, when an account `condor` governed those of root's.
+_ROOT_ALONE = "ALLOW_DEFAULT = root@$(UID_DOMAIN), condor_pool@$(UID_DOMAIN)\n"
+
 _OTHER_ACCOUNT = """
 # Root's jobs run as another account: files travel unless a submit file says otherwise.
 SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = YES
@@ -181,6 +184,15 @@ def render_configuration(settings: PoolSettings) -> str:
     if settings.extra.strip():
         text += f"\n{_GIVEN}{settings.extra.rstrip()}\n"
     return text
+
+
+def keep_to_root(text: str, ids: str) -> str:
+    """Return a pool's configuration with these CONDOR_IDS, root's, where it names none.
+
+    What its user gave still comes last. Nobody but root governs it from then on.
+    """
+    written, mark, given = text.partition(f"\n{_GIVEN}")
+    return f"{written}{_IDS.format(ids=ids)}{_ROOT_ALONE}{mark}{given}"
 
 
 def read_given(text: str) -> str:

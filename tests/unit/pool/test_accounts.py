@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.config import Config
 from kettle.errors import UsageError
 from kettle.pool import accounts, making
 from kettle.pool.personal import PersonalPool
@@ -14,6 +15,7 @@ from kettle.pool.settings import (
     is_configuration_of_the_machine,
     render_configuration,
 )
+from kettle.runtime.process import privileges
 from kettle.runtime.process.privileges import Account, first_closed
 
 STRANGER = Account("stranger", 54321, 54321, ())
@@ -113,3 +115,62 @@ def test_a_pool_that_exists_keeps_the_account_of_its_own_configuration(
     PersonalPool(folder, system=True).make()
     PersonalPool(folder).make()
     assert given == [54321] * 3
+
+
+@pytest.mark.parametrize("given", ["", "NUM_CPUS = 2\n"])
+def test_a_personal_pool_of_root_s_keeps_to_root_whatever_accounts_there_are(
+    given: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = _root_makes(monkeypatch, tmp_path)
+    PersonalPool(folder, configuration=given).make()
+    config = Config.from_text(Path(folder, "condor_config").read_text())
+    assert config.get("CONDOR_IDS") == "0.0"
+    assert [user.partition("@")[0] for user in config.words("ALLOW_ADMINISTRATOR")] == [
+        "root",
+        "condor_pool",
+    ]
+
+
+def test_a_personal_pool_of_root_s_obeys_ids_wherever_they_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = _root_makes(monkeypatch, tmp_path)
+    PersonalPool(folder, configuration="CONDOR_IDS = 54321.54321\n").make()
+    made = Path(folder, "condor_config").read_text()
+    assert made.count("CONDOR_IDS") == 1
+    assert "54321@" in made
+    Path(folder, "config.d", "10").write_text("CONDOR_IDS = 54322.54322\n")
+    PersonalPool(folder).configure("NUM_CPUS = 2\n")
+    made = Path(folder, "condor_config").read_text()
+    assert "CONDOR_IDS" not in made
+    assert "54322@" in made
+
+
+def test_a_pool_that_names_no_ids_is_root_s_from_its_next_start_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = _root_makes(monkeypatch, tmp_path)
+    PersonalPool(folder, configuration="NUM_CPUS = 2\n").make()
+    path = Path(folder, "condor_config")
+    users = ("root", "condor", "condor_pool")
+    settings = PoolSettings(folder, users, "here", "/bin", extra="NUM_CPUS = 2\n")
+    path.write_text(render_configuration(settings))
+    PersonalPool(folder).make()
+    text = path.read_text()
+    assert text.endswith("\n# Given when the pool was made.\nNUM_CPUS = 2\n")
+    config = Config.from_text(text)
+    assert config.get("CONDOR_IDS") == "0.0"
+    assert config.get("ALLOW_WRITE") == "root@here, condor_pool@here"
+    PersonalPool(folder).make()
+    assert path.read_text() == text
+
+
+def _root_makes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """Be root on a machine with an account `condor` that can read everything."""
+    condor = Account("condor", 54320, 54320, ())
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(privileges, "find_account", lambda _name: condor)
+    monkeypatch.setattr(accounts, "first_closed", lambda _account, _path: None)
+    monkeypatch.setattr(making, "closed_parent", lambda _folder: None)
+    monkeypatch.setattr(accounts, "give_folders", lambda _account, _folders: None)
+    return str(tmp_path / "pool")
