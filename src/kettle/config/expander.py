@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kettle.config.macro_search import Reference
 
 DOLLAR = "\0$\0"
+# A dollar of a text that must not be expanded, an ad's: it is text until all is expanded. One
+# character, for functions may cut it; one that no file, peer or command line can hold.
+KEPT = "\ud800"
 
 # Limit: a text that grows without end is as bad as a circle; 10,000 replacements and 4 MiB are
 # far above any configuration that a person wrote.
@@ -47,7 +50,8 @@ class Expander:
     `lookup` gives the raw text of a name or None, `environment` that of a variable. `on_problem`
     hears of functions that cannot be computed; the expansion goes on with what they give.
     `absolute` makes a path absolute for `$Ff()`; a configuration leaves it as it is. `ad` is what
-    `$EVAL()` evaluates in, if there is one.
+    `$EVAL()` evaluates in, if there is one: then what functions give may be text of the ad's, and
+    is not looked at again.
     """
 
     def __init__(
@@ -74,7 +78,7 @@ class Expander:
         if "$" not in text:
             return text
         self._work = 0
-        return self._expand(text, ()).replace(DOLLAR, "$")
+        return shown(self._expand(text, ()))
 
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
         """Replace only the macros whose name is wanted, by their raw text (self reference).
@@ -134,22 +138,32 @@ class Expander:
         if found.function == "ENV":
             return self._environment_value(found, text)
         if found.function:
-            call = functions.Call(
-                found.function,
-                found.name,
-                lambda name: self.value(name, active),
-                self.random,
-                self.on_problem,
-                self.absolute,
-                self.ad,
-            )
-            return functions.compute(call)
+            return self._compute(found, active)
         if found.name == "DOLLAR":
             return DOLLAR
         raw = self.lookup(found.name) or found.default(text)
         if "$" not in raw:
             return raw
         return self._expand(raw, self._enter(found.name, active))
+
+    def _compute(self, found: Reference, active: tuple[str, ...]) -> str:
+        kept = self.ad is not None
+
+        def value(name: str) -> str | None:
+            text = self.value(name, active)
+            return shown(text) if kept and text is not None else text
+
+        call = functions.Call(
+            found.function,
+            shown(found.name) if kept else found.name,
+            value,
+            self.random,
+            self.on_problem,
+            self.absolute,
+            self.ad,
+        )
+        text = functions.compute(call)
+        return keep(text) if kept else text
 
     def _environment_value(self, found: Reference, text: str) -> str:
         value = self.environment(found.name)
@@ -167,3 +181,13 @@ class Expander:
         if len(active) >= DEEPEST:
             raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
         return (*active, key)
+
+
+def keep(text: str) -> str:
+    """Return a text whose dollars are no macros, to be put into one that is expanded."""
+    return text.replace(DOLLAR, KEPT).replace("$", KEPT) if "$" in text else text
+
+
+def shown(text: str) -> str:
+    """Return an expanded text with the dollars that were kept from being macros."""
+    return text.replace(DOLLAR, "$").replace(KEPT, "$")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kettle.classad.nodes import Literal
 from kettle.classad.unparse import unparse
 from kettle.config import metaknobs
-from kettle.config.expander import Expander
+from kettle.config.expander import Expander, keep
 from kettle.errors import TransformError
 
 if TYPE_CHECKING:
@@ -67,6 +67,10 @@ class TransformMacros:
             raise TransformError(f"{name} gets longer than {LONGEST_MACRO} characters")
         self.variables[key] = text
 
+    def assign_value(self, name: str, text: str) -> None:
+        """Set a macro to what an expression is in the ad: it holds no macros, see `raw`."""
+        self.assign(name, keep(text))
+
     def raw(self, name: str) -> str | None:
         """Return the text of a name, None if nobody has one."""
         key = name.upper()
@@ -78,7 +82,10 @@ class TransformMacros:
             expr = self.ad.lookup(name[3:])
             if expr is not None:
                 is_text = isinstance(expr, Literal) and isinstance(expr.value, str)
-                return str(expr.value) if is_text else unparse(expr, old=True)
+                # Compat: the reference replaces macros in here, too, with the daemon's settings and
+                # environment, which anybody with a job could read so
+                # (test_what_a_job_says_is_no_macro).
+                return keep(str(expr.value) if is_text else unparse(expr, old=True))
         return self._configured(name)
 
     def expand(self, text: str) -> str:

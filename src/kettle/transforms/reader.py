@@ -96,7 +96,7 @@ class TransformReader(StatementReader):
         elif word == "EVALMACRO":
             text = editor.evaluate_text(line.name, argument)
             if text is not None:
-                self.macros.assign(line.name, text)
+                self.macros.assign_value(line.name, text)
         elif word in {"COPY", "RENAME", "DELETE"}:
             if line.letters is None:
                 _change_name(editor, word, line.name, argument)

@@ -302,3 +302,36 @@ def test_a_rule_that_mentions_itself_again_and_again_is_refused() -> None:
 def test_a_classad_form_that_does_not_parse_is_told() -> None:
     with pytest.raises(TransformError, match="Could not parse transform classad T"):
         read_old_form("[ set_A = ", "T")
+
+
+SAYS = "$(LOG) $ENV(HOME) $(DOLLAR)(LOG) $RANDOM_CHOICE(1) $$(Name) $"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'SET New "$(MY.Says)"',
+        'm = $(MY.Says)\nSET New "$(m)"',
+        'SET New "$(nothing:$(MY.Says))"',
+        'SET New "$STRING(MY.Says)"',
+        'SET New "$SUBSTR(MY.Says,0)"',
+        'SET New "$F(MY.Says)"',
+        'SET New "$EVAL(MY.Made)"',
+        'SET New "$STRING(MY.Made)"',
+        'EVALMACRO m MY.Says\nSET New "$(m)"',
+        'EVALMACRO m Made\nm = $(m)\nSET New "$(m)"',
+        'SET First "$(MY.Says)"\nSET New "$(MY.First)"',
+        "SET New $(MY.Quoted)",
+    ],
+)
+def test_what_a_job_says_is_no_macro(rule: str) -> None:
+    ad = f'Says = "{SAYS}"\nQuoted = strcat("{SAYS}","")\n'
+    ad += 'Made = strcat("$","' + SAYS[1:] + '")'
+    changed, journal = apply(rule, ad)
+    assert changed.evaluate("New") == SAYS
+    assert not journal.errors
+
+
+def test_what_the_rule_itself_says_is_expanded_beside_it() -> None:
+    changed, _ = apply('SET New "$(LOG)/$(MY.A)/$INT(MY.A,%02d)/$(DOLLAR)(x)"', "A = 1")
+    assert changed.evaluate("New") == "/var/log/1/01/$(x)"
