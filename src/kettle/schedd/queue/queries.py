@@ -58,6 +58,8 @@ class Query:
     group_by: bool
     default_autoclusters: bool
     most_ids: int
+    # Whether the summary tells of the matches of whole autoclusters.
+    for_analysis: bool = False
 
 
 def parse(ad: ClassAd, actor: Actor, *, only_my_jobs: bool) -> Query:
@@ -76,6 +78,7 @@ def parse(ad: ClassAd, actor: Actor, *, only_my_jobs: bool) -> Query:
         group_by=bool(ad.boolean("ProjectionIsGroupBy")),
         default_autoclusters=bool(ad.boolean("QueryDefaultAutocluster")),
         most_ids=ad.integer("MaxReturnedJobIds") or 0,
+        for_analysis=bool(ad.boolean("ForAnalysis")),
     )
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kettle.classad import ClassAd
 from kettle.schedd.queue import queries
 from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.match_news import MatchNews
 from kettle.schedd.queue.queries import Query
 from kettle.wire.codec import Writer, expand_projection, is_plain_value, is_private_attribute
 
@@ -58,17 +59,23 @@ class Answer:
 
     def _jobs(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
         query, queue = self.query, self.queue
+        news = MatchNews() if query.for_analysis else None
         if query.summary_only:
             found = queries.counted(queue, query)
         else:
             found = queries.Counts()
-            ads = self._ads(found, encrypted)
+            ads = self._ads(found, encrypted, news)
             # Ads of clusters count as much as jobs'.
             yield from ads if not query.with_clusters else _at_most(query.limit, ads)
         end = queries.summary(queue, query, found, self.now)
+        told = None if news is None else news.tell(queue.jobs.values())
+        if told is not None:
+            end["Analyze"] = told
         yield Writer(encrypted).ad(end).getvalue(), True
 
-    def _ads(self, found: queries.Counts, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
+    def _ads(
+        self, found: queries.Counts, encrypted: bool, news: MatchNews | None
+    ) -> Iterator[tuple[bytes, bool]]:
         """Yield the bodies of jobs, and of their clusters where wanted; count the jobs."""
         query, queue = self.query, self.queue
         bodies = JobBodies(query.projection, self._server_time, encrypted=encrypted)
@@ -87,6 +94,8 @@ class Answer:
                 clusters.add(number)
                 yield self._message(queue.clusters[number].ad, encrypted), True
             found.add(job.status, job.universe)
+            if news is not None:
+                news.see(job)
             yield body_of(job), True
 
     @property

@@ -333,7 +333,7 @@ def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) 
             if name == "grid" and qualifiers == "ec2":
                 wish.modes.add("ec2")
         case "better-analyze" | "analyze" | "reverse-analyze":
-            wish.analyze, wish.analyze_qualifiers = name, qualifiers
+            wish.analyses.append((name, qualifiers))
         case "capture-raw-results":
             wish.capture = qualifiers or "-"
         case "factory":

@@ -79,7 +79,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     try:
         reach = _read_preferences(wish, environment)
         check_wish(wish)
-        if wish.analyze:
+        if wish.analyses:
             from kettle.tools.queue.analysis import analyze
 
             return analyze(wish, environment, streams)

@@ -60,7 +60,7 @@ def check_wish(wish: Wish) -> None:
 
 
 def _check_unmatchable(wish: Wish) -> None:
-    if "unmatchable" not in wish.flags or wish.analyze:
+    if "unmatchable" not in wish.flags or wish.analyses:
         return
     if wish.batch is not None:
         raise UsageError("Error: -batch conflicts with -unmatchable")

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import BESIDE_THE_SCHEDD, JobStatus
 from kettle.classad import ClassAd, Expr, to_expression, unparse
-from kettle.classad.nodes import AttributeReference, Binary, Parentheses
 from kettle.classad.references import find_references
-from kettle.matchmaking.explain import emptied, explain
+from kettle.tools.queue.analysis_wish import AnalysisWish
 from kettle.tools.queue.batches import job_id
-from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
+from kettle.tools.queue.clauses import (
+    plan_clauses,
+    reduce_clauses,
+    render_clauses,
+    render_counts,
+    wrap,
+)
+from kettle.tools.queue.job_matches import Matches, count_matches, emptied_slot
 
 JOBS_TABLE = """\
                Autocluster    Matches     Machine     Running     Serving            \n\
  JobId        Members/Idle Requirements Rejects Job  Users Job  Other User Available Owner
 ------------- ------------ ------------ ----------- ----------- ---------- --------- -----
 """
-SLOTS_TABLE = """\
-                 Slot  Slot's Req    Job's Req     Both   \n\
-Name             Type  Matches Job Matches Slot    Match %
----------------- ---- ------------ ------------ ----------
-"""
+# How wide the name of a slot is at least, and beside the name of its machine.
+_NAME_WIDTH, _SLOT_WIDTH = 16, 7
+_RUNNING = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
+# What is looked into where a slot's Requirements name it.
+_INLINE = ("start", "withinresourcelimits")
 
 
 def find_unmatchable(jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> list[ClassAd]:
@@ -33,92 +39,166 @@ def find_unmatchable(jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> list[
 
     Jobs of one autocluster are judged together.
     """
-    whole = [emptied(slot) for slot in slots]
     return [
         job
         for members in group_alike(jobs)
-        if not any(_meets(members[0], slot) and _meets(slot, members[0]) for slot in whole)
+        if not count_matches(members[0], slots).matching
         for job in members
     ]
 
 
+def render_unmatchable(jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> str:
+    """Return a line for each autocluster that no slot takes, with its jobs.
+
+    Compat: of jobs without an autocluster each is named, where the reference names the first such
+    job once for each (test_a_job_without_an_autocluster_is_named_itself).
+    """
+    lines = []
+    for members in group_alike(jobs):
+        beside = members[0].integer("JobUniverse") in BESIDE_THE_SCHEDD
+        found = Matches(slots=1) if beside else count_matches(members[0], slots)
+        if found.matching:
+            continue
+        who = "All slots reject" if found.slots > len(found.refused) else "No slots match"
+        number = members[0].integer("AutoClusterId")
+        ids = "".join(" {}.{}".format(*job_id(job)) for job in members)
+        lines.append(f"{who} autocluster {-1 if number is None else number}, jobs :{ids}\n")
+    return "".join(lines)
+
+
 def group_alike(jobs: Sequence[ClassAd]) -> list[list[ClassAd]]:
-    """Return the jobs in their autoclusters; a job without one is by itself."""
-    groups: dict[object, list[ClassAd]] = {}
+    """Return the jobs in their autoclusters, by number; a job without one is by itself, before."""
+    groups: dict[tuple[int, tuple[int, int]], list[ClassAd]] = {}
     for job in sorted(jobs, key=job_id):
         number = job.integer("AutoClusterId")
-        groups.setdefault(job_id(job) if number is None else number, []).append(job)
-    return list(groups.values())
+        key = (-1, job_id(job)) if number is None else (number, (0, 0))
+        groups.setdefault(key, []).append(job)
+    return [groups[key] for key in sorted(groups)]
 
 
-def render_job_table(jobs: Sequence[ClassAd], slots: Sequence[ClassAd], machine: str) -> str:
+def render_job_table(
+    jobs: Sequence[ClassAd], slots: Sequence[ClassAd], machine: str, *, verbose: bool = False
+) -> str:
     """Return a row for each autocluster: how many slots it meets, and who is on them."""
     where = f"{machine}: " if machine else ""
     rows = [f"{where}Analyzing matches for {len(slots)} slots\n", JOBS_TABLE]
     for members in group_alike(jobs):
         job = members[0]
-        found = explain(job, slots, user=job.string("User") or "")
+        # What runs beside its schedd has nothing to do with slots.
+        beside = job.integer("JobUniverse") in BESIDE_THE_SCHEDD
+        found = Matches() if beside else count_matches(job, slots, drain=False)
         idle = sum(member.integer("JobStatus") == JobStatus.IDLE for member in members)
-        running = sum(member.integer("JobStatus") == JobStatus.RUNNING for member in members)
-        wanted = len(slots) - found.refused_by_job
-        own = f"{running}/{found.held_by_user}" if running or found.held_by_user else "0"
-        free = found.matching - found.held_by_user - found.held_by_others
+        running = sum(member.integer("JobStatus") in _RUNNING for member in members)
+        own = f"{running}/{found.own}" if running else str(found.own)
         name = "{}.{}".format(*job_id(job))
+        number = job.integer("AutoClusterId")
+        group = "" if number is None else f"{len(members)}/{idle}"
+        if verbose and group:
+            group = f"{number}:{group}"
         rows.append(
-            f"{name:<13} {f'{len(members)}/{idle}':<12} {wanted:>12} {wanted - found.matching:>11} "
-            f"{own:>11} {found.held_by_others:>10} {free:>9} {job.string('Owner') or ''}\n"
+            f"{name:<13} {group:<12} {found.slots - len(found.refused):>12} "
+            f"{len(found.refusing):>11} {own:>11} {len(found.others):>10} {len(found.free):>9} "
+            f"{job.string('Owner') or ''}\n"
         )
     return "".join(rows)
 
 
-def render_slot_table(jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> str:
+def render_slot_table(
+    jobs: Sequence[ClassAd], slots: Sequence[ClassAd], *, verbose: bool = False
+) -> str:
     """Return a row for each slot: how many jobs meet what it wants, and it what they want."""
-    what = f"Analyzing matches for {len(jobs)} jobs"
+    what = f"Analyzing matches for {len(jobs)} jobs\n" if jobs else ""
     if len(jobs) == 1:
-        what = "{}.{}: Analyzing matches for 1 job".format(*job_id(jobs[0]))
-    rows = [f"{what}\n", SLOTS_TABLE]
+        what = "{}.{}: Analyzing matches for 1 job\n".format(*job_id(jobs[0]))
+    elif verbose and jobs:
+        what = f"Analyzing {len(jobs)} jobs in {len(group_alike(jobs))} autoclusters\n"
+    widths = [_NAME_WIDTH]
+    widths += [len(slot.string("Machine") or "") + _SLOT_WIDTH for slot in slots]
+    width = max([*widths, *(len(slot.string("Name") or "") for slot in slots)])
+    rows = [
+        what,
+        f"{'':<{width}} Slot  Slot's Req    Job's Req  {'Both   ':>10}\n",
+        f"{'Name':<{width}} Type  Matches Job Matches Slot    Match %\n",
+        f"{'-' * min(width, 24):<{width}} ---- ------------ ------------ ----------\n",
+    ]
     for slot in slots:
-        welcome, wanted, both = _count_matches(jobs, slot)
-        kind = (slot.string("SlotType") or "")[:4]
-        share = 100 * both / max(1, len(jobs))
         name = slot.string("Name") or ""
-        rows.append(f"{name:<16.16} {kind:<4} {welcome:>12} {wanted:>12} {share:>10.2f}\n")
+        if slot.boolean("Offline"):
+            rows.append(f"{name:<24.24}  is offline\n")
+            continue
+        welcome, wanted, both = _count_matches(jobs, slot)
+        share = 100 * both / max(1, len(jobs))
+        kind = _slot_kind(slot)
+        rows.append(f"{name:<{width}} {kind:<4} {welcome:>12} {wanted:>12} {share:>10.2f}\n")
     return "".join(rows)
 
 
-def render_machine(slot: ClassAd, jobs: Sequence[ClassAd]) -> str:
+def _slot_kind(slot: ClassAd) -> str:
+    if slot.boolean("DynamicSlot"):
+        return "Dyn"
+    return "Part" if slot.boolean("PartitionableSlot") else "Stat"
+
+
+def render_machine(
+    slot: ClassAd, jobs: Sequence[ClassAd], wanted: AnalysisWish | None = None
+) -> str:
     """Return what is said about one slot and the jobs."""
     name = slot.string("Name") or ""
+    if slot.boolean("Offline"):
+        return f"{name:<24.24}  is offline\n"
     groups = group_alike(jobs)
     requirements = slot.lookup("Requirements")
     if requirements is None:
         return f"\n-- Slot: {name} has no Requirements expression.\n"
-    steps: list[Step] = []
-    plan_steps(requirements, steps, _Definitions(slot).find)
     firsts = [members[0] for members in groups]
-    tests = "".join(f"    {f'[{i}]':<7}: {step.text}\n" for i, step in enumerate(steps))
-    matched = "".join(
-        f"{f'[{i}]':<5} {count:>9}  {steps[i].text}\n"
-        for i, count in telling_steps(slot, steps, len(steps) - 1, firsts)
-        if _asks_job(slot, steps[i].expression) or count < len(firsts)
-    )
+    whole = _drained(slot, firsts)
+    clauses = plan_clauses(slot, requirements, _INLINE)
+    numbered = render_clauses(clauses)
+    reduce_clauses(slot, clauses, firsts)
     parts = [
         (
             f"\n-- Slot: {name} : Analyzing matches for {len(jobs)} Jobs in {len(groups)} "
-            "autoclusters\n\n"
+            "autoclusters\n"
         ),
-        "The Requirements expression for this slot is\n\n",
-        f"{wrap(unparse(requirements))}\n",
-        *_render_definitions(slot, requirements),
-        f"{tests}\n",
-        _render_own(slot, steps, "This slot defines the following attributes:"),
-        _render_job(slot, steps, jobs[0]) if len(jobs) == 1 else "",
-        "The Requirements expression for this slot reduces to these conditions:\n\n",
-        "       Clusters\nStep   Matched  Condition\n----- --------- ---------\n",
-        f"{matched}\n",
-        _render_counts(slot, jobs),
+        f"\nThe Requirements expression for this slot is\n\n    {_pretty(slot, requirements)}\n\n",
+        f"{numbered}\n",
+        "This slot defines the following attributes:\n\n",
+        *_own_lines(slot, requirements, evaluated=False),
+        *(
+            ()
+            if whole is None
+            else (
+                "When drained, this slot has the following attributes:\n\n",
+                *_own_lines(whole, requirements, evaluated=True),
+            )
+        ),
+        *(_render_job(slot, requirements, firsts[0]) if len(firsts) == 1 else ()),
+        "\nThe Requirements expression for this slot reduces to these conditions:\n\n",
+        render_counts(clauses, "Cluster", wanted.details if wanted is not None else 0),
+        _render_counts(slot, jobs, whole),
     ]
     return "".join(parts)
+
+
+def _drained(slot: ClassAd, jobs: Sequence[ClassAd]) -> ClassAd | None:
+    """Return a partitionable slot without its jobs, if one of these does not fit it as it is."""
+    limits = slot.lookup("WithinResourceLimits")
+    if limits is None or not slot.boolean("PartitionableSlot"):
+        return None
+    for job in jobs:
+        value = slot.evaluate_expression(limits, job)
+        if not _meets(slot, job) and isinstance(value, (bool, int, float)) and not value:
+            return emptied_slot(slot)
+    return None
+
+
+def _pretty(slot: ClassAd, requirements: Expr) -> str:
+    said = wrap(unparse(requirements))
+    for shown in ("START", "WithinResourceLimits"):
+        found = slot.lookup(shown)
+        if found is not None:
+            said = wrap(unparse(found), f"{said}\n\n  {shown} is\n    ")
+    return said
 
 
 def _count_matches(jobs: Sequence[ClassAd], slot: ClassAd) -> tuple[int, int, int]:
@@ -133,73 +213,36 @@ def _meets(ad: ClassAd, other: ClassAd) -> bool:
     return ad.boolean("Requirements", other) is True
 
 
-class _Definitions:
-    """What the slot's own attributes stand for; each is followed once, for they may go round."""
-
-    def __init__(self, slot: ClassAd) -> None:
-        self._slot = slot
-        self._seen: set[str] = set()
-
-    def find(self, part: Expr) -> Expr | None:
-        """Return what a bare attribute stands for, None if that is a plain value."""
-        if not isinstance(part, AttributeReference) or part.name.lower() in self._seen:
-            return None
-        self._seen.add(part.name.lower())
-        found = self._slot.lookup(part.name)
-        return None if found is None or found.is_literal else found
+def _own_lines(slot: ClassAd, requirements: Expr, *, evaluated: bool) -> Iterator[str]:
+    """Yield what the slot says of itself where its conditions look."""
+    names, _ = find_references(requirements, slot)
+    for name in sorted(names, key=str.lower):
+        if name.lower() in _INLINE or name not in slot:
+            continue
+        value = slot.text(name)
+        if evaluated:
+            value = unparse(to_expression(slot.evaluate(name)), old=True)
+        yield f"    {name} = {value}\n"
 
 
-def _asks_job(slot: ClassAd, expression: Expr) -> bool:
-    return bool(find_references(expression, slot)[1])
-
-
-def _named(expression: Expr) -> Iterator[str]:
-    """Yield the attributes that stand by themselves among the conditions."""
-    while isinstance(expression, Parentheses):
-        expression = expression.inner
-    if isinstance(expression, Binary) and expression.operator in ("&&", "||"):
-        yield from _named(expression.left)
-        yield from _named(expression.right)
-    elif isinstance(expression, AttributeReference):
-        yield expression.name
-
-
-def _render_definitions(slot: ClassAd, requirements: Expr) -> Iterator[str]:
-    for name in _named(requirements):
-        found = slot.lookup(name)
-        if found is not None:
-            shown = "START" if name.lower() == "start" else name
-            yield f"  {shown} is\n{wrap(unparse(found))}\n"
-
-
-def _render_own(slot: ClassAd, steps: Sequence[Step], title: str) -> str:
-    names: set[str] = set()
-    for step in steps:
-        if not step.operator and not isinstance(step.expression, AttributeReference):
-            names |= {name.rpartition(".")[2] for name in find_references(step.expression, slot)[0]}
-    lines = [f"    {name} = {slot.text(name)}\n" for name in sorted(names) if name in slot]
-    return f"{title}\n\n{''.join(lines)}\n"
-
-
-def _render_job(slot: ClassAd, steps: Sequence[Step], job: ClassAd) -> str:
-    names: set[str] = set()
-    for step in steps:
-        if not step.operator:
-            names |= {name.rpartition(".")[2] for name in find_references(step.expression, slot)[1]}
+def _render_job(slot: ClassAd, requirements: Expr, job: ClassAd) -> Iterator[str]:
+    _, outside = find_references(requirements, slot)
+    names = sorted({name.rpartition(".")[2] for name in outside}, key=str.lower)
     lines = []
-    for name in sorted(names):
+    for name in names:
         if name in job:
             value = unparse(to_expression(job.evaluate(name, slot)), old=True)
             lines.append(f"    TARGET.{name} = {value}\n")
-    title = "Job {}.{} has the following attributes:".format(*job_id(job))
-    return f"{title}\n\n{''.join(lines)}\n"
+    if lines:
+        yield "\nJob {}.{} has the following attributes:\n\n".format(*job_id(job))
+        yield from lines
 
 
-def _render_counts(slot: ClassAd, jobs: Sequence[ClassAd]) -> str:
+def _render_counts(slot: ClassAd, jobs: Sequence[ClassAd], whole: ClassAd | None) -> str:
     welcome, wanted, both = _count_matches(jobs, slot)
     name = slot.string("Name") or ""
     lines = [
-        f"{name}: Run analysis summary of {len(jobs)} jobs.\n",
+        f"\n{name}: Run analysis summary of {len(jobs)} jobs.\n",
         (
             f"{both:5d} ({100 * both / max(1, len(jobs)):.2f} %) match both slot and job "
             "requirements.\n"
@@ -207,11 +250,11 @@ def _render_counts(slot: ClassAd, jobs: Sequence[ClassAd]) -> str:
         f"{welcome:5d} match the requirements of this slot.\n",
         f"{wanted:5d} have job requirements that match this slot.\n",
     ]
-    whole = emptied(slot)
-    if whole is not slot and both < len(jobs):
+    if whole is not None:
         welcome, wanted, both = _count_matches(jobs, whole)
         lines += [
-            f"{both:5d} would match both slot and job requirements if the slot was drained.\n",
+            # The reference's words, its slip included.
+            f"{both:5d} would match both slot and job requirments if the slot was drained.\n",
             f"{welcome:5d} would match the requirements of this slot when drained.\n",
             f"{wanted:5d} would have job requirements that match this slot when drained\n",
         ]

@@ -199,6 +199,9 @@ def _unmarked(summary: ClassAd) -> ClassAd:
 
 def _query_options(wish: Wish) -> dict[str, object]:
     """Return what a query says beside its constraint."""
+    if wish.analyses:
+        # What it knows of the matches of whole autoclusters.
+        return {"ForAnalysis": True}
     if wish.factories:
         return {"IncludeClusterAd": True, "NoProcAds": True}
     if "autocluster" in wish.flags:

@@ -43,7 +43,9 @@ HOW SHOWN
 
 WHY A JOB DOES NOT RUN
   -better-analyze [JOB]                     each condition, and how many slots meet it
-  -analyze [JOB]                            the counts alone, if any slot meets them all
+  -analyze [JOB]                            the counts alone, if all slots meet them all
+  -better-analyze:priority                  and which slots others with a better priority have
+  -better-analyze:noprune                   every part of them, with a star before those that count
   -reverse-analyze                          from the machines' point of view
   -better-analyze:summary, -reverse:summary a row for each group of jobs, or machine
   -machine NAME, -mconstraint EXPR          only these machines

@@ -75,8 +75,8 @@ class Wish(Struct):
     batch_guess: bool = False
     # Whether jobs are shown in batches where no option says otherwise.
     batch_is_default: bool = True
-    analyze: str = ""
-    analyze_qualifiers: str = ""
+    # Each option that asks why, with its qualifiers.
+    analyses: list[tuple[str, str]] = field(default_factory=list)
     machine: str = ""
     machine_constraint: str = ""
     slot_file: str = ""
@@ -128,7 +128,7 @@ class Wish(Struct):
         Empty for the row for each job, whose knob has no word; None if what is shown is no table
         or none that a user's file may replace.
         """
-        if self.form or self.columns or self.print_format or self.analyze:
+        if self.form or self.columns or self.print_format or self.analyses:
             return None
         if self.flags & _NO_LAYOUT or self.in_batches:
             return None
@@ -155,7 +155,7 @@ class Wish(Struct):
             parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
         parts += [f"({MODES[mode]})" for mode in sorted(self.modes) if mode in MODES]
-        if "unmatchable" in self.flags and not self.job_file:
+        if "unmatchable" in self.flags and not (self.job_file or self.analyses):
             parts.append(f"({MODES['idle']})")
         return " && ".join(parts) or "true"
 
