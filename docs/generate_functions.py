@@ -18,13 +18,12 @@ def render() -> str:
     """Return the tables, one a family."""
     parts = []
     for title, rows in families().items():
-        parts.append(f"### {title}\n\n| Call | What it is | Example |\n|---|---|---|\n")
+        parts.append(f"### {title}\n\n| Call | What it is | Examples |\n|---|---|---|\n")
         for row in sorted(rows, key=lambda row: row.name.lower()):
-            example, value = row.examples[0]
             cells = (
                 f"`{row.signature}`",
                 row.doc,
-                f"`{example}` is `{value}`",
+                "<br>".join(f"`{example}` is `{value}`" for example, value in row.examples),
             )
             line = " | ".join(cell.replace("|", "\\|") for cell in cells)
             parts.append(f"| {line} |\n")

@@ -25,7 +25,7 @@ ROWS = [row for rows in families().values() for row in rows]
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_the_examples_of_a_function_are_true(row: Function) -> None:
-    assert row.examples
+    assert len(row.examples) > 1
     for text, value in row.examples:
         found = evaluate_lazily(parse_expression(text), new_state(ClassAd()))
         assert render_value(found) == value, text

@@ -178,20 +178,26 @@ def user_map(state: State, values: list[Value]) -> Value:
 # fmt: off
 SYSTEM: Final[tuple[Function, ...]] = (
     strict("envV1ToV2", "envV1ToV2(text)", "An environment in the old spelling in the new one.",
-           environment_v1_to_v2, ('envV1ToV2("a=1;b=2")', '"a=1 b=2"')),
+           environment_v1_to_v2, ('envV1ToV2("a=1;b=2")', '"a=1 b=2"'),
+           ('envV1ToV2("a=b c")', '"a=b\' \'c"'), ("envV1ToV2(undefined)", "undefined")),
     strict("mergeEnvironment", "mergeEnvironment(text, …)",
            "The environments as one; of the same variable the last value counts.",
-           merge_environment, ('mergeEnvironment("a=1","a=2 b=3")', '"a=2 b=3"')),
+           merge_environment, ('mergeEnvironment("a=1","a=2 b=3")', '"a=2 b=3"'),
+           ('mergeEnvironment("a=\'b c\'",undefined)', '"a=b\' \'c"')),
     strict("listToArgs", "listToArgs(list[, version])",
            "The words as a line of arguments, quoted as version 2 (the default) or 1 has it.",
-           list_to_arguments, ('listToArgs({ "a","b c" })', '"a b\' \'c"')),
+           list_to_arguments, ('listToArgs({ "a","b c" })', '"a b\' \'c"'),
+           ('listToArgs({ "a","b" },1)', '"a b"')),
     strict("argsToList", "argsToList(text[, version])", "The words of a line of arguments.",
-           arguments_to_list, ("argsToList(\"a 'b c'\")", '{ "a","b c" }')),
+           arguments_to_list, ("argsToList(\"a 'b c'\")", '{ "a","b c" }'),
+           ('argsToList("a b",1)', '{ "a","b" }')),
     strict("userHome", "userHome(user[, default])", "The user's home directory.",
-           user_home, ('userHome("","/none")', '"/none"')),
+           user_home, ('userHome("","/none")', '"/none"'),
+           ('userHome(undefined,"/none")', '"/none"')),
     strict("userMap", "userMap(map, user[, preferred[, default]])",
            "What the map says of the user; with `preferred`, that one of the items, else the "
            "first.",
-           user_map, ('userMap("nomap","u","x","none")', '"none"')),
+           user_map, ('userMap("nomap","u","x","none")', '"none"'),
+           ('userMap("nomap","u")', "undefined")),
 )
 # fmt: on
