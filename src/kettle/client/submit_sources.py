@@ -9,11 +9,12 @@ import glob
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
 from kettle.runtime.storage.files import SystemSources
+from kettle.submit.item_lines import split_lines
 from kettle.submit.sources import FileFact, SubmitFacts
 
 
@@ -26,6 +27,10 @@ class SystemSubmitSources(SystemSources):
     def __init__(self, read_input: Callable[[], str] | None = None) -> None:
         super().__init__()
         self._read_input = read_input
+
+    def read_items(self, path: str) -> Sequence[str]:
+        """Return the items in a file, one a line."""
+        return split_lines(self.read_text(path))
 
     def standard_input(self) -> str | None:
         """Return what standard input holds, None if the description itself came from it."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # What the steps cannot do without, and the cluster's attribute that says it.
 _BACKGROUND = (("executable", "Cmd"),)
 # Limit: what replacing macros may cost for one job, and for reading the digest: a schedd that makes
-# jobs has others to serve. Thousands of macros, or hundreds in long texts; some 0.1 s.
+# jobs has others to serve. Some 3,300 replacements in texts of up to 40,000 characters, fewer in
+# longer ones (30 in one of 4 MiB): 0.01 to 0.05 s measured.
 _MOST_WORK = 1 << 27
 
 

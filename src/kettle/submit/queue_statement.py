@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from kettle.config.knob import parse_integer, parse_real
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
+from kettle.submit.item_lines import BLANKS, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,8 +37,6 @@ UNIT_SEPARATOR = "\x1f"
 _BLANKS = " \t"
 _FIELD_END = late_pattern(r"[, \t]")
 _UNIT_END = late_pattern(UNIT_SEPARATOR)
-# White space without the separator of units, which Python counts as white space.
-BLANKS = " \t\r\n\v\f"
 
 # Limit: more jobs than any schedd takes; a typing error must not fill the memory.
 MOST_JOBS = 100_000_000
@@ -81,7 +80,7 @@ class QueueStatement(Struct):
 
     count: int = 1
     variables: tuple[str, ...] = ()
-    items: list[str] | None = None
+    items: Sequence[str] | None = None
     how: str = ""
     selected: slice = field(default_factory=lambda: slice(None))
     line: int = 0
@@ -230,7 +229,8 @@ def _items(
     queue: QueueText,
     reader: Reader,
     sources: SubmitSources,
-) -> list[str]:
+) -> Sequence[str]:
+    lines: Sequence[str]
     if rest.startswith("("):
         lines = _bracketed(rest, queue, reader, keep_lines=how == "from")
     elif how == "from":
@@ -262,7 +262,7 @@ def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool)
     )
 
 
-def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> list[str]:
+def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[str]:
     try:
         if rest == "-":
             text = sources.standard_input()
@@ -275,17 +275,14 @@ def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> list[str]:
         elif rest.endswith("|"):
             text = sources.run_command(shlex.split(rest[:-1]))[1]
         else:
-            text = sources.read_text(rest)
+            return sources.read_items(rest)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         code = getattr(error, "errno", None) or 0
         if rest.endswith("|"):
             raise reader.parse_error(f"not a valid command, errno={code} : {why}") from None
         raise reader.parse_error(f"can't open file {rest}: {why}") from None
-    lines = text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return [line.strip(BLANKS) for line in lines]
+    return split_lines(text)
 
 
 def _matches(patterns: Sequence[str], kind: str, sources: SubmitSources) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.config.sources import MemorySources
 from kettle.structs import Struct
+from kettle.submit.item_lines import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,9 @@ class SubmitSources(Protocol):
 
     def read_text(self, path: str) -> str:
         """Return the text of a file, relative to where the submission happens."""
+
+    def read_items(self, path: str) -> Sequence[str]:
+        """Return the items in a file, one a line."""
 
     def standard_input(self) -> str | None:
         """Return what standard input holds, None if the description itself came from it."""
@@ -103,6 +107,10 @@ class MemorySubmitSources(MemorySources):
     def read_text(self, path: str) -> str:
         """Return the text kept under the name."""
         return super().read_text(self._relative(path))
+
+    def read_items(self, path: str) -> Sequence[str]:
+        """Return the lines of the text kept under the name."""
+        return split_lines(self.read_text(path))
 
     def standard_input(self) -> str | None:
         """Return the text given for it."""

@@ -200,6 +200,18 @@ class Files:
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
+    def read_at(self, path: str, offset: int, size: int) -> bytes:
+        """Return the bytes of a part of a file; StorageError if it has no such part."""
+        try:
+            with _open_regular(path) as file:
+                file.seek(offset)
+                data = file.read(size)
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+        if len(data) < size:
+            raise StorageError(f"{path} has become shorter")
+        return data
+
     def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:
         """Return a file's text; bytes that are not UTF-8 become replacement characters."""
         return self.read(path, limit=limit).decode("utf-8", errors="replace")

@@ -160,11 +160,15 @@ class DigestSources:
     (test_no_digest_looks_at_the_access_point).
     """
 
-    def __init__(self, items_file: str, items: str) -> None:
+    def __init__(self, items_file: str, items: Sequence[str]) -> None:
         self._items_file = items_file
         self._items = items
 
     def read_text(self, path: str) -> str:
+        """Refuse."""
+        raise StorageError(f"a digest cannot read {path}")
+
+    def read_items(self, path: str) -> Sequence[str]:
         """Return the items; StorageError for every other file."""
         if path == self._items_file:
             return self._items

@@ -1,14 +1,16 @@
 """Making the jobs of clusters that make them later, as the queue has room for them.
 
 Follows the queue: whenever a job of such a cluster leaves or starts, the cluster may make more.
-What is made is `factory`'s decision; the digest and the items are read here, once.
+What is made is `factory`'s decision; the digest is read here, once, and the items as their jobs are
+made.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
@@ -20,15 +22,13 @@ from kettle.schedd.queue import factory
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import Applying
+from kettle.submit.item_lines import ItemLines
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 
 if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
     from kettle.submit.build import JobPlan
-
-# Limit: the items of one cluster.
-_MOST_ITEM_BYTES = 512 * 1024 * 1024
 
 # Limit: how long jobs are made before others have their turn; one job may take longer.
 _TURN_SECONDS = 0.05
@@ -206,10 +206,10 @@ class Factories:
         files = schedd.runtime.files
         digest = files.read_text(schedd.spool.cluster_file(cluster.id, "digest"))
         items_file = ad.string("JobMaterializeItemsFile") or ""
-        items = ""
+        items: Sequence[str] = ()
         if items_file:
             own = schedd.spool.cluster_file(cluster.id, "items")
-            items = files.read(own, limit=_MOST_ITEM_BYTES).decode("utf-8", "surrogateescape")
+            items = ItemLines(files.read_pieces(own), partial(files.read_at, own))
         facts = SubmitFacts(
             now=schedd.now(),
             user=ad.string("Owner") or "",

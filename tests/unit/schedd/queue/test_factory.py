@@ -12,6 +12,7 @@ from kettle.schedd.queue.factory import DigestSources, Paused
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Cluster
 from kettle.submit.build import JobPlan
+from kettle.submit.item_lines import split_lines
 from kettle.submit.materialize import later_jobs
 from kettle.submit.queue_statement import QueueStatement
 from kettle.submit.sources import SubmitFacts
@@ -49,7 +50,7 @@ def plans(
     schedd: Schedd, cluster: Cluster, *, digest: str = DIGEST, skip: int = 0
 ) -> list[JobPlan]:
     facts = SubmitFacts(NOW, "alice", "/tmp", "digest", "", "", {}, cluster.id)
-    sources = DigestSources("/spool/1.items", ITEMS)
+    sources = DigestSources("/spool/1.items", split_lines(ITEMS))
     config = Config.from_text("", subsystem="SCHEDD")
     return list(later_jobs(digest, cluster.ad, sources, config, facts, skip=skip))
 
@@ -274,6 +275,6 @@ def test_an_edit_of_clusters_counts_them_only_where_there_are_no_jobs() -> None:
 
 
 def test_no_file_is_measured_again_for_later_jobs() -> None:
-    found = DigestSources("/spool/1.items", ITEMS).look_at("/bin/sleep")
+    found = DigestSources("/spool/1.items", split_lines(ITEMS)).look_at("/bin/sleep")
     assert found is not None
     assert not found.is_measured

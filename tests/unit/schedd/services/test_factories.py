@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import tracemalloc
 from collections.abc import Coroutine, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.records.event_cluster import Completion
+from kettle.runtime.storage.files import Files
 from kettle.schedd.queue import factory
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_queue import Changes, Cluster
@@ -198,6 +201,28 @@ def test_a_job_that_is_too_much_work_is_not_made() -> None:
     making.serve()
     assert [len(one.procs) for one in making.schedd.queue.clusters.values()] == [0, 0]
     assert "too much work" in making.problems[0]
+
+
+def test_the_items_of_clusters_that_make_jobs_stay_in_their_files(tmp_path: Path) -> None:
+    """100,000 of them were 10 MB for as long as their cluster was there."""
+    making = Making("arguments = $(x)\nqueue 1 x from /spool/items\n")
+    (tmp_path / "items").write_text("".join(f"{number}\n" for number in range(100_000)))
+    files = Files()
+    files.read_text = making.factories._schedd.runtime.files.read_text  # type: ignore[method-assign]
+    making.factories._schedd.runtime.files = files  # type: ignore[misc]
+    making.factories._schedd.spool.cluster_file = lambda _, what: str(tmp_path / what)  # type: ignore[method-assign]
+    for cluster in making.schedd.queue.clusters.values():
+        cluster.ad["JobMaterializeItemsFile"] = "/spool/items"
+        cluster.ad["JobMaterializeLimit"] = 3
+    next(making.factories._open(cluster))
+    tracemalloc.start()
+    try:
+        making.serve()
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    arguments = [job.ad.string("Args") for job in making.schedd.queue.jobs.values()]
+    assert arguments == ["0", "1", "2"] * 2
 
 
 def test_a_digest_and_items_without_measure_are_refused() -> None:

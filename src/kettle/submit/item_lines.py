@@ -1,0 +1,78 @@
+"""The items of a queue statement: one a line, all at hand or read from their file when wanted.
+
+A cluster that makes its jobs later may have a million of them for as long as it is there; only
+where every so many bytes begin is remembered then. Reading the file is the caller's.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import overload
+
+# White space without the separator of units, which Python counts as white space.
+BLANKS = " \t\r\n\v\f"
+# A place is remembered at the first line that begins behind so many bytes, and so many, or one
+# line, are read at a time.
+_APART_BYTES = 16 * 1024
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the items of a text; what ends in a line break has none behind it."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [line.strip(BLANKS) for line in lines]
+
+
+class ItemLines(Sequence[str]):
+    """The items of a file that stays as it is."""
+
+    def __init__(self, pieces: Iterable[bytes], read: Callable[[int, int], bytes]) -> None:
+        """Go through the file once; `read` returns bytes from an offset on, up to a number."""
+        self._read = read
+        # Where lines begin, and their numbers.
+        self._offsets, self._numbers = array("Q", (0,)), array("Q", (0,))
+        size = lines = ended = 0
+        for piece in pieces:
+            for begin in range(0, len(piece), _APART_BYTES):
+                window = piece[begin : begin + _APART_BYTES]
+                count = window.count(b"\n")
+                if count:
+                    lines += count
+                    ended = size + begin + window.rfind(b"\n") + 1
+                    self._offsets.append(ended)
+                    self._numbers.append(lines)
+            size += len(piece)
+        self._count = lines + (size > ended)
+        self._size = size
+        # The last lines that were read, and the number of the first of them.
+        self._first, self._lines = 0, [""] * 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        """Return an item; what `read` raises."""
+        if isinstance(index, slice):
+            return [self[each] for each in range(self._count)[index]]
+        number = range(self._count)[index]
+        if not self._first <= number < self._first + len(self._lines):
+            self._load(number)
+        return self._lines[number - self._first]
+
+    def _load(self, number: int) -> None:
+        place = bisect_right(self._numbers, number) - 1
+        offset, self._first = self._offsets[place], self._numbers[place]
+        more = place + 1 < len(self._offsets)
+        end = self._offsets[place + 1] if more else self._size
+        self._lines = split_lines(
+            self._read(offset, end - offset).decode("utf-8", "surrogateescape")
+        )
