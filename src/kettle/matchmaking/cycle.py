@@ -600,7 +600,12 @@ class Cycle:
         return choice.cost
 
     def _go_deep(self, slot: Slot, request: Request, choice: _Choice) -> None:
-        """See to it that the request's next jobs get what is left of the same slot."""
+        """See to it that the request's next jobs get what is left of the same slot.
+
+        Compat: the reference counts those that fit into the slot as given with one match, whoever
+        asks. Where the schedd takes a match for each job, as ours does, each gets its own here, one
+        behind the other in this slot (test_cycle_knobs.py).
+        """
         if len(slot.claim_ids) > 1 or request.divides_slots:
             self._deep = slot
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kettle.attributes.match_words import KEPT_WITH_A_SLOT, REMOTE_POOL
+from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION, REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
@@ -16,6 +16,8 @@ from kettle.schedd.job_machine import Attributes
 from kettle.schedd.settings import round_up
 from kettle.wire.sinful import Sinful
 
+# How the names begin under which a job keeps what NEGOTIATOR_MATCH_EXPRS put into its slot's ad.
+_MATCHED = "MATCH_EXP_"
 # What describes the machine a job runs on, and goes when it leaves it.
 # How long a run's transfers took, in its shadow's last report: for the schedd's ad alone.
 MOVING_SECONDS = tuple(
@@ -95,6 +97,10 @@ def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attri
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
     }
+    # As in the reference they are the job's for good.
+    for name in slot.names():
+        if name.startswith(MATCH_EXPRESSION):
+            changes[_MATCHED + name] = slot.text(name)
     pool = slot.text(REMOTE_POOL)
     if pool is not None:
         changes[REMOTE_POOL] = pool

@@ -30,6 +30,8 @@ EATEN_INODES = (
 )
 # How long a job that has used none of its share may go on to eat of the reserve of the disk.
 _RESERVE_SECONDS = 5.0
+# After how long it is told that the reserve is gone and that nobody was seen to take it.
+_UNSEEN_SECONDS = 30.0
 # Limits: what a job may use beyond its slot with policy soft, as one part in so many of all that
 # the machine offers to jobs; while less than that part of its memory is left, nothing.
 MEMORY_PART = 16
@@ -194,13 +196,15 @@ class ReserveWatch:
 
     Each starter judges its own job and nobody tells it of the others: the fuller a job's share, the
     sooner it goes, and with what it leaves behind the rest may stay. A job that writes nothing
-    while there is too little is not to blame and stays.
+    while there is too little is not to blame and stays, unless it has more than it asked for
+    (`judge_disk`). What was written where no sandbox is, is told.
     """
 
     def __init__(self, sentence: str = EATEN_DISK) -> None:
         self._sentence = sentence
         self._since: float | None = None
         self._used_before = 0
+        self._is_told = False
 
     def judge(self, now: float, used: int, limit: int | None, room: int) -> Excess | None:
         """Judge a look at the sandbox and at the disk; `room` is negative below the reserve.
@@ -208,7 +212,7 @@ class ReserveWatch:
         All in the one unit of the sentence: KiB, or files.
         """
         if room >= 0:
-            self._since, self._used_before = None, used
+            self._since, self._used_before, self._is_told = None, used, False
             return None
         if self._since is None:
             self._since = now
@@ -216,6 +220,13 @@ class ReserveWatch:
         if used <= self._used_before or now - self._since < (1 - share) * _RESERVE_SECONDS:
             return None
         return Excess(self._sentence.format(gone=-room, used=used), subcode=OUT_OF_DISK)
+
+    def is_to_be_told(self, now: float) -> bool:
+        """Tell, once, that the reserve is gone for long, and that this job does not take it."""
+        if self._is_told or self._since is None or now - self._since < _UNSEEN_SECONDS:
+            return False
+        self._is_told = True
+        return True
 
 
 def seconds_to_next_look(

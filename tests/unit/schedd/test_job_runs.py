@@ -17,6 +17,17 @@ def test_where_a_match_says_nothing_of_pool_and_group_neither_does_the_job() -> 
     assert "RemotePool" not in start_attributes(ClassAd(), silent, 5)
 
 
+def test_what_the_negotiator_put_into_a_slot_stays_with_the_job() -> None:
+    slot = ClassAd({"Name": "slot1@vm", "NegotiatorMatchExprSite": "here", "Negotiator": 1})
+    slot.insert_text("NegotiatorMatchExprRoom", "Cpus > 1")
+    said = claim_attributes("<s>#1#1#key", "<s:1>", slot)
+    found = {name: text for name, text in said.items() if name.startswith("MATCH_EXP_")}
+    assert found == {
+        "MATCH_EXP_NegotiatorMatchExprSite": '"here"',
+        "MATCH_EXP_NegotiatorMatchExprRoom": "Cpus > 1",
+    }
+
+
 def test_a_run_says_when_the_one_before_it_began() -> None:
     assert "JobLastStartDate" not in start_attributes(ClassAd(), {}, 5)
     assert start_attributes(ClassAd({"JobCurrentStartDate": 3}), {}, 5)["JobLastStartDate"] == "3"

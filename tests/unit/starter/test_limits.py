@@ -153,6 +153,15 @@ def test_what_was_too_little_once_is_forgotten_when_there_is_room_again() -> Non
     assert not any(looks(*rows))
 
 
+def test_of_a_reserve_that_nobody_here_has_taken_is_told_once_each_time() -> None:
+    watch = ReserveWatch()
+    told = []
+    for now, room in ((0, 5), (1, -1), (30, -1), (31, -1), (60, -1), (61, 5), (70, -1), (100, -9)):
+        assert watch.judge(now, 900, 1000, room) is None
+        told.append(watch.is_to_be_told(now))
+    assert told == [False, False, False, True, False, False, False, True]
+
+
 def test_what_is_said_of_an_eaten_reserve_names_what_is_gone() -> None:
     watch = ReserveWatch()
     excess = watch.judge(0, 700, None, -40)

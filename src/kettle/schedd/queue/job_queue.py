@@ -481,8 +481,12 @@ class JobQueue:
                 continue
             changes.status_before[job_id] = changed_job.status
             if kept == _STATUS and "jobstatus" in changed_job.ad.table:
-                self._move(changed_job)
-                continue
+                try:
+                    self._move(changed_job)
+                    continue
+                except FAULT:
+                    # Nothing was moved: it is read as any other.
+                    pass
             self._unindex(changed_job)
             self._read(changed_job)
             self._index(changed_job)

@@ -489,8 +489,14 @@ class Connection:
             user_records.plan_record(transaction, self._queue, user)
         try:
             self._queue.commit(transaction, refusable=True)
-        except StorageError as error:
-            return self._refuse_to_commit(call, errno.ENOSPC, str(error))
+        except Exception as error:
+            if isinstance(error, StorageError) and not transaction.taken:
+                return self._refuse_to_commit(call, errno.ENOSPC, str(error))
+            if not transaction.taken or getattr(error, "ends_daemon", False):
+                raise
+            # The log has it, whatever follows the queue says of it: to refuse it now would have
+            # the client send the same jobs again.
+            self._tell(f"What follows a commit failed: {error!r}")
         if not clusters:
             self._edited(transaction.changes)
         for cluster, proc, name in self._dirty:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from kettle.attributes.match_words import OF_A_MATCH
+from kettle.attributes.match_words import MATCH_EXPRESSION, OF_A_MATCH
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.matchmaking.unreachable import Unreachable
@@ -231,6 +231,11 @@ def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
         told[word.name] = None
         said = claim.slot.text(word.name)
         told[word.asked_as or word.name] = word.silent if said in (None, "undefined") else said
+    told |= {
+        name: claim.slot.text(name)
+        for name in claim.slot.names()
+        if name.startswith(MATCH_EXPRESSION)
+    }
     for name, text in told.items():
         if text is not None or name in job:
             request.insert_text(name, text or "undefined")

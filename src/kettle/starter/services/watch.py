@@ -132,6 +132,11 @@ class ResourceWatch:
         excess = limits.judge_disk(self._disk, limit, allowed)
         if room is not None:
             excess = excess or self._reserve.judge(now, self._disk, limit, room)
+            if excess is None and self._reserve.is_to_be_told(now):
+                tasks.report(
+                    f"The disk of {self._execute} has {-room} KiB less free than RESERVED_DISK"
+                    " keeps, and the job here takes none of it: it is not held"
+                )
             end = self._disk + max(0, room)
             allowed = end if allowed is None else min(allowed, end)
         most = self._rules.polling_seconds

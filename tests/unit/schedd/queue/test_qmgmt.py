@@ -9,7 +9,8 @@ import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
-from kettle.errors import RemoteProtocolError
+from kettle.errors import RemoteProtocolError, StorageError
+from kettle.schedd.queue import job_queue
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps
@@ -508,3 +509,45 @@ def test_a_new_job_is_idle_whatever_its_submitter_says_of_its_status() -> None:
         client.set(cluster, proc, "JobStatus", "3")
         client.send(calls.CommitTransactionNoFlags())
         assert [int(job.status) for job in schedd.queue.jobs.values()] == [1]
+
+
+@pytest.mark.parametrize("failure", [StorageError("no room"), OverflowError("odd")])
+def test_a_commit_that_the_log_has_is_never_refused(failure: Exception) -> None:
+    """A client that is told that it failed sends the same jobs again."""
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    proc = client.call(calls.NewProc(cluster)).value
+    for name, text in {"Owner": '"alice"', "JobUniverse": "5", "Cmd": '"x"'}.items():
+        client.set(cluster, proc, name, text)
+
+    def fail(_: object) -> None:
+        raise failure
+
+    schedd.queue.observe(fail)
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert len(schedd.replayed().jobs) == len(schedd.queue.jobs) == 1
+
+
+def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    odd, other = schedd.submit(2)
+    move = job_queue.JobQueue._move
+
+    def fail(self: job_queue.JobQueue, job: job_queue.Job) -> None:
+        if job is odd:
+            raise OverflowError("odd")
+        move(self, job)
+
+    monkeypatch.setattr(job_queue.JobQueue, "_move", fail)
+    seen: list[object] = []
+    schedd.queue.observe(lambda changes: seen.extend(changes.changed))
+    transaction = schedd.queue.transaction()
+    for job in (odd, other):
+        transaction.set_attribute(str(job.id), "JobStatus", "5")
+    schedd.queue.commit(transaction)
+    assert seen == [odd.id, other.id]
+    assert odd.status == other.status == 5
+    assert schedd.queue.count(5) == 2

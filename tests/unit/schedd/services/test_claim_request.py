@@ -72,3 +72,8 @@ def test_a_startd_counts_what_the_requests_limits_are_on_the_slot_alone() -> Non
     holder = read_holder(ad, schedd_address="", client_machine="", alive_seconds=1)
     assert holder.limits == ""
     assert with_limits(holder, ClassAd({"Cpus": 4}), ad).limits == "many"
+
+
+def test_a_startd_sees_what_the_negotiator_put_into_its_slot() -> None:
+    ad = request({"NegotiatorMatchExprSite": "here"}, NegotiatorMatchExprSite="there")
+    assert ad.string("NegotiatorMatchExprSite") == "here"

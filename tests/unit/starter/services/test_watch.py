@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from kettle.runtime.process.cgroups import GroupV2, Hierarchy
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.starter.limits import OUT_OF_DISK, Allowance, LimitRules, Limits
@@ -58,6 +60,23 @@ def test_what_is_left_on_disk_is_judged_once_more_at_the_end() -> None:
     assert excess.subcode == OUT_OF_DISK
     unlimited = ResourceWatch(LimitRules(), None, Allowance(), Allowance())
     assert unlimited.judge_end(1 << 40) is None
+
+
+def test_the_log_tells_of_a_reserve_that_no_job_was_seen_to_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("kettle.starter.services.watch.tasks.report", said.append)
+    rules = LimitRules(reserved_disk_kib=1 << 50)
+    watch = ResourceWatch(rules, None, Allowance(), Allowance(1024), str(tmp_path))
+    for now in (0.0, 10.0, 31.0, 62.0):
+        assert watch._look_at_disk(lambda: (0, 0), 10.0, now)[0] is None
+    (line,) = said
+    assert line.startswith(f"The disk of {tmp_path} has ")
+    # Whoever has more than he asked for goes, though he does not write now either.
+    excess, _ = watch._look_at_disk(lambda: (1025, 1), 10.0, 63.0)
+    assert excess is not None
+    assert excess.subcode == OUT_OF_DISK
 
 
 def test_what_is_tolerated_is_not_where_the_disk_has_no_room(tmp_path: Path) -> None:
