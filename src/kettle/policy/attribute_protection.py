@@ -92,6 +92,10 @@ NOTES = frozenset(
         EXPORT_UNDER_WAY,
     )
 )
+# How far a cluster has come that makes its jobs later, in lower case: set back, it would make jobs
+# once more that have run, or run. Compat: the reference lets their owner, and then jobs run twice
+# (test_nobody_sets_back_how_far_a_cluster_has_come).
+_COUNTED = frozenset(("jobmaterializenextprocid", "jobmaterializenextrow"))
 # With it, what the job machine owns.
 _STATE = NOTES | {"jobstatus", "lastjobstatus"}
 
@@ -103,7 +107,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 def standing(name: str, lists: Protection) -> Standing:
     """Return how an attribute stands; the first of several reasons in the order of the table."""
     lower = name.lower()
-    if lower in lists.immutable:
+    if lower in lists.immutable or lower in _COUNTED:
         return Standing.IMMUTABLE
     if lower in lists.secure:
         return Standing.SECURE

@@ -25,7 +25,7 @@ from kettle.classad.text import quote_line
 from kettle.errors import RefusedError, RemoteProtocolError
 from kettle.schedd import job_machine
 from kettle.schedd.queue.actors import Actor
-from kettle.schedd.queue.factory import is_factory
+from kettle.schedd.queue.factory import PAUSE_REASON, is_factory
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.selection import candidates, read_constraint
@@ -402,6 +402,10 @@ def _plan_cluster(planned: Plan, cluster: Cluster, actor: Actor) -> None:
         paused = _PAUSED[planned.request.action]
         key = key_of(cluster.id, CLUSTER_PROC)
         planned.transaction.set_attribute(key, "JobMaterializePaused", str(paused))
+        if paused == _PAUSED[JobAction.HOLD]:
+            planned.transaction.set_attribute(key, PAUSE_REASON, quote_line(planned.reason))
+        elif PAUSE_REASON in cluster.ad:
+            planned.transaction.delete_attribute(key, PAUSE_REASON)
         planned.factories.append((cluster, paused))
 
 

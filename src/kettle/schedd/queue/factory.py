@@ -7,13 +7,15 @@ notes, Late materialization.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from random import Random
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
-from kettle.errors import StorageError
+from kettle.classad.text import quote_line
+from kettle.errors import KettleError, StorageError
 from kettle.schedd.queue import submission
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import check_shape, decide_new
@@ -44,6 +46,9 @@ MOST_AT_ONCE = 500
 LONGEST_DIGEST = 256 * 1024
 MOST_ITEMS = 2_000_000
 
+
+# Why a cluster makes no jobs for the time being.
+PAUSE_REASON = "JobMaterializePauseReason"
 
 # What of a cluster's ad says how many jobs it makes now, in lower case.
 DECIDES_HOW_MANY = frozenset(
@@ -81,14 +86,15 @@ def plan_jobs(
     """Put made jobs into a transaction; returns how many.
 
     A digest may say what its owner may say of a new job, and nothing else. RefusedError if it gives
-    an attribute that no queue can hold, or if the administrator's rules (`applying`) refuse a job.
+    an attribute that no queue can hold, or if the administrator's rules (`applying`) refuse a job;
+    the jobs before that one are in the transaction, whole, and nothing else.
     """
-    owner = Actor(cluster.ad.string("User") or "", cluster.ad.string("Owner") or "")
     made = 0
     total = cluster.ad.integer("TotalSubmitProcs")
-    edited = {word.lower() for word in split_list(cluster.ad.string(EDITED) or "")}
-    not_the_jobs = _NOT_THE_JOBS | edited
+    decide = _Deciding(cluster, settings, applying)
     for plan in plans:
+        # All that may be refused comes first: nothing of such a job is in the transaction.
+        own = decide.attributes(plan)
         job = JobId(cluster.id, plan.proc)
         key = key_of(*job)
         submission.add_proc(transaction, job, settings, now)
@@ -98,16 +104,8 @@ def plan_jobs(
         if cluster.ad.integer("QDate") != now:
             transaction.set_attribute(key, "QDate", str(now))
             transaction.set_attribute(key, "EnteredCurrentStatus", str(now))
-        own: dict[str, str] = {}
-        for name, text in plan.differences:
-            if name.lower() not in not_the_jobs:
-                check_shape(name, text)
-                stored = decide_new(*job, name, text, owner, settings)
-                if stored is not None:
-                    own[name] = stored
-                    transaction.set_attribute(key, name, stored)
-        if applying is not None:
-            _apply_rules(transaction, cluster, plan, own, applying)
+        for name, text in own:
+            transaction.set_attribute(key, name, text)
         of_cluster = key_of(cluster.id, CLUSTER_PROC)
         transaction.set_attribute(of_cluster, "JobMaterializeNextProcId", str(plan.proc + 1))
         if plan.next_row is not None:
@@ -119,35 +117,94 @@ def plan_jobs(
     return made
 
 
+class _Deciding:
+    """What the jobs of one cluster have of their own."""
+
+    def __init__(
+        self, cluster: Cluster, settings: QueueSettings, applying: Applying | None
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._applying = applying
+        ad = cluster.ad
+        self._owner = Actor(ad.string("User") or "", ad.string("Owner") or "")
+        edited = {word.lower() for word in split_list(ad.string(EDITED) or "")}
+        self._not_the_jobs = _NOT_THE_JOBS | edited
+
+    def attributes(self, plan: JobPlan) -> list[tuple[str, str]]:
+        """Return names and texts, the later ones count; RefusedError."""
+        job = JobId(self._cluster.id, plan.proc)
+        own: dict[str, str] = {}
+        for name, text in plan.differences:
+            if name.lower() not in self._not_the_jobs:
+                check_shape(name, text)
+                stored = decide_new(*job, name, text, self._owner, self._settings)
+                if stored is not None:
+                    own[name] = stored
+        if self._applying is None:
+            return list(own.items())
+        return [*own.items(), *_apply_rules(self._cluster, plan, own, self._applying)]
+
+
 def _apply_rules(
-    transaction: Transaction,
-    cluster: Cluster,
-    plan: JobPlan,
-    own: dict[str, str],
-    applying: Applying,
-) -> None:
-    """Change and check a job that is made now."""
+    cluster: Cluster, plan: JobPlan, own: dict[str, str], applying: Applying
+) -> list[tuple[str, str]]:
+    """Change and check a job that is made now; return what the rules say."""
     ad = ClassAd({"ProcId": plan.proc, "JobStatus": plan.status}, parent=cluster.ad)
     for name, text in own.items():
         ad.insert_text(name, text)
     changes: dict[str, str] = {}
     if applying.rules.of_made_jobs:
         changes = applying.change(ad, cluster.id, plan.proc, late=True)
-    for name, text in changes.items():
-        if name.lower() not in _NOT_THE_JOBS:
-            check_shape(name, text)
-            transaction.set_attribute(key_of(cluster.id, plan.proc), name, text)
+    said = [each for each in changes.items() if each[0].lower() not in _NOT_THE_JOBS]
+    for name, text in said:
+        check_shape(name, text)
     applying.check(ad)
+    return said
 
 
 # What a digest does not decide.
 _NOT_THE_JOBS = frozenset(("owner", "user", "osuser", "clusterid", "procid", "jobstatus", "mytype"))
 
 
-def plan_end(transaction: Transaction, cluster: Cluster, paused: Paused) -> None:
-    """Note that a cluster makes no further job."""
+def plan_end(transaction: Transaction, cluster: Cluster, paused: Paused, reason: str = "") -> None:
+    """Note that a cluster makes no further job, and why if that is to be told."""
     key = key_of(cluster.id, CLUSTER_PROC)
     transaction.set_attribute(key, "JobMaterializePaused", str(int(paused)))
+    if reason:
+        transaction.set_attribute(key, PAUSE_REASON, quote_line(reason))
+
+
+def plan_start(transaction: Transaction, cluster: Cluster) -> None:
+    """Note that a cluster makes jobs again."""
+    key = key_of(cluster.id, CLUSTER_PROC)
+    transaction.set_attribute(key, "JobMaterializePaused", str(int(Paused.RUNNING)))
+    if PAUSE_REASON in cluster.ad:
+        transaction.delete_attribute(key, PAUSE_REASON)
+
+
+# What a later try may find well again: it is about the machine, not about the file.
+_PASSES = frozenset(
+    (
+        errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+        errno.EAGAIN, errno.EINTR, errno.ESTALE, errno.ETIMEDOUT,
+    )
+)  # fmt: skip
+
+
+def judge_failure(error: Exception) -> Paused | None:
+    """Decide what becomes of a cluster whose next job could not be made; None to try it again.
+
+    A job that its description or the administrator's rules make impossible puts the making on
+    hold: whoever has mended that releases the cluster. What nobody thought of ends it until the
+    next start.
+
+    Compat: where a commit refuses the job, the reference's making stands still until a job of the
+    cluster leaves, and says nothing (test_a_refused_job_puts_the_making_on_hold).
+    """
+    if isinstance(error, StorageError):
+        return None if error.errno in _PASSES else Paused.INVALID
+    return Paused.HELD if isinstance(error, KettleError) else Paused.INVALID
 
 
 class DigestSources:
@@ -211,7 +268,17 @@ class DigestSources:
 
 def progress(ad: ClassAd) -> int:
     """Return how many jobs a cluster has made so far."""
-    return ad.integer("JobMaterializeNextProcId") or 0
+    return max(0, ad.integer("JobMaterializeNextProcId") or 0)
+
+
+def next_proc(cluster: Cluster) -> int:
+    """Return the number of the next job: behind every one that there ever was.
+
+    Nobody but the schedd changes what the cluster's ad says of it, so that no job that has left is
+    made again; a job that is there with a higher number came with the submission, or from a log
+    that was edited by hand.
+    """
+    return max(progress(cluster.ad), max(cluster.procs, default=-1) + 1)
 
 
 def count_items_used(ad: ClassAd) -> int:

@@ -256,7 +256,8 @@ class JobQueue:
 
         `refusable` is what a client asks for: StorageError if the disk has no room for it, and
         nothing has happened. What has happened already is never refused (see the journal). Changes
-        of ads that have gone since they were asked for are neither written nor applied.
+        of ads that have gone since they were asked for are neither written nor applied. It
+        is a RefusedError to make one that is there.
 
         An observer that fails keeps no other from being told; its error comes out behind the
         commit, which is `taken` then.

@@ -63,6 +63,9 @@ def complete(
             continue
         if count:
             transaction.set_attribute(key, "TotalSubmitProcs", str(count))
+            if transaction.text(cluster, CLUSTER_PROC, "JobMaterializeDigestFile") is not None:
+                # It has its first jobs already: those that it makes come behind them.
+                transaction.set_attribute(key, "JobMaterializeNextProcId", str(count))
         transaction.set_attribute(key, "CondorVersion", quote_line(settings.version))
         defaults = {"ClusterId": str(cluster), "QDate": str(now), **_DEFAULTS}
         defaults["EnteredCurrentStatus"] = str(now)

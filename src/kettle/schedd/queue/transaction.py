@@ -6,6 +6,7 @@ queue commits it; a connection that ends without a commit leaves nothing behind.
 
 from __future__ import annotations
 
+import errno
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,6 +14,7 @@ from typing import Protocol
 
 from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import one_line
+from kettle.errors import RefusedError
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
 
@@ -144,14 +146,22 @@ class Transaction:
         """Drop changes of ads that are neither committed nor made here: others destroyed them.
 
         What is asked of a job is checked when it is asked; the job may leave before the commit.
+        RefusedError (EEXIST) for an ad that is made though it is there: a job would run twice.
         """
         base, seen = self._base, ""
         made: set[str] = set()
+        gone: set[str] = set()
         lost: set[str] = set()
         for op, key, _, _ in self.changes:
             if op == queue_log.NEW_AD:
+                if (key in made or base.ad(key) is not None) and key not in gone:
+                    raise RefusedError(f"{key} is in the queue already", code=errno.EEXIST)
                 made.add(key)
-            elif key != seen:
+                gone.discard(key)
+                continue
+            if op == queue_log.DESTROY_AD:
+                gone.add(key)
+            if key != seen:
                 seen = key
                 if key not in made and base.ad(key) is None:
                     lost.add(key)

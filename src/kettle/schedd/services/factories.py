@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
+from kettle.classad.text import one_line
 from kettle.records.event_cluster import Completion, FactoryPausedEvent, FactoryResumedEvent
 from kettle.runtime import tasks
 from kettle.schedd import departures
@@ -22,16 +23,22 @@ from kettle.schedd.queue import factory
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import Applying
+from kettle.schedd.run_ends import also_where_it_fails
 from kettle.submit.item_lines import ItemLines
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 
 if TYPE_CHECKING:
+    from kettle.schedd.queue.transaction import Transaction
     from kettle.schedd.services.parts import Schedd
     from kettle.submit.build import JobPlan
 
 # Limit: how long jobs are made before others have their turn; one job may take longer.
 _TURN_SECONDS = 0.05
+
+# How long after a failure that may pass it is tried again: longer each time.
+_FIRST_SECONDS = 5
+_LONGEST_SECONDS = 300
 
 # What the last event of a cluster says of how far its making had come.
 _COMPLETIONS: dict[int, Completion] = {
@@ -69,6 +76,8 @@ class Factories:
         self._own_ad = own_ad
         # Where each cluster's making stands; rebuilt from the ad after a restart.
         self._plans: dict[int, Iterator[JobPlan]] = {}
+        # How often in a row the next job could not be made for what may pass.
+        self._tries: dict[int, int] = {}
         # The one that waits longest is next.
         self._wanted: dict[int, None] = {}
         self._late: dict[int, Cluster] = {}
@@ -77,9 +86,16 @@ class Factories:
         self._running = False
 
     def start(self) -> None:
-        """Look at every cluster once."""
-        self._found.update(self._schedd.queue.clusters)
-        for cluster in self._schedd.queue.clusters.values():
+        """Look at every cluster once; whose making had failed has another try."""
+        queue = self._schedd.queue
+        self._found.update(queue.clusters)
+        again = queue.transaction()
+        for cluster in queue.clusters.values():
+            failed = cluster.ad.integer("JobMaterializePaused") == Paused.INVALID
+            if failed and factory.is_factory(cluster):
+                factory.plan_start(again, cluster)
+        queue.commit(again)
+        for cluster in queue.clusters.values():
             self._want(cluster)
 
     def may_have_made(self, cluster: int) -> bool:
@@ -147,8 +163,11 @@ class Factories:
                 number = next(iter(self._wanted))
                 del self._wanted[number]
                 cluster = self._schedd.queue.clusters.get(number)
-                if cluster is not None and self._make(cluster):
-                    self._wanted[number] = None
+                if cluster is None:
+                    continue
+                with tasks.reported("Making a cluster's jobs"):
+                    if self._make(cluster):
+                        self._wanted[number] = None
         finally:
             self._running = False
 
@@ -156,36 +175,77 @@ class Factories:
         """Make a cluster's next jobs; True if there may be more."""
         schedd = self._schedd
         wanted = factory.count_wanted(cluster)
-        transaction = schedd.queue.transaction()
-        made = 0
-        if wanted:
-            turn = _Turn(wanted, schedd.runtime.clock.monotonic)
-            try:
-                plans = turn.cut(self._plan_of(cluster))
-                made = factory.plan_jobs(
-                    transaction,
-                    cluster,
-                    plans,
-                    schedd.queue_settings,
-                    schedd.now(),
-                    self._applying(),
-                )
-            except Exception as error:  # noqa: BLE001 - other clusters go on
-                schedd.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {error}")
-                self._plans.pop(cluster.id, None)
-                transaction = schedd.queue.transaction()
-                factory.plan_end(transaction, cluster, Paused.INVALID)
-            else:
-                if made < wanted and not turn.is_over:
-                    factory.plan_end(transaction, cluster, Paused.NO_MORE)
-            schedd.queue.commit(transaction)
-            self._found.discard(cluster.id)
+        made = wanted > 0 and self._make_some(cluster, wanted)
         if not cluster.procs and not departures.makes_more(cluster):
             leaving = schedd.queue.transaction()
             departures.plan_cluster_departure(leaving, schedd.queue, cluster)
             schedd.queue.commit(leaving)
             return False
+        return made
+
+    def _make_some(self, cluster: Cluster, wanted: int) -> bool:
+        """Make as many jobs as are wanted, or the time allows; True if there may be more.
+
+        Those before one that cannot be made are made.
+        """
+        schedd = self._schedd
+        transaction = schedd.queue.transaction()
+        turn = _Turn(wanted, schedd.runtime.clock.monotonic)
+        made = 0
+        paused: Paused | None = None
+        reason = ""
+        try:
+            made = factory.plan_jobs(
+                transaction,
+                cluster,
+                turn.cut(self._plan_of(cluster)),
+                schedd.queue_settings,
+                schedd.now(),
+                self._applying(),
+            )
+        except Exception as error:  # noqa: BLE001 - other clusters go on
+            # The next try begins with the first job that is not there.
+            self._plans.pop(cluster.id, None)
+            reason = one_line(str(error)).strip()
+            paused = factory.judge_failure(error)
+            if paused is None:
+                self._try_later(cluster, reason)
+            else:
+                schedd.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {reason}")
+        else:
+            self._tries.pop(cluster.id, None)
+            if made < wanted and not turn.is_over:
+                paused = Paused.NO_MORE
+        if paused is not None:
+            factory.plan_end(transaction, cluster, paused, reason)
+        with also_where_it_fails(partial(self._after_making, cluster, transaction, paused, reason)):
+            schedd.queue.commit(transaction)
         return made > 0
+
+    def _after_making(
+        self, cluster: Cluster, transaction: Transaction, paused: Paused | None, reason: str
+    ) -> None:
+        self._found.discard(cluster.id)
+        if not transaction.taken:
+            # These jobs are not there, and are the next ones to be made.
+            self._plans.pop(cluster.id, None)
+        elif paused in {Paused.HELD, Paused.INVALID}:
+            event = FactoryPausedEvent(reason=reason, pause_code=paused)
+            self._schedd.events.write_cluster(cluster, event)
+
+    def _try_later(self, cluster: Cluster, reason: str) -> None:
+        """Have a cluster make its jobs another time: longer after each failure."""
+        tries = self._tries.get(cluster.id, 0)
+        self._tries[cluster.id] = tries + 1
+        seconds = min(_FIRST_SECONDS << min(tries, 10), _LONGEST_SECONDS)
+        said = f"Cluster {cluster.id} makes its next jobs in {seconds} seconds: {reason}"
+        self._schedd.runtime.log.problem(said)
+        tasks.spawn(self._want_in(seconds, cluster), "late materialization, once more")
+
+    async def _want_in(self, seconds: int, cluster: Cluster) -> None:
+        await asyncio.sleep(seconds)
+        if self._schedd.queue.clusters.get(cluster.id) is cluster:
+            self._want(cluster)
 
     def _applying(self) -> Applying | None:
         """Return what changes new jobs as the administrator says, None if nothing does."""
@@ -227,12 +287,13 @@ class Factories:
             sources,
             schedd.runtime.config,
             facts,
-            skip=factory.progress(ad),
+            skip=factory.next_proc(cluster),
         )
 
     def _on_gone(self, cluster: Cluster) -> None:
         self._late.pop(cluster.id, None)
         self._plans.pop(cluster.id, None)
+        self._tries.pop(cluster.id, None)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
         # Any number at all: a user may set the attribute.
         completion = _COMPLETIONS.get(paused, Completion.INCOMPLETE)

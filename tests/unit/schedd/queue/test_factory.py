@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import KettleError, RefusedError
 from kettle.schedd.queue import actions, factory, queries
+from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import DigestSources, Paused
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Cluster
@@ -17,7 +20,7 @@ from kettle.submit.materialize import later_jobs
 from kettle.submit.queue_statement import QueueStatement
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, Schedd, plan_action
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd, plan_action
 
 # As condor_submit sends it.
 DIGEST = (
@@ -278,3 +281,53 @@ def test_no_file_is_measured_again_for_later_jobs() -> None:
     found = DigestSources("/spool/1.items", split_lines(ITEMS)).look_at("/bin/sleep")
     assert found is not None
     assert not found.is_measured
+
+
+@pytest.mark.parametrize("name", ["JobMaterializeNextProcId", "JobMaterializeNextRow"])
+@pytest.mark.parametrize("actor", [ALICE, ROOT])
+def test_nobody_sets_back_how_far_a_cluster_has_come(name: str, actor: Actor) -> None:
+    """Set to 0 before a restart its first jobs were made again, and ran twice at once."""
+    schedd = Schedd()
+    cluster = submit(schedd)
+    make(schedd, cluster)
+    client = schedd.client(actor)
+    refused = client.call(calls.SetAttribute(cluster.id, -1, "0", name))
+    assert (refused.value, refused.errno) == (-1, errno.EACCES)
+    assert client.call(calls.DeleteAttribute(cluster.id, -1, name)).value == -1
+    by_constraint = calls.SetAttributeByConstraint2("ClusterId == 1", "0", name, 128)
+    assert client.call(by_constraint).value == -1
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert cluster.ad.integer(name) == 2
+
+
+def test_a_log_that_was_edited_makes_no_job_that_is_there() -> None:
+    schedd = Schedd()
+    make(schedd, submit(schedd))
+    cluster = schedd.replayed().clusters[1]
+    for text in ("0", "-3", '"x"', "undefined"):
+        cluster.ad.insert_text("JobMaterializeNextProcId", text)
+        assert factory.next_proc(cluster) == 2
+
+
+def test_no_commit_makes_an_ad_that_is_there() -> None:
+    """It took the place of the job that ran."""
+    schedd = Schedd()
+    cluster = submit(schedd)
+    make(schedd, cluster)
+    there = dict(schedd.queue.jobs)
+    transaction = schedd.queue.transaction()
+    again = plans(schedd, cluster)[:1]
+    factory.plan_jobs(transaction, cluster, again, schedd.settings, schedd.now)
+    with pytest.raises(RefusedError, match=r"1\.0 is in the queue already"):
+        schedd.queue.commit(transaction)
+    assert schedd.queue.jobs == there
+    assert dict(schedd.replayed().jobs).keys() == there.keys()
+    twice = schedd.queue.transaction()
+    twice.new_ad("1.7")
+    twice.new_ad("1.7")
+    with pytest.raises(RefusedError):
+        schedd.queue.commit(twice)
+    moved = schedd.queue.transaction()
+    moved.destroy_ad("1.0")
+    moved.new_ad("1.0")
+    schedd.queue.commit(moved)

@@ -7,6 +7,7 @@ import errno
 import os
 import tracemalloc
 from collections.abc import Coroutine, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,15 +15,19 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.errors import StorageError
 from kettle.records.event_cluster import Completion
 from kettle.runtime.storage.files import Files
-from kettle.schedd.queue import factory
+from kettle.schedd.queue import actions, factory
 from kettle.schedd.queue.factory import Paused
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Cluster
+from kettle.schedd.queue.job_rules import JobRules, read_job_rules
 from kettle.schedd.services.factories import Factories
 from kettle.submit.build import JobPlan
+from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import NOW, Schedd
+from unit.schedd.queue_fixture import ALICE, NOW, Schedd, plan_action
 
 
 @pytest.mark.parametrize(
@@ -123,8 +128,12 @@ def test_no_digest_looks_at_the_access_point(monkeypatch: pytest.MonkeyPatch) ->
 class Making:
     """Two clusters that make jobs, on a clock that each job moves on."""
 
-    def __init__(self, digest: str, seconds_a_job: float = 0.0) -> None:
-        self.schedd = Schedd()
+    def __init__(self, digest: str, seconds_a_job: float = 0.0, **settings: object) -> None:
+        self.schedd = Schedd(**settings)
+        self.digest = digest
+        # What the next looks at the digest fail with.
+        self.trouble: list[Exception] = []
+        self.told: list[tuple[int, list[str]]] = []
         self.problems: list[str] = []
         self.time = 0.0
         self.seconds = seconds_a_job
@@ -141,10 +150,13 @@ class Making:
             journal=SimpleNamespace(flush=self.flush),
             now=lambda: NOW,
             spool=SimpleNamespace(cluster_file=lambda *_: ""),
+            events=SimpleNamespace(
+                write_cluster=lambda cluster, event: self.told.append((cluster.id, event.body()))
+            ),
             runtime=SimpleNamespace(
                 clock=SimpleNamespace(monotonic=self.look),
                 log=SimpleNamespace(problem=self.problems.append),
-                files=SimpleNamespace(read_text=lambda _: digest),
+                files=SimpleNamespace(read_text=lambda _: self.read()),
                 config=Config.from_text("", subsystem="SCHEDD"),
             ),
         )
@@ -158,6 +170,15 @@ class Making:
 
     async def flush(self) -> None:
         self.turns.append([len(one.procs) for one in self.schedd.queue.clusters.values()])
+
+    def read(self) -> str:
+        if self.trouble:
+            raise self.trouble.pop()
+        return self.digest
+
+    @property
+    def made(self) -> list[list[int]]:
+        return [list(cluster.procs) for cluster in self.schedd.queue.clusters.values()]
 
     def serve(self) -> list[list[int]]:
         for number in self.schedd.queue.clusters:
@@ -223,6 +244,94 @@ def test_the_items_of_clusters_that_make_jobs_stay_in_their_files(tmp_path: Path
         tracemalloc.stop()
     arguments = [job.ad.string("Args") for job in making.schedd.queue.jobs.values()]
     assert arguments == ["0", "1", "2"] * 2
+
+
+ONLY_SMALL = read_job_rules(
+    Config.from_text(
+        "SUBMIT_REQUIREMENT_NAMES = R\nSUBMIT_REQUIREMENT_R = RequestMemory =!= 3\n"
+        'SUBMIT_REQUIREMENT_R_REASON = "too large"\n'
+    ),
+    of_made_jobs=True,
+)
+
+
+def test_a_refused_job_puts_the_making_on_hold() -> None:
+    """It ended the whole cluster, and took the jobs before it along."""
+    making = Making("+RequestMemory=$(ProcId)\nqueue 4\n", rules=ONLY_SMALL)
+    making.serve()
+    assert making.made == [[0, 1, 2], [0, 1, 2]]
+    for cluster in making.schedd.queue.clusters.values():
+        assert cluster.ad.integer("JobMaterializePaused") == Paused.HELD
+        assert cluster.ad.string("JobMaterializePauseReason") == "too large"
+    assert making.told[0] == (1, ["Job Materialization Paused", "\ttoo large", "\tPauseCode 1"])
+    # Whoever has seen to it releases the cluster.
+    request = actions.parse(ClassAd({"JobAction": 2, "ActionIds": "1"}))
+    _, plan = plan_action(making.schedd.queue, request, ALICE, NOW)
+    making.schedd.queue.commit(plan.transaction)
+    making.factories._schedd.queue_settings = making.schedd.settings = replace(  # type: ignore[misc]
+        making.schedd.settings, rules=JobRules()
+    )
+    assert "JobMaterializePauseReason" not in making.schedd.queue.clusters[1].ad
+    making.serve()
+    assert making.made == [[0, 1, 2, 3], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_a_disk_that_fails_once_ends_no_cluster(passes: bool) -> None:
+    """A digest that could not be read ended its cluster for good."""
+    making = Making("queue 2\n")
+    code = errno.EIO if passes else errno.ENOENT
+    making.trouble = [StorageError("cannot read", errno=code) for _ in range(2)]
+
+    async def serve() -> None:
+        for number in making.schedd.queue.clusters:
+            making.factories._wanted[number] = None
+        await making.factories._serve()
+        assert making.made == [[], []]
+        await asyncio.sleep(6)
+
+    run_virtually(serve())
+    assert making.made == ([[0, 1]] * 2 if passes else [[], []])
+    assert ("in 5 seconds" in making.problems[0]) is passes
+    if not passes:
+        again = Factories(making.factories._schedd)
+        again._running = True
+        again.start()
+        asyncio.run(again._serve())
+        assert making.made == [[0, 1]] * 2
+
+
+def test_jobs_that_the_queue_did_not_take_are_made_again() -> None:
+    making = Making("arguments=$(ProcId)\nqueue 4\n")
+    append = making.schedd.journal.append
+
+    def fail(data: bytes, *, refusable: bool = False) -> None:
+        making.schedd.journal.append = append  # type: ignore[method-assign]
+        raise StorageError("no room", errno=errno.ENOSPC)
+
+    making.schedd.journal.append = fail  # type: ignore[method-assign]
+    making.serve()
+    making.serve()
+    assert making.made == [[0, 1, 2, 3]] * 2
+
+
+def test_jobs_that_came_with_their_cluster_are_not_made_once_more() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    client.call(calls.SetJobFactory(cluster, 0, "", "queue 5\n"))
+    for name, text in {"Owner": "undefined", "JobUniverse": "5", "Cmd": '"x"'}.items():
+        client.set(cluster, -1, name, text)
+    for _ in range(2):
+        client.call(calls.NewProc(cluster))
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    making = Making("queue 5\n")
+    making.factories._schedd.queue = schedd.queue  # type: ignore[misc]
+    first = schedd.queue.jobs[JobId(cluster, 0)]
+    making.schedd.queue = schedd.queue
+    making.serve()
+    assert making.made == [[0, 1, 2, 3, 4]]
+    assert schedd.queue.jobs[JobId(cluster, 0)] is first
 
 
 def test_a_digest_and_items_without_measure_are_refused() -> None:
