@@ -61,6 +61,8 @@ class Located(Struct):
     name: str
     machine: str = ""
     version: str = ""
+    # Whether its own address file said so.
+    here: bool = False
 
 
 class Pool:
@@ -117,13 +119,20 @@ class Pool:
         raise failure
 
     def locate(
-        self, kind: Kind, name: str = "", *, address: str = "", to_command: bool = False
+        self,
+        kind: Kind,
+        name: str = "",
+        *,
+        address: str = "",
+        to_command: bool = False,
+        far: bool = False,
     ) -> Located:
         """Find a daemon: the named one by the collector, else this host's by its address file.
 
-        `address` (from `-addr`) needs no finding. `to_command` is said by who is about to give it
-        orders: where the collector knows us for an administrator of the pool, the daemon takes us
-        for one too. Raises NotFoundError.
+        A name that is this host's own daemon's is found by its file too, whatever the collector
+        calls that one, unless it is to be as `far` as another's. `address` (from `-addr`) needs no
+        finding. `to_command` is said by who is about to give it orders: where the collector knows
+        us for an administrator of the pool, the daemon takes us for one too. Raises NotFoundError.
         """
         if address:
             return Located(Sinful.parse(address), address)
@@ -131,9 +140,9 @@ class Pool:
             found = self.collectors()[0]
             return Located(found, f"{found.host}:{found.port}", found.host)
         # Who negotiates is the collector's to say, as in the reference.
-        if not name and not self.named and kind is not NEGOTIATOR:
+        if not self.named and kind is not NEGOTIATOR:
             near = self._locate_here(kind)
-            if near is not None:
+            if near is not None and (not name or (name == near.name and not far)):
                 return near
         return self._locate_by_collector(kind, name, to_command=to_command)
 
@@ -152,7 +161,7 @@ class Pool:
         if "@" not in name and name != machine:
             name = f"{name}@{machine}"
         version = lines[1] if len(lines) > 1 else ""
-        return Located(address, name, machine, version)
+        return Located(address, name, machine, version, here=True)
 
     def _locate_by_collector(self, kind: Kind, name: str, *, to_command: bool) -> Located:
         query = ClassAd({"MyType": "Query", "TargetType": kind.ad_type, "Projection": LOCATION})

@@ -318,7 +318,7 @@ def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:
     kind = KINDS.get(sending.kind)
     if kind is None:
         raise NotFoundError(f"there is no kind of daemon called {sending.kind}")
-    located_here = reach.pool.locate(kind, host, to_command=True)
+    located_here = reach.pool.locate(kind, host, to_command=True, far=True)
     if not host:
         return located_here.address, f"local {sending.kind}"
     # A machine's startd is called as it was asked for, not as the slot by which it was found.

@@ -192,13 +192,16 @@ def find_way(wish: Wish, environment: Mapping[str, str]) -> Reach:
 
     -pool alone changes nothing: this host's schedd is asked, as in the reference.
     """
+    from kettle.client.pool import SCHEDD
+
     reach = Reach(environment, **wish.reach)
     if not wish.reach.get("name"):
         return reach.without_pool()
     if "pool" in wish.reach or "address" in wish.reach:
         return reach
     try:
-        found = reach.schedd()
+        # Of a named one the collector is asked, also if it is this host's.
+        found = reach.pool.locate(SCHEDD, reach.name, far=True)
     except UnknownHostError:
         raise
     except (NotFoundError, NotConnected):

@@ -304,7 +304,7 @@ def _known_schedds(wish: Wish, reach: Reach) -> list[Located]:
 
     if "name" in wish.reach and "global" not in wish.flags:
         try:
-            return [reach.pool.locate(SCHEDD, reach.name)]
+            return [reach.pool.locate(SCHEDD, reach.name, far=True)]
         except NotFoundError:
             return []
     constraints = [wish.schedd_constraint] if wish.schedd_constraint else []

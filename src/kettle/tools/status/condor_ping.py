@@ -157,7 +157,7 @@ def _describe(wish: Wish, found: Located) -> str:
     """Return whom we ask, as the output calls it."""
     if wish.reach.get("address"):
         return f"daemon at <{found.address.endpoint}>"
-    if wish.reach.get("name"):
+    if wish.reach.get("name") and not found.here:
         return found.name
     return f"local {KINDS.get(wish.kind.lower() or 'schedd', SCHEDD).title}"
 

@@ -104,7 +104,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
         return 0
-    if unknown := find_unknown(wish, found):
+    if unknown := find_unknown(wish, found, environment):
         streams.stderr.write(f"condor_status: unknown host {unknown}\n")
         return 1
     streams.stdout.write(_render_found(wish, found, streams))
@@ -134,22 +134,19 @@ def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     return render(wish, ads)
 
 
-def find_unknown(wish: Wish, ads: Sequence[object]) -> str:
-    """Return the first name that no machine has, empty if there is none or something was found."""
-    if ads or wish.file or wish.diagnose:
-        return ""
-    return next((name for name in wish.names if not _is_host(name)), "")
+def find_unknown(wish: Wish, ads: Sequence[object], environment: Mapping[str, str]) -> str:
+    """Return the first name that no machine can have, empty if there is none or ads were found.
 
-
-def _is_host(name: str) -> bool:
-    """Tell whether a machine has this name; the name of a slot, `slot1@host`, is not looked up.
-
-    Compat: the reference looks up first and asks then; here machines whose names are not in the
-    DNS can be asked for (test_a_host_that_nobody_knows_is_refused).
+    Compat: the reference looks names up first and asks then; here machines whose names are not in
+    the DNS can be asked for (test_a_host_that_nobody_knows_is_refused).
     """
-    from kettle.runtime.sockets.addresses import is_host
+    if ads or wish.file or wish.diagnose or not wish.names:
+        return ""
+    from kettle.runtime.sockets.addresses import may_be_daemon
+    from kettle.tools.reach import Reach
 
-    return "@" in name or is_host(name)
+    config = Reach(environment).config
+    return next((name for name in wish.names if not may_be_daemon(name, config)), "")
 
 
 def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
