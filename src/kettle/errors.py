@@ -9,6 +9,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     ├── LanguageError          text of ours or the user's that does not parse
     │   ├── ClassAdSyntaxError
     │   ├── ConfigError
+    │   │   └── EndingConfigError      nothing can be done without knowing better
     │   ├── SubmitError
     │   └── TransformError
     ├── WireError              a connection that cannot go on
@@ -72,6 +73,15 @@ class ClassAdSyntaxError(LanguageError):
 
 class ConfigError(LanguageError):
     """A configuration file, or the value of a knob, that is wrong."""
+
+
+class EndingConfigError(ConfigError):
+    """A value without which it is not known what the configuration is; it ends every program.
+
+    `EXIT_CODE` is what with.
+    """
+
+    EXIT_CODE = 4
 
 
 class SubmitError(LanguageError):

@@ -15,7 +15,8 @@ from kettle.attributes.version import (
     parse_version,
 )
 from kettle.tools.configuration import condor_version, remote
-from kettle.tools.programs import Streams
+from kettle.tools.programs import ProgramEndError, Streams
+from kettle.tools.reach import Reach
 
 shows = pytest.mark.shows
 
@@ -176,3 +177,19 @@ def test_what_a_daemon_answers_is_evaluated(text: str, shown: str, is_told: bool
     assert remote.evaluate(text, Streams(io.StringIO(), io.StringIO(), err)) == shown
     warning = f"Warning: Failed to evaluate '{text}', returning it as config value\n"
     assert err.getvalue() == (warning if is_told else "")
+
+
+def test_a_pattern_of_files_that_is_none_ends_every_program(folder: Path) -> None:
+    """As recorded, but for the place: HTCondor 25.14.1 names a line of its own source."""
+    (folder / "condor_config").write_text(
+        f"A = 1\nLOCAL_CONFIG_DIR = {folder}\nLOCAL_CONFIG_DIR_EXCLUDE_REGEXP = (\n"
+    )
+    code, out, err = say(folder, "A")
+    assert (code, out) == (4, "")
+    assert err == (
+        'ERROR "LOCAL_CONFIG_DIR_EXCLUDE_REGEXP config parameter is not a valid regular '
+        'expression.  Value: (,  Error Code: 114" at line 3 in file @DIR@/condor_config\n'
+    )
+    with pytest.raises(ProgramEndError, match="Error Code: 114") as caught:
+        Reach({"CONDOR_CONFIG": str(folder / "condor_config")})
+    assert caught.value.code == 4

@@ -11,7 +11,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.programs import Streams
 from kettle.tools.submitting import condor_run
 from kettle.tools.submitting.condor_submit import main, parse_arguments
-from kettle.tools.submitting.sending import describe_offer, warn_of_sets
+from kettle.tools.submitting.sending import Progress, describe_offer, warn_of_sets, way_to_watch
 from unit.submit.submitting import jobs_of
 
 DESCRIPTION = "executable = /bin/echo\nqueue\n"
@@ -196,3 +196,36 @@ def test_a_set_of_jobs_is_a_name_and_is_told_to_be_no_more() -> None:
         warn_of_sets(made)
         said = ["\nWARNING: schedd does not support jobsets."]
         assert made.warnings == said[:warnings]
+
+
+def test_what_is_said_of_a_job_has_its_place_in_both_streams_together(tmp_path: Path) -> None:
+    """Recorded from HTCondor 25.14.1: macros are told of where their job begins, the rest last."""
+    (tmp_path / "job.sub").write_text(
+        "executable = /bin/echo\narguments = $CHOICE(Item,a,b)\nmine = 3\n"
+        "requirements = TARGET.Memory > 5\nqueue Item in (0,7)\n"
+    )
+    both = io.StringIO()
+    environment = {"CONDOR_CONFIG": "/dev/null"}
+    streams = Streams(io.StringIO(), both, both)
+    assert main(["condor_submit", "-dump", "out", "job.sub"], environment, streams) == 0
+    lines = both.getvalue().splitlines()
+    assert lines[0].startswith("Storing job ClassAd(s).ERROR at Queue statement on Line 5: $CHOICE")
+    assert [line.split(" ", 1)[0] for line in lines[1:]] == [
+        *("\t", ".", "2", "To", "WARNING:", "WARNING:")
+    ]
+    assert "refers to TARGET.Memory" in lines[5]
+    assert "'mine = 3' was unused" in lines[6]
+
+
+def test_a_submission_tells_the_way_to_watch_it_before_what_is_odd() -> None:
+    """Recorded from HTCondor 25.14.1."""
+    both = io.StringIO()
+    made, _ = jobs_of("mine = 3\nrequirements = TARGET.Memory > 5\nqueue\n")
+    show = Progress(Streams(io.StringIO(), both, both), "Submitting", "submitted", terse=False)
+    show.begin()
+    show.one()
+    show.end(made, 7, way=way_to_watch(7))
+    assert [line[:20] for line in both.getvalue().splitlines()] == [
+        *("Submitting job(s).", "1 job(s) submitted t", "To monitor your job("),
+        *("WARNING: your Requir", "WARNING: the line 'm"),
+    ]

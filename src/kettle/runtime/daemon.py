@@ -25,7 +25,7 @@ import setproctitle
 
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
-from kettle.errors import ConfigError, KettleError, StorageError
+from kettle.errors import ConfigError, EndingConfigError, KettleError, StorageError
 from kettle.runtime import life, tasks
 from kettle.runtime.address_files import AddressFiles
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
@@ -194,6 +194,9 @@ def run(
         local_name = arguments.local_name or None
         config = load_config(SystemSources(), variables, subsystem=subsystem, local_name=local_name)
         privileges, settings = _settle(config)
+    except EndingConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.EXIT_CODE
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {error}\n")
         return EXIT_BAD_CONFIGURATION if isinstance(error, ConfigError) else EXIT_FAILURE

@@ -123,6 +123,10 @@ class Submission(Struct):
     extended: tuple[Command, ...] = ()
     cluster: Attributes = field(default_factory=Attributes)
     warnings: list[str] = field(default_factory=list)
+    # What seems to have been meant for something, and is looked at by nothing.
+    unused: list[str] = field(default_factory=list)
+    # What no macro function could do, and of which job.
+    problems: list[tuple[int, str]] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
     _live: tuple[Step, ...] = ()
@@ -343,10 +347,14 @@ class Submission(Struct):
     def _take_warnings(self, job: JobBuilder) -> None:
         # A submit file is no configuration: the reference leaves these words out.
         said = (f"WARNING: {text.removeprefix('Config source ')}" for text in self.macros.warnings)
-        for warning in (*said, *self.macros.problems, *job.warnings):
+        for warning in (*said, *job.warnings):
             if warning not in self._seen:
                 self._seen.add(warning)
                 self.warnings.append(warning)
+        for problem in self.macros.problems:
+            if problem not in self._seen:
+                self._seen.add(problem)
+                self.problems.append((self.job_count, problem))
         self.macros.problems.clear()
 
     def _warn_unused(self) -> None:
@@ -361,7 +369,7 @@ class Submission(Struct):
                 what = f"the line '{variable.name} = {variable.text}'"
             warning = f"WARNING: {what} was unused by condor_submit. Is it a typo?"
             nearest = registry.nearest_command(variable.name)
-            self.warnings.append(
+            self.unused.append(
                 f"{warning}\n         Did you mean '{nearest}'?" if nearest else warning
             )
 

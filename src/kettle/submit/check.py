@@ -320,7 +320,8 @@ def _find_unused(submission: Submission, *, only_slips: bool) -> Iterator[Findin
 
 def _find_warnings(submission: Submission) -> Iterator[Finding]:
     """Find what a submission would be warned of, but for the unused lines, told already."""
-    for warning in submission.warnings:
+    told = (text for _, text in submission.problems)
+    for warning in (*submission.warnings, *told, *submission.unused):
         if _UNUSED in warning:
             continue
         text = _plain(warning)

@@ -93,6 +93,14 @@ def load_tool(name: str) -> Main:
     return cast(Main, importlib.import_module(f"kettle.tools.{TOOLS[name]}").main)
 
 
+class ProgramEndError(Exception):
+    """What ends a tool at once, whatever it is about: a sentence, and the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def run_program(name: str) -> int:
     """Run the tool module `name` on this process's arguments, environment and streams.
 
@@ -110,6 +118,9 @@ def run_program(name: str) -> int:
     main = load_tool(name)
     try:
         code = main([name, *sys.argv[1:]], os.environ, streams)
+    except ProgramEndError as end:
+        streams.stderr.write(f"{end}\n")
+        code = end.code
     except KettleError as error:
         streams.stderr.write(f"ERROR: {error}\n")
         code = 1

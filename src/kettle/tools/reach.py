@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kettle.config import Config, load_config
+from kettle.errors import EndingConfigError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.options import DEBUG_FLAGS
+from kettle.tools.programs import ProgramEndError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,10 @@ class Reach:
         subsystem: str = "TOOL",
     ) -> None:
         self.environment = environment
-        self.config: Config = load_config(SystemSources(), environment, subsystem=subsystem)
+        try:
+            self.config: Config = load_config(SystemSources(), environment, subsystem=subsystem)
+        except EndingConfigError as error:
+            raise ProgramEndError(str(error), error.EXIT_CODE) from None
         self.named_pool = pool
         self.name = name
         self.address = address

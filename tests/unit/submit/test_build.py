@@ -44,9 +44,9 @@ def test_own_attributes_override_commands_and_are_seen_by_requirements() -> None
 
 def test_an_unused_line_is_told_with_the_nearest_command() -> None:
     made, _ = jobs_of("outptu = 1\nqueue\n")
-    assert len(made.warnings) == 1
-    assert "'outptu = 1' was unused" in made.warnings[0]
-    assert "Did you mean 'output'?" in made.warnings[0]
+    assert len(made.unused) == 1
+    assert "'outptu = 1' was unused" in made.unused[0]
+    assert "Did you mean 'output'?" in made.unused[0]
 
 
 def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
@@ -56,11 +56,11 @@ def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
 
 def test_a051_request_cpu_is_told_to_be_a_slip_and_asks_for_nothing() -> None:
     made, _ = jobs_of("request_cpu = 3\nrequest_gpu = 1\nqueue\n")
-    assert made.warnings[:2] == [
+    assert made.warnings == [
         "WARNING: request_cpu is not a valid submit keyword, did you mean request_cpus?",
         "WARNING: request_gpu is not a valid submit keyword, did you mean request_gpus?",
     ]
-    assert sorted(line.partition(" =")[0] for line in made.warnings[2:]) == [
+    assert sorted(line.partition(" =")[0] for line in made.unused) == [
         "WARNING: the line 'request_cpu",
         "WARNING: the line 'request_gpu",
     ]
@@ -78,7 +78,7 @@ def test_a_job_whose_input_is_spooled_cannot_be_submitted_on_hold() -> None:
 
 def test_an_unused_variable_of_the_queue_statement_is_told() -> None:
     made, _ = jobs_of("queue x in (a)\n")
-    assert made.warnings == [
+    assert made.unused == [
         "WARNING: the Queue variable 'x' was unused by condor_submit. Is it a typo?"
     ]
 
@@ -390,7 +390,8 @@ def test_a_blank_after_the_plus_of_an_attribute_is_a_mistake() -> None:
 
 def test_what_a_macro_function_cannot_do_is_told_with_its_place_and_once() -> None:
     made, _ = jobs_of('if $INT(x)\nendif\n+A = "$CHOICE(5,a,b)"\nqueue 3\n')
-    first, second = made.warnings
+    (_, first), (proc, second) = made.problems
+    assert proc == 0
     assert first == (
         "ERROR on Line 2 of submit file: $INT() macro: x does not evaluate to an integer!"
     )
@@ -400,7 +401,7 @@ def test_what_a_macro_function_cannot_do_is_told_with_its_place_and_once() -> No
 
 def test_an_item_that_nobody_looks_at_is_told_as_any_variable() -> None:
     made, _ = jobs_of("queue in (a, b)\n")
-    assert made.warnings == [
+    assert made.unused == [
         "WARNING: the Queue variable 'Item' was unused by condor_submit. Is it a typo?"
     ]
     for text in (
@@ -408,7 +409,7 @@ def test_an_item_that_nobody_looks_at_is_told_as_any_variable() -> None:
         "queue 3\n",
         "arguments=$(Item)\nqueue\n",
     ):
-        assert jobs_of(text)[0].warnings == []
+        assert jobs_of(text)[0].unused == []
     assert values("arguments = $(ITEM)\nqueue 1 in (a, b)\n", "Args") == ['"a"', '"b"']
 
 

@@ -14,7 +14,7 @@ from kettle.config import Config, load_config, metaknobs
 from kettle.config.conditions import decide_condition
 from kettle.config.origin import DEFAULT_SOURCE
 from kettle.config.templates import TEMPLATES
-from kettle.errors import ConfigError, UsageError
+from kettle.errors import ConfigError, EndingConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
@@ -92,7 +92,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         )
     except ConfigError as error:
         streams.stderr.write(f"{error}\n")
-        return 1
+        return error.EXIT_CODE if isinstance(error, EndingConfigError) else 1
     alone = say_alone(config, request)
     if alone == "\n" and request.has("tilde"):
         streams.stderr.write("Error: Specified -tilde but can't find condor's home directory\n")

@@ -98,11 +98,11 @@ def quote_item(item: str) -> str:
     return item.replace("'", "''").replace('"', '""')
 
 
-def render_queue(request: Request) -> list[str]:
+def render_queue(request: Request, *, names_item: bool = True) -> list[str]:
     """Return the queue statement over the items, one job each.
 
     `item` is the text itself, or the path of the file that travels; `word` what the command gets,
-    where that is spelled otherwise.
+    where that is spelled otherwise. An `item` that no other line names is left out beside it.
     """
     items = request.items or ()
     check_items(items)
@@ -114,6 +114,8 @@ def render_queue(request: Request) -> list[str]:
         paths, words = items, [quote_item(item) for item in items]
     if not has_words(request):
         return ["queue item from (", *map(spell_item, items), ")"]
+    if not names_item:
+        return ["queue word from (", *map(spell_item, words), ")"]
     pairs = zip(paths, words, strict=True)
     rows = [spell_item(path) + SEPARATOR + spell_item(word) for path, word in pairs]
     return ["queue item, word from (", *rows, ")"]
@@ -162,7 +164,8 @@ def render_description(request: Request) -> str:
     if request.items is None:
         lines.append("queue")
     else:
-        queue = render_queue(request)
+        names_item = any("(item" in line.lower() for line in lines)
+        queue = render_queue(request, names_item=names_item)
         lines += ["nil ="] if any(NOTHING in row for row in queue) else []
         lines += queue
     return "\n".join(lines) + "\n"

@@ -26,6 +26,7 @@ from kettle.tools.submitting.sending import (
     show_capabilities,
     submit_jobs,
     tell_absence,
+    way_to_watch,
 )
 
 if TYPE_CHECKING:
@@ -420,10 +421,16 @@ def write_dry(
         for job in submission.jobs():
             if request.whole_ads:
                 whole.append(whole_ad(submission, job))
+                show.tell(submission, job.proc)
                 _show_one(submission, request, job, show)
                 continue
             is_factory = submission.is_factory or request.is_factory
-            write(_dry_text(submission, job, is_factory=is_factory))
+            text = _dry_text(submission, job, is_factory=is_factory)
+            # What goes wrong is told where the job begins.
+            begun = text.removeprefix("\n")
+            write(text[: len(text) - len(begun)])
+            show.tell(submission, job.proc)
+            write(begun)
             if is_factory:
                 show.dots = False
                 show.one()
@@ -433,10 +440,9 @@ def write_dry(
         write(_end_of_line(request, show, error))
         show.fail(submission, error)
         return 1
-    show.end(submission, request.cluster)
+    is_shown = "dump" in request.values and not (show.terse or show.silent or show.verbose)
+    show.end(submission, request.cluster, way=way_to_watch(1) if is_shown and show.count else "")
     write("".join(f"\n{text}" for text in whole))
-    if "dump" in request.values and show.count and not (show.terse or show.silent or show.verbose):
-        show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
 
 

@@ -60,6 +60,7 @@ class Progress:
         self.silent = False
         self.what = "job(s)"
         self.count = 0
+        self._told = 0
 
     def begin(self) -> None:
         """Show that it begins."""
@@ -72,8 +73,20 @@ class Progress:
         if self.dots and not (self.quiet or self.silent or self.verbose):
             self.streams.stdout.write(".")
 
-    def end(self, submission: Submission, cluster: int) -> None:
-        """Show how many jobs there are, and what seems odd about the description."""
+    def tell(self, submission: Submission, proc: int) -> None:
+        """Say, before a job is shown, what no macro function could do for it or those before."""
+        while self._told < len(submission.problems):
+            number, problem = submission.problems[self._told]
+            if number > proc:
+                return
+            # Each has its place in what both streams say together.
+            self.streams.stdout.flush()
+            self.streams.stderr.write(f"{problem}\n")
+            self._told += 1
+
+    def end(self, submission: Submission, cluster: int, *, way: str = "") -> None:
+        """Show how many jobs there are, the `way` to watch them, and what seems odd about them."""
+        self.tell(submission, self.count)
         out, err = self.streams.stdout, self.streams.stderr
         if not self.count:
             if not self.terse:
@@ -83,10 +96,7 @@ class Progress:
             return
         if not self.by_dash and not self.terse:
             out.write("\n")
-        if self.verbose:
-            # Over the warnings about what is not used.
-            out.write("\n")
-        elif self.silent:
+        if self.verbose or self.silent:
             pass
         elif self.terse:
             out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
@@ -94,11 +104,17 @@ class Progress:
             # The procs of a parallel job are the kinds of its nodes, not jobs.
             jobs = 1 if submission.is_parallel else self.count
             out.write(f"{jobs} job(s) {self.done} to cluster {cluster}.\n")
-        for warning in submission.warnings:
-            err.write(f"{warning}\n")
+        out.flush()
+        err.write(way)
+        err.writelines(f"{warning}\n" for warning in submission.warnings)
+        if self.verbose:
+            out.write("\n")
+            out.flush()
+        err.writelines(f"{warning}\n" for warning in submission.unused)
 
     def fail(self, submission: Submission, error: KettleError) -> None:
         """Show why it ended, after what no macro function could do."""
+        self.tell(submission, self.count + len(submission.problems))
         for problem in submission.macros.problems:
             self.streams.stderr.write(f"{problem}\n")
         message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
@@ -109,7 +125,7 @@ class Progress:
         self.streams.stderr.write(f"{message}\n")
         if isinstance(error, SubmitError) and error.hint:
             self.streams.stderr.write(f"{error.hint}\n")
-        for warning in submission.warnings:
+        for warning in (*submission.warnings, *submission.unused):
             self.streams.stderr.write(f"{warning}\n")
 
 
@@ -149,6 +165,7 @@ class Sender:
 
     def on_proc(self, cluster: int, proc: int) -> None:
         """Show that a job was sent."""
+        self.progress.tell(self.submission, proc)
         self.progress.one()
         job = self._current
         if job is None or not (self.verbose or self.submission.options.spooled):
@@ -159,6 +176,11 @@ class Sender:
             self.spooled.append(ad)
         if self.verbose:
             self.progress.streams.stdout.write(render_proc(ad))
+
+
+def way_to_watch(cluster: int) -> str:
+    """Return what is said of how the jobs can be watched."""
+    return f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n"
 
 
 def render_proc(ad: ClassAd) -> str:
@@ -260,9 +282,8 @@ def submit_jobs(
     except KettleError as error:
         progress.fail(submission, error)
         return 1
-    progress.end(submission, cluster)
-    if count and manner.shows_way and not submission.options.interactive:
-        streams.stderr.write(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n")
+    shows_way = count and manner.shows_way and not submission.options.interactive
+    progress.end(submission, cluster, way=way_to_watch(cluster) if shows_way else "")
     if sender.spooled and not _spool(reach, schedd.address, sender.spooled, streams):
         return 1
     if count and reach.config.boolean("SUBMIT_SEND_RESCHEDULE"):

@@ -159,3 +159,11 @@ def test_a_command_of_several_lines_is_refused_with_a_way_out() -> None:
 def test_an_item_that_no_row_can_carry_is_refused(item: str) -> None:
     with pytest.raises(UsageError, match="item 2"):
         render_description(Request(["x"], items=["a", item]))
+
+
+def test_an_item_that_is_only_handed_on_as_a_word_has_no_name_of_its_own() -> None:
+    """Else condor_submit would warn of a variable that nobody uses."""
+    lines = lines_of(Request(["echo", "{}"], items=["it's", "b"]))
+    assert lines[-4:] == ["queue word from (", "it''s", "b", ")"]
+    lines = lines_of(Request(["echo"], items=["it's", "b"], extra=["description = $(Item)"]))
+    assert "queue item, word from (" in lines
