@@ -33,7 +33,7 @@ from kettle.runtime.process.inheritance import (
     render_inheritance,
     without_inheritance,
 )
-from kettle.runtime.process.processes import Child, is_zombie
+from kettle.runtime.process.processes import Child
 from kettle.runtime.self_monitor import describe_host
 from kettle.runtime.service_manager import notify
 from kettle.runtime.sockets.collectors import Advertiser, read_address_file
@@ -383,18 +383,17 @@ class MasterService:
             self._cleaning += 1
             tasks.spawn(self._end_orphans(name, exited), f"what jobs of {name} left")
         else:
-            self._orphans.spare(self._all_alive)
+            if not self._cleaning:
+                self._orphans.spare(self._daemons_with_jobs())
             self._deliver(name, exited)
 
     def _runs_jobs(self, name: str) -> bool:
         plan = self._plans.get(name)
         return plan is not None and plan.module in {"kettle.startd", "kettle.schedd"}
 
-    def _all_alive(self) -> bool:
-        """Whether no daemon that runs jobs is dead, be it known yet or not."""
-        children = self._children.items()
-        dead = any(self._runs_jobs(name) and is_zombie(child.pid) for name, child in children)
-        return not dead and not self._cleaning
+    def _daemons_with_jobs(self) -> list[int]:
+        """Return the daemons that run jobs and have not been reaped."""
+        return [child.pid for name, child in self._children.items() if self._runs_jobs(name)]
 
     async def _end_orphans(self, name: str, exited: machine.Exited) -> None:
         """A daemon counts as gone when what its jobs left is gone as well."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import mmap
 import os
 import platform
 import signal
@@ -107,10 +108,17 @@ def an_orphan_on_its_way() -> Iterator[tuple[int, int]]:
     family = int(pids["starter"]), int(pids["hidden"])
     while os.path.exists(f"/proc/{family[0]}/environ") and _name(family[0]):
         time.sleep(0.001)
-    try:
+    with killed_in_the_end(*family):
         yield family
+
+
+@contextlib.contextmanager
+def killed_in_the_end(*pids: int) -> Iterator[None]:
+    """Leave none of these alive, whatever the test comes to."""
+    try:
+        yield
     finally:
-        for pid in family:
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -188,15 +196,83 @@ def test_what_another_daemon_left_is_spared_unless_one_with_jobs_died_with_it() 
     async def scenario(processes: SystemProcesses) -> None:
         orphans = orphans_of(processes, [])
         pid = fork(os.setsid)
-        orphans.spare(lambda: True)
+        orphans.spare([os.getpid()])
         await orphans.end()
         assert not is_zombie(pid)
         second = fork(os.setsid)
-        orphans.spare(lambda: False)
+        dead = fork(lambda: os._exit(0))
+        os.waitid(os.P_PID, dead, os.WEXITED | os.WNOWAIT)  # noqa: ASYNC222 - it ends at once
+        orphans.spare([os.getpid(), dead])
         await orphans.end()
         assert is_zombie(second)
         assert not is_zombie(pid)
         os.kill(pid, signal.SIGKILL)
+
+    in_a_process(scenario)
+
+
+def test_a_daemon_whose_first_thread_has_ended_adopts_nobody_and_counts_as_ending() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        orphans = orphans_of(processes, [])
+        with an_orphan_on_its_way() as (daemon, _hidden):
+            left = fork(os.setsid)
+            with killed_in_the_end(left):
+                orphans.spare([daemon])
+                await orphans.end()
+                assert is_zombie(left)
+
+    in_a_process(scenario)
+
+
+# As much as takes the kernel some tens of milliseconds to take back.
+_LARGE = 128 << 20
+
+
+def a_family_of_a_large_daemon() -> tuple[int, int, int]:
+    """Return a daemon that takes its time to exit, its starter and what hides below that."""
+    reading, writing = os.pipe()
+
+    def starter() -> None:
+        hidden = fork(os.setsid)
+        os.write(writing, f"{os.getpid()} {hidden}\n".encode())
+
+    def daemon() -> None:
+        kernel.become_subreaper()
+        fork(starter)
+        # Its own alone: the others are gone at once.
+        memory = bytearray(_LARGE)
+        memory[:: mmap.PAGESIZE] = b"x" * len(memory[:: mmap.PAGESIZE])
+        os.write(writing, b"\n")
+        sleep_for_ever()
+
+    pid = fork(daemon)
+    with open(reading) as told:
+        words = (told.readline() + told.readline()).split()
+    os.close(writing)
+    below, hidden = map(int, words)
+    return pid, below, hidden
+
+
+@shows("E006")
+def test_what_falls_past_a_daemon_that_is_still_exiting_is_its_and_not_another_s() -> None:
+    """A dying startd adopts nobody, and is no zombie before the kernel has its memory back."""
+
+    async def scenario(processes: SystemProcesses) -> None:
+        for _ in range(6):
+            daemon, starter, hidden = a_family_of_a_large_daemon()
+            child = processes.adopt(daemon, "startd")
+            orphans = orphans_of(processes, [])
+            with killed_in_the_end(daemon, starter, hidden):
+                for number in (signal.SIGSTOP, signal.SIGKILL):
+                    for pid in (starter, daemon):
+                        os.kill(pid, number)
+                while hidden not in (processes.orphans() or ()):
+                    pass
+                # At this moment the master hears of the negotiator's end.
+                orphans.spare([daemon])
+                await child.wait()
+                await orphans.end()
+                assert is_zombie(hidden)
 
     in_a_process(scenario)
 

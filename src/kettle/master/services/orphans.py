@@ -13,10 +13,11 @@ has lost its name already, and still has its job below it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.hunt import hunt, name_of, outlives_its_daemon
+from kettle.runtime.process.processes import is_ending
 
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
@@ -32,13 +33,15 @@ class Orphans:
         # What daemons that run no jobs left behind lives on.
         self._spared: set[int] = set()
 
-    def spare(self, all_alive: Callable[[], bool]) -> None:
+    def spare(self, with_jobs: Iterable[int]) -> None:
         """Remember those who are here now as none of a job's; a daemon without jobs has ended.
 
-        Not if one that runs jobs has just died too, which `all_alive` says: then they may be its.
+        Not if one that runs jobs (`with_jobs`, all of them that have not been reaped) is on its
+        way out, too: then they may be its, before it has ended itself.
         """
         here = self._find()
-        if here is not None and all_alive():
+        # Asked after looking: who is here now fell past a daemon that was ending before.
+        if here is not None and not any(map(is_ending, with_jobs)):
             self._spared.update(here)
 
     async def end(self) -> None:
