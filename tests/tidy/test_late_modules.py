@@ -44,6 +44,26 @@ def test_the_list_is_as_the_code_has_it() -> None:
     assert set(LATE) == _imports_in_functions()
 
 
+def test_a_daemon_keeps_the_code_of_what_brings_a_large_library() -> None:
+    """It is run when it is wanted, and nothing of ours is read from the disk then."""
+    script = (
+        "import sys, kettle.negotiator.service\n"
+        "from kettle.runtime.process.late import import_one\n"
+        "for _ in iter(import_one, False): pass\n"
+        "print('numpy' in sys.modules)\n"
+        "import numpy, numpy.typing\n"
+        "opened = []\n"
+        "sys.addaudithook(lambda event, given: event == 'open' and opened.append(str(given[0])))\n"
+        "from kettle.matchmaking.wide_search import WideSearch\n"
+        "from kettle.matchmaking.columns import Columns\n"
+        "print([name for name in opened if 'kettle' in name], Columns.__module__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n[] kettle.matchmaking.columns\n"
+
+
 def test_nothing_is_left_to_import() -> None:
     script = (
         "import sys, kettle.runtime.daemon, kettle.startd.service\n"

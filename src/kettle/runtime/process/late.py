@@ -3,13 +3,18 @@
 A pool keeps its version until it is started anew: `pip install --upgrade` replaces files below
 daemons that run, and a module that is imported after that does not fit those that were imported
 before. Daemons and zygotes import the rest of themselves when they have had nothing to do for a
-while; until then they start as lean as ever.
+while; until then they start as lean as ever. Of modules that bring a large library with them
+daemons keep the code alone: the library is imported whole, whatever its version, or not at all.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import CodeType, ModuleType
+from typing import Any, cast
 
 # Who imports in a function, and what: as the code has it (tests/tidy/test_late_modules.py).
 LATE = (
@@ -55,20 +60,85 @@ LATE = (
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
+# What brings a library of megabytes with it (numpy, the standard library's web client): arrays, for
+# pools of many slots, and URLs, which only some starters fetch.
+_LARGE = {
+    "kettle.matchmaking.wide_search": (
+        "kettle.matchmaking.columns",
+        "kettle.matchmaking.references",
+        "kettle.matchmaking.vectors",
+    ),
+    "kettle.matchmaking.columns": (),
+    "kettle.runtime.storage.url_plugin": (),
+}
 QUIET_SECONDS = 1.0
 """For how long nothing is asked of a zygote before it imports the rest."""
 
 
-def import_one() -> bool:
-    """Import the next module that one of those here might import later; False if none is left."""
+def import_one(*, whole: bool = False) -> bool:
+    """Import the next module that one of those here might import later; False if none is left.
+
+    Of a large one only the code is read, unless it is to be had `whole`.
+    """
     for importer, imported in LATE:
-        if importer in sys.modules and imported not in sys.modules:
+        if importer not in sys.modules or imported in sys.modules or imported in _codes:
+            continue
+        if imported in _LARGE and not whole:
+            for name in (imported, *_LARGE[imported]):
+                _keep(name)
+        else:
             importlib.import_module(imported)
-            return True
+        return True
     return False
 
 
 def import_all() -> None:
-    """Import every module that one of those here might import later."""
-    while import_one():
+    """Import every module that one of those here might import later: a zygote has them for many."""
+    while import_one(whole=True):
         pass
+
+
+# The code of modules that are not imported yet.
+_codes: dict[str, CodeType | None] = {}
+
+
+def _keep(name: str) -> None:
+    """Read the code of a module, whose package is imported, and have it run when it is wanted."""
+    if name in sys.modules or name in _codes:
+        return
+    spec = PathFinder.find_spec(name, sys.modules[name.rpartition(".")[0]].__path__)
+    # One that nobody finds fails when it is wanted.
+    _codes[name] = code = spec.loader.get_code(name) if spec and spec.loader else None  # type: ignore[attr-defined]
+    if spec is not None and code is not None:
+        spec.loader = cast("Any", _Kept(code))
+        _specs[name] = spec
+        if _Finder not in sys.meta_path:
+            sys.meta_path.insert(0, _Finder)
+
+
+_specs: dict[str, ModuleSpec] = {}
+
+
+class _Finder:
+    """Finds modules whose code is kept."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        return _specs.pop(name, None)
+
+
+class _Kept:
+    """Runs kept code as a module; the names are the import machinery's."""
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave the making to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run it."""
+        exec(self._code, module.__dict__)  # noqa: S102 - the code of a module of ours
