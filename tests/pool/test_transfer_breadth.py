@@ -564,6 +564,41 @@ def test_what_travelled_is_counted_in_the_job_s_ad(pool: PersonalPool, work: Pat
         assert ad.integer(name)
 
 
+def test_folders_that_travelled_are_counted_as_the_reference_counts_them(
+    pool: PersonalPool, work: Path
+) -> None:
+    """Of input the files that came and their bytes, of output all that the machine sent.
+
+    Recorded of a real pool, with the same files.
+    """
+    files = {"tree/f1": "one", "tree/a/f2": "two2", "tree/a/b/f3": "three33", "tree/a/zero": ""}
+    for name, text in {**files, "tree2/c/g": "x", "single": "y"}.items():
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n" * bool(text))
+    (work / "tree/empty").mkdir()
+    jobs = shell(
+        pool,
+        work,
+        "mkdir -p out.d/d/e out.d/none; echo hello > out.d/d/h; echo hi > out.d/d/e/i\n"
+        ": > out.d/z; cp -r tree out.d/tree; echo done; echo err >&2",
+        "transfer_input_files = tree, tree2/, single\ntransfer_output_files = out.d, out.d/d/\n",
+    )
+    jobs.wait_for(5, 20)
+    ad = jobs.record()
+    sent = 4 + 5 + 8 + 2 + 2 + os.path.getsize(work / "job.sh")
+    assert (ad.real("BytesRecvd"), ad.real("BytesSent")) == (sent + 5 * 4, 44)
+    for direction, size, count in (("Input", sent, 7), ("Output", 44, 20)):
+        assert statistics(ad, f"Transfer{direction}Stats") == {
+            f"Cedar{name}{when}": value
+            for when in ("Total", "LastRun")
+            for name, value in (("SizeBytes", size), ("FilesCount", count))
+        }
+    log = jobs.log.read_text()
+    assert "\t44  -  Run Bytes Sent By Job\n" in log
+    assert f"\t{sent + 20}  -  Run Bytes Received By Job\n" in log
+
+
 def test_large_inputs_take_their_turn_in_the_transfer_queue(work: Path, tmp_path: Path) -> None:
     """MAX_CONCURRENT_UPLOADS: never two at once, and the log says who waited."""
     text = "MAX_CONCURRENT_UPLOADS = 1\nBYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = 1000\nNUM_CPUS = 4\n"

@@ -95,8 +95,12 @@ class Outcome:
     """What a transfer did. `failure` is None if it worked, on both sides."""
 
     failure: Failure | None = None
+    # All that travelled, with folders' modes and what plug-ins brought here; what those brought.
     bytes: int = 0
+    brought: int = 0
+    # Files that travelled over the connection, and folders.
     files: int = 0
+    folders: int = 0
     # The last part of the reason, without who told whom; for hold reasons.
     detail: str = ""
     # Whether the side that failed was the sending one.
@@ -123,12 +127,15 @@ class Outcome:
         files, before = self.urls.get(scheme, (0, 0))
         self.urls[scheme] = (files + 1, before + size)
 
-    def stats(self) -> ClassAd:
-        """Return TransferStats, as acks and TransferInputStats carry it."""
+    def stats(self, *, sent: bool) -> ClassAd:
+        """Return TransferStats, as acks carry it: who sends counts the folders, who receives not.
+
+        Source: observed of a real pool.
+        """
         protocols = ["cedar", *sorted(self.urls)]
         stats = ClassAd({"Protocols": ",".join(protocols)})
-        stats["CedarSizeBytes"] = self.bytes
-        stats["CedarFilesCount"] = self.files
+        stats["CedarSizeBytes"] = self.bytes - self.brought
+        stats["CedarFilesCount"] = self.files + sent * self.folders
         for scheme, (count, size) in self.urls.items():
             stats[f"{scheme.upper()}FilesCount"] = count
             stats[f"{scheme.upper()}SizeBytes"] = size

@@ -93,7 +93,7 @@ class _Urls:
                 continue
             outcome.count_url(result.url, result.size)
             outcome.bytes += result.size
-            outcome.files += 1
+            outcome.brought += result.size
         if 0 <= self.limit < outcome.bytes:
             _note_too_much(self.limit, troubles)
 
@@ -156,6 +156,7 @@ def download(
             yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
         elif command == TransferCommand.DIRECTORY:
             yield from _receive_directory(path, storage, troubles)
+            outcome.folders += 1
         elif command == TransferCommand.URL:
             urls.want((yield from _receive_text()), path, troubles)
         elif command == TransferCommand.OTHER:
@@ -194,7 +195,7 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
             theirs.subcode,
             try_again=theirs.try_again,
         )
-    yield Send(Words(ack_ad(mine, outcome.stats())))
+    yield Send(Words(ack_ad(mine, outcome.stats(sent=False))))
     outcome.sender_failed = theirs is not None
     outcome.failure = join_failures(theirs, mine)
     if theirs is not None:

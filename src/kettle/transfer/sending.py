@@ -99,7 +99,7 @@ def upload(
         elif isinstance(item, SendDirectory):
             yield Send(Words(item.mode))
             outcome.bytes += DIRECTORY_BYTES
-            outcome.files += 1
+            outcome.folders += 1
         elif isinstance(item, SendUrl):
             yield Send(Words(item.url))
         else:
@@ -121,7 +121,7 @@ def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[
             troubles.first.code,
             troubles.first.subcode,
         )
-    yield Send(Words(ack_ad(mine, outcome.stats())))
+    yield Send(Words(ack_ad(mine, outcome.stats(sent=True))))
     reply: Reader = yield Receive(ACK_SECONDS)
     outcome.peer_ack = reply.ad()
     theirs = read_ack(outcome.peer_ack, terms.code)

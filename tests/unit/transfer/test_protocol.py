@@ -68,8 +68,9 @@ def test_files_and_directories_arrive_with_their_modes(key: bytes | None, piece:
     assert sent.success
     assert received.success
     # The reference counts four bytes and one file for a directory, at the sending side only.
-    assert (sent.bytes, sent.files) == (507, 4)
-    assert (received.bytes, received.files) == (503, 3)
+    assert (sent.bytes, sent.stats(sent=True).integer("CedarFilesCount")) == (507, 4)
+    assert (received.bytes, received.stats(sent=False).integer("CedarFilesCount")) == (503, 3)
+    assert sent.folders == received.folders == 1
     assert sorted(target.closed) == ["/box/a", "/box/d/x", "/box/d/y"]
 
 
@@ -219,9 +220,11 @@ def test_urls_are_fetched_by_the_receiver_after_the_files() -> None:
     assert wanted == [("http://h/x", "/box/x")]
     assert sent.success
     assert received.bytes == 11
-    stats = received.stats()
+    stats = received.stats(sent=False)
     assert (stats.text("HTTPFilesCount"), stats.text("HTTPSizeBytes")) == ("1", "10")
     assert "HTTPFilesCount" in stats.own_names()
+    # What came another way did not come over this connection.
+    assert (stats.integer("CedarFilesCount"), stats.integer("CedarSizeBytes")) == (1, 1)
 
 
 def test_a_url_without_a_plug_in_fails_the_transfer() -> None:

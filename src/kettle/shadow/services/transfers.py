@@ -28,7 +28,7 @@ from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.turns import Turn
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.outcome import Failure, Outcome, Spent
+from kettle.transfer.outcome import DIRECTORY_BYTES, Failure, Outcome, Spent
 from kettle.transfer.plan import (
     Landing,
     Plan,
@@ -363,10 +363,12 @@ def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
     shadow.write_event(FileTransferEvent(kind=_KINDS[direction][1]))
     word = "In" if direction == "Input" else "Out"
     before = shadow.job.evaluate(f"Transfer{direction}Stats")
+    # What counts is what the machine says: of input the files that came, of output all it sent.
+    took_in = direction == "Output"
     stats = transfer_stats(
         before if isinstance(before, ClassAd) else None,
-        outcome.bytes,
-        outcome.files,
+        outcome.bytes - (0 if took_in else outcome.folders * DIRECTORY_BYTES),
+        outcome.files + (outcome.folders if took_in else 0),
         outcome.peer_ack,
     )
     ended = now if outcome.failure is None else _NEVER
