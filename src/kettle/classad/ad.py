@@ -21,6 +21,7 @@ from kettle.classad.parser import (
     plain_integer,
     plain_string,
 )
+from kettle.classad.plain_ads import BLANKS, find_plain_ad
 from kettle.classad.unparse import unparse
 from kettle.classad.values import (
     UNDEFINED,
@@ -44,6 +45,26 @@ from kettle.remembered import ENTRY_BYTES, Allowance
 _shared_names: Final = Allowance(3 * 1024 * 1024, largest=1024)
 _usual_key: Final[dict[str, str]] = {}
 _usual_name: Final[dict[str, str]] = {}
+
+
+# The last text of each usual name, if it is short: ads that come one after the other are mostly
+# alike, and their texts are one object then.
+_last_text: Final[dict[str, str]] = {}
+# Limit: the characters of such a text.
+_LONGEST_SHARED: Final = 300
+
+
+def _shared_text(name: str, text: str) -> str:
+    """Return the text, the object of the ad before if it has the same there."""
+    key = _usual_key.get(name)
+    if key is None:
+        return text
+    before = _last_text.get(key)
+    if before == text:
+        return before
+    if len(text) <= _LONGEST_SHARED:
+        _last_text[key] = text
+    return text
 
 
 def _key_of(name: str) -> str:
@@ -184,7 +205,7 @@ class ClassAd(Ad):
         if check:
             self._store(name, parse_expression(text, old=True))
         else:
-            self._store(name, text)
+            self._store(name, _shared_text(name, text))
 
     def insert_lines(self, lines: Iterable[str]) -> str | None:
         """Set attributes from `Name = value` lines of old syntax, parsed when they are needed.
@@ -193,7 +214,7 @@ class ClassAd(Ad):
         """
         if self._shared:
             self._unshare()
-        table, usual = self.table, _usual_key
+        table, usual, seen = self.table, _usual_key, _last_text.get
         for line in lines:
             name, _, text = line.partition(" = ")
             key = usual.get(name)
@@ -204,7 +225,15 @@ class ClassAd(Ad):
             text = text.strip()
             if not name or not text:
                 return line
-            table[key or self._unusual(name)] = text
+            if key is None:
+                table[self._unusual(name)] = text
+                continue
+            before = seen(key)
+            if before == text:
+                text = before
+            elif len(text) <= _LONGEST_SHARED:
+                _last_text[key] = text
+            table[key] = text
         return None
 
     def __setitem__(self, name: str, value: object) -> None:
@@ -249,11 +278,16 @@ class ClassAd(Ad):
         return ad
 
     def with_texts(self, texts: Iterable[str]) -> ClassAd:
-        """Return an ad with this one's own names and parent, and other texts in old syntax."""
+        """Return an ad with this one's own names and parent, and other texts in old syntax.
+
+        What is the same in both, which is most of it, is in memory once.
+        """
         ad = ClassAd.__new__(ClassAd)
         # A copy that is filled in anew need not grow.
-        ad.table = self.table.copy()
-        ad.table.update(zip(self.table, texts, strict=True))
+        ad.table = table = self.table.copy()
+        for (key, own), text in zip(self.table.items(), texts, strict=True):
+            if own != text:
+                table[key] = text
         ad._names = self._names
         ad._shared = self._names is not None
         ad.parent = self.parent
@@ -479,6 +513,9 @@ def _ad_node(ad: ClassAd) -> AdNode:
 
 def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
     """Return the ad a text in new syntax is. Raises ClassAdSyntaxError, which knows the column."""
+    plain = None if strict else find_plain_ad(text)
+    if plain is not None and not text[plain[1] :].strip(BLANKS):
+        return ClassAd.view_of(plain[0], None)
     parser = Parser(text, strict=strict)
     node = parser.ad()
     parser.expect_end()
@@ -487,6 +524,9 @@ def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
 
 def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
     """Return the ad in new syntax that starts at `position`, and where it ends."""
+    plain = find_plain_ad(text, position)
+    if plain is not None:
+        return ClassAd.view_of(plain[0], None), plain[1]
     parser = Parser(text[position:])
     node = parser.ad()
     return ClassAd.view_of(node, None), position + parser.position

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from sys import getsizeof
 from typing import Final
 
 from kettle.classad.ad import ClassAd
@@ -23,6 +24,7 @@ from kettle.classad.unparse import unparse
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
+from kettle.remembered import Answers
 
 # Limit: objects and lists nested deeper than this are refused.
 _MAX_DEPTH: Final = 160
@@ -51,15 +53,36 @@ _TOKEN: Final = late_pattern(
 
 def to_json(ad: ClassAd, *, sort: bool = False) -> str:
     """Return the ad as JSON, by length of name or, with `sort`, by name."""
-    table: dict[str, Expr | str] = {}
-    for name in ad.names():
-        expr = ad.lookup(name)
+    members = []
+    for key, beginning in (_sorted_members if sort else _members)[tuple(ad.names())]:
+        expr = ad.entry(key)
         assert expr is not None
-        table[name.lower()] = expr
-    return _render(AdNode(table, {name.lower(): name for name in ad.names()}), "", sort=sort)
+        members.append(beginning + _render(expr, "  "))
+    return _enclosed(members, "")
 
 
-def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
+def _enclosed(members: list[str], indent: str) -> str:
+    return "{\n" + ",\n".join(members) + ("\n" if members else "") + indent + "}"
+
+
+def _lay_out(names: tuple[str, ...], *, sort: bool) -> list[tuple[str, str]]:
+    """Return in the order of printing the key of each name, and what its member begins with."""
+    ordered = sorted(names, key=lambda name: (0 if sort else len(name), name.lower()))
+    return [(name.lower(), f"  {_quote(name)}: ") for name in ordered]
+
+
+def _bytes_of(names: tuple[str, ...]) -> int:
+    return _NAME_BYTES * (len(names) + 1)
+
+
+# Limit: the bytes of what is remembered of sets of names; those of most ads of a pool are alike.
+_MOST_BYTES: Final = 1024 * 1024
+_NAME_BYTES: Final = 250
+_members: Final = Answers(lambda names: _lay_out(names, sort=False), _MOST_BYTES, _bytes_of)
+_sorted_members: Final = Answers(lambda names: _lay_out(names, sort=True), _MOST_BYTES, _bytes_of)
+
+
+def _render(expr: Expr, indent: str) -> str:
     if isinstance(expr, Literal):
         return _render_literal(expr)
     inner = indent + "  "
@@ -69,14 +92,14 @@ def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
     if isinstance(expr, AdNode):
         names = sorted(
             (expr.names[key] for key in expr.table),
-            key=lambda name: (0 if sort else len(name), name.lower()),
+            key=lambda name: (len(name), name.lower()),
         )
         members = []
         for name in names:
             value = expr.table[name.lower()]
             assert isinstance(value, Expr)
             members.append(f"{inner}{_quote(name)}: {_render(value, inner)}")
-        return "{\n" + ",\n".join(members) + ("\n" if members else "") + indent + "}"
+        return _enclosed(members, indent)
     if isinstance(expr, Call) and expr.name == "relTime" and expr.arguments[0].is_literal:
         span = expr.evaluate()
         if isinstance(span, float):
@@ -86,6 +109,10 @@ def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
 
 def _render_literal(expr: Literal) -> str:
     value = expr.value
+    if type(value) is str:
+        return _quote(value)
+    if type(value) is int:
+        return str(value)
     if value is UNDEFINED:
         return "null"
     if isinstance(value, bool):
@@ -94,19 +121,31 @@ def _render_literal(expr: Literal) -> str:
         return str(value)
     if isinstance(value, float) and math.isfinite(value):
         return render_real(value, old=True)
-    return _quote(value) if isinstance(value, str) else _render_expression(expr)
+    return _render_expression(expr)
 
 
 def _render_expression(expr: Expr) -> str:
-    return '"\\/Expr(' + _quote(unparse(expr))[1:-1] + ')\\/"'
+    return _json_text[unparse(expr)]
+
+
+def _expression_text(text: str) -> str:
+    return '"\\/Expr(' + _quote(text)[1:-1] + ')\\/"'
+
+
+# Limit: the bytes of the expressions of which it is remembered how JSON writes them.
+_MOST_EXPRESSIONS: Final = 512 * 1024
+_json_text: Final = Answers(_expression_text, _MOST_EXPRESSIONS, lambda text: 4 * getsizeof(text))
 
 
 def _quote(text: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        letter = found.group()
-        return _ESCAPES.get(letter) or f"\\u{ord(letter):04X}"
+    if _ESCAPE.search(text) is None:
+        return f'"{text}"'
+    return '"' + _ESCAPE.sub(_escape, text) + '"'
 
-    return '"' + _ESCAPE.sub(escape, text) + '"'
+
+def _escape(found: re.Match[str]) -> str:
+    letter = found.group()
+    return _ESCAPES.get(letter) or f"\\u{ord(letter):04X}"
 
 
 def parse_json_ads(text: str) -> Iterator[ClassAd]:

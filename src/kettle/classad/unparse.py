@@ -45,6 +45,7 @@ from kettle.classad.values import (
 )
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
+from kettle.remembered import Answers
 
 _PLAIN_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TO_QUOTE: Final = RESERVED | {"parent"}
@@ -74,8 +75,16 @@ def unparse(item: Expr | Ad, *, old: bool = False) -> str:
         return item.text(old=old)
     if not old:
         return render_ad(item)
-    lines = [f"{quote_name(name, old=True)} = {item.text(name)}" for name in library_order(item)]
-    return "".join(line + "\n" for line in lines) or "\n"
+    own = item.table
+    parts = []
+    for name, key, beginning in _layouts[tuple(item.names())].old:
+        found = own.get(key)
+        if found is None:
+            text = item.text(name)
+        else:
+            text = found if type(found) is str else found.text(old=True)  # type: ignore[union-attr]
+        parts.append(f"{beginning}{text}\n")
+    return "".join(parts) or "\n"
 
 
 def write_out(expr: Expr, *, old: bool) -> str:
@@ -90,17 +99,41 @@ def library_order(ad: Ad) -> list[str]:
     return sorted(ad.names(), key=_by_length)
 
 
+class _Layout:
+    """How ads with these names are printed: in order each name, its key, and `Name = `."""
+
+    __slots__ = ("new", "old")
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        ordered = sorted(names, key=_by_length)
+        self.new = [(name, name.lower(), f"{quote_name(name)} = ") for name in ordered]
+        self.old = [(name, name.lower(), f"{quote_name(name, old=True)} = ") for name in ordered]
+
+
+# Limit: the bytes of what is remembered of sets of names; those of most ads of a pool are alike.
+_MOST_LAYOUTS: Final = 2 * 1024 * 1024
+_NAME_BYTES: Final = 400
+_layouts: Final = Answers(_Layout, _MOST_LAYOUTS, lambda names: _NAME_BYTES * (len(names) + 1))
+
+
 def _by_length(name: str) -> tuple[int, str]:
     return len(name), name.lower()
 
 
 def render_ad(ad: Ad, *, old: bool = False) -> str:
     """Return the ad on one line, its expressions in new or `old` syntax."""
+    own = ad.table
     parts = []
-    for name in library_order(ad):
-        expr = ad.lookup(name)
+    layout = _layouts[tuple(ad.names())]
+    for _, key, beginning in layout.old if old else layout.new:
+        found = own.get(key)
+        if type(found) is Literal and type(found.value) is str:
+            # Most strings are in one ad only: their text is not remembered.
+            parts.append(beginning + quote(found.value, old=old))
+            continue
+        expr = found if isinstance(found, Expr) else ad.entry(key)
         assert expr is not None
-        parts.append(f"{quote_name(name, old=old)} = {expr.text(old=old)}")
+        parts.append(beginning + expr.text(old=old))
     return f"[ {'; '.join(parts)} ]" if parts else "[  ]"
 
 
