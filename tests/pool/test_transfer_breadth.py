@@ -149,6 +149,33 @@ def test_too_much_output_holds_the_job_and_says_which_file(pool: PersonalPool, w
     assert re.match(r"Error from \S+: STARTER at \S+ failed to send file\(s\) to <", reason)
 
 
+@pytest.mark.parametrize(
+    ("files", "remapped", "count"),
+    [("large, small", "large", 2), ("small, large", "large", 1), ("large, small", "small", 2)],
+)
+def test_too_much_output_is_told_of_whatever_else_fails(
+    pool: PersonalPool, work: Path, files: str, remapped: str, count: int
+) -> None:
+    """Nothing fits behind what is too much; of a place that cannot be written nothing is said.
+
+    The words of a real pool, with the same jobs.
+    """
+    script = "dd if=/dev/zero of=large bs=1M count=3 2>/dev/null; echo s > small"
+    lines = (
+        f'transfer_output_files = {files}\ntransfer_output_remaps = "{remapped}=/nowhere/big"\n'
+        "max_transfer_output_mb = 1\nrequest_disk = 9MB\n"
+    )
+    reason, code, subcode = held(shell(pool, work, script, lines))
+    assert (code, subcode) == (33, 0)
+    exceeded = "max total download bytes exceeded (max=1 MB, this file=3 MB)"
+    assert re.fullmatch(
+        r"Error from \S+: STARTER at 127\.0\.0\.1 failed to send file\(s\) to <\S+>: \|Error: "
+        rf"{count} total failures: first failure: sending file \S+/scratch/large: "
+        rf"{re.escape(exceeded)}; SHADOW failed to receive file\(s\) from <\S+>",
+        reason,
+    ), reason
+
+
 PLUGIN = """\
 #!/bin/sh
 if [ "$1" = -classad ]; then

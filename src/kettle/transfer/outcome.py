@@ -153,8 +153,6 @@ class Troubles:
         self.says_all = False
         # Where `first` is a plug-in's that told of it: what stands before its own words.
         self.hook = ""
-        # How many of `count` the other side told of.
-        self.news = 0
 
     def note_hook(self, broke: str, reason: str, subcode: int) -> None:
         """Count a file that a plug-in could not move, and says so; `broke` is how it ended."""

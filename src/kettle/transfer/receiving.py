@@ -175,9 +175,16 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
     outcome.peer_ack = message.ad()
     theirs = read_ack(outcome.peer_ack, terms.code)
     mine = None
-    # What was only told of files that went elsewhere, the sender says itself.
-    own = theirs is None or troubles.count > troubles.news
-    if troubles.first is not None and own:
+    if theirs is not None:
+        # Both sides say that they failed, so that either one's text tells the whole story. Of what
+        # failed here besides nothing is said, as in the reference (observed of a real shadow).
+        mine = Failure(
+            f"{terms.who} failed to receive file(s) from {terms.peer}",
+            theirs.code,
+            theirs.subcode,
+            try_again=theirs.try_again,
+        )
+    elif troubles.first is not None:
         between = " "
         if not troubles.says_all:
             outcome.detail, outcome.hook = troubles.first.reason, troubles.hook
@@ -186,14 +193,6 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialo
             f"{terms.who} at {terms.here}{between}{troubles.first.reason}",
             troubles.first.code,
             troubles.first.subcode,
-        )
-    elif theirs is not None:
-        # Both sides say that they failed, so that either one's text tells the whole story.
-        mine = Failure(
-            f"{terms.who} failed to receive file(s) from {terms.peer}",
-            theirs.code,
-            theirs.subcode,
-            try_again=theirs.try_again,
         )
     yield Send(Words(ack_ad(mine, outcome.stats(sent=False))))
     outcome.sender_failed = theirs is not None
@@ -329,7 +328,6 @@ def _receive_other(troubles: Troubles) -> Dialog[None]:
     if ad.integer("SubCommand") == TransferSubCommand.UPLOAD_URL:
         if ad.integer("Result") not in (0, None):
             name = ad.string("Filename") or "?"
-            troubles.news += 1
             troubles.note(f"uploading {name}: {ad.string('ErrorString') or 'no reason given'}")
         return
     # An unknown extension wants an answer we do not have.

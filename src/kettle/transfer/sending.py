@@ -49,12 +49,21 @@ from kettle.wire.messages.filetransfer import (
 _NO_DIRECTORY_LINKS = "Is a directory- Transfer of symlinks to directories is not supported."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Limit:
     """How many bytes may be sent, and whose limit that is."""
 
     bytes: int
     whose: str
+    # Whether a file was too much. The reference sends of it what fits, so nothing fits behind it.
+    is_reached: bool = False
+
+    def is_used_up_by(self, sent: int, size: int) -> bool:
+        """Tell whether one more file is too much, and remember it."""
+        if self.bytes < 0 or not size:
+            return False
+        self.is_reached = self.is_reached or self.bytes < sent + size
+        return self.is_reached
 
     def exceeded_by(self, size: int) -> str:
         """Return the reference's words for a file that is too much."""
@@ -200,7 +209,7 @@ def _send_file(
     try:
         yield Send(Words(source.mode & 0o7777))
         size = source.size
-        if 0 <= limit.bytes < outcome.bytes + size:
+        if limit.is_used_up_by(outcome.bytes, size):
             code = 32 if troubles.code == 13 else 33
             troubles.note(f"sending file {item.path}: {limit.exceeded_by(size)}", code=code)
             size = 0

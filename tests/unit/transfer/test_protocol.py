@@ -135,6 +135,32 @@ def test_a_missing_file_is_reported_by_both_sides_and_the_rest_still_travels(
         )
 
 
+def test_who_receives_from_a_side_that_failed_says_only_that() -> None:
+    def refuse(name: str) -> str:
+        raise RefusedError(f"no place for {name}", code=12)
+
+    sent, received = run_pair(
+        upload([SendFile("/nope", "nope"), SendFile("/a", "a")], MemoryDisk({"/a": b"a"}), SHADOW),
+        download(refuse, MemoryDisk(), STARTER),
+    )
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert outcome.failure.reason.endswith(
+            "; STARTER failed to receive file(s) from <127.0.0.1:2>"
+        )
+
+
+def test_nothing_fits_behind_what_is_too_much_but_what_is_empty() -> None:
+    source = MemoryDisk({"/big": b"x" * 30, "/small": b"s", "/empty": b""})
+    target = MemoryDisk()
+    items = [SendFile(f"/{name}", name) for name in ("big", "small", "empty")]
+    sent, _ = run_pair(
+        upload(items, source, replace(SHADOW, max_bytes=20)),
+        download(Landing("/box", {}).path_for, target, STARTER),
+    )
+    assert sent.detail.startswith("2 total failures: first failure: sending file /big: max total ")
+
+
 def test_a_link_to_a_directory_is_no_file_and_says_so() -> None:
     target = MemoryDisk()
     items = [SendFile("/d/el", "d/el", is_directory_link=True), SendFile("/a", "a")]
