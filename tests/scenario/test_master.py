@@ -6,8 +6,11 @@ import asyncio
 import signal
 from pathlib import Path
 
+import pytest
+
 from kettle.config import Config
 from kettle.master.service import MasterService
+from kettle.master.services.orphans import Orphans
 from kettle.master.services.pool_password import may_set_password
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon, run_in_world
@@ -93,6 +96,33 @@ def test_a_daemon_that_dies_is_back_after_ten_seconds(tmp_path: Path) -> None:
         assert running(master) == ["collector", "startd"]
         await asyncio.sleep(1)
         assert running(master) == ["collector", "schedd", "startd"]
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_what_jobs_left_is_ended_also_of_a_startd_that_the_list_has_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+
+    async def end(_: Orphans) -> None:
+        told.append("end")
+
+    monkeypatch.setattr(Orphans, "end", end)
+    monkeypatch.setattr(Orphans, "spare", lambda _, pids: told.append(sorted(pids)))
+
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        children = {name_of(child): child for child in master.processes.children()}
+        text = TEXT.replace(" STARTD", "")
+        await master.service.reconfigure(Config.from_text(text, subsystem="MASTER"))
+        children["collector"].end_by(signal.SIGKILL)
+        assert told == [sorted((children["schedd"].pid, children["startd"].pid))]
+        children["startd"].end_by(signal.SIGKILL)
+        await asyncio.sleep(0.1)
+        assert told[1:] == ["end"]
         await master.stop("fast")
 
     run_in_world(tmp_path, scenario)

@@ -53,6 +53,11 @@ class DaemonPlan:
     backoff: Backoff
     stop_times: StopTimes
 
+    @property
+    def runs_jobs(self) -> bool:
+        """Whether it is one of ours below which jobs run: what it leaves has to be ended."""
+        return self.module in {"kettle.startd", "kettle.schedd"}
+
 
 def plan_daemons(config: Config) -> list[DaemonPlan]:
     """Read DAEMON_LIST; ConfigError if it names something that is neither ours nor a program.

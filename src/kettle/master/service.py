@@ -74,6 +74,8 @@ class MasterService:
         self._states: dict[str, DaemonState] = {}
         self._children: dict[str, Child] = {}
         self._orphans = Orphans(runtime)
+        # The daemons that run jobs and have not been reaped, also what DAEMON_LIST lost meanwhile.
+        self._with_jobs: set[int] = set()
         # How many daemons are dead whose jobs' processes are being ended.
         self._cleaning = 0
         self._hang_timers: dict[int, asyncio.TimerHandle] = {}
@@ -362,6 +364,8 @@ class MasterService:
             self._deliver(name, machine.StartFailed(run, str(error)))
             return
         self._children[name] = child
+        if plan.runs_jobs:
+            self._with_jobs.add(child.pid)
         self._deliver(name, machine.Started(run, child.pid))
         if not plan.speaks:
             self._deliver(name, machine.BecameReady(child.pid))
@@ -379,21 +383,14 @@ class MasterService:
             # A daemon that was killed could not take its address back itself.
             self._runtime.files.remove(plan.address_file)
         exited = machine.Exited(run, os.waitstatus_to_exitcode(child.status))
-        if self._runs_jobs(name):
+        if child.pid in self._with_jobs:
+            self._with_jobs.discard(child.pid)
             self._cleaning += 1
             tasks.spawn(self._end_orphans(name, exited), f"what jobs of {name} left")
         else:
             if not self._cleaning:
-                self._orphans.spare(self._daemons_with_jobs())
+                self._orphans.spare(self._with_jobs)
             self._deliver(name, exited)
-
-    def _runs_jobs(self, name: str) -> bool:
-        plan = self._plans.get(name)
-        return plan is not None and plan.module in {"kettle.startd", "kettle.schedd"}
-
-    def _daemons_with_jobs(self) -> list[int]:
-        """Return the daemons that run jobs and have not been reaped."""
-        return [child.pid for name, child in self._children.items() if self._runs_jobs(name)]
 
     async def _end_orphans(self, name: str, exited: machine.Exited) -> None:
         """A daemon counts as gone when what its jobs left is gone as well."""

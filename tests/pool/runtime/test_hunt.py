@@ -211,6 +211,22 @@ def test_what_another_daemon_left_is_spared_unless_one_with_jobs_died_with_it() 
     in_a_process(scenario)
 
 
+def test_a_number_that_was_spared_spares_nobody_who_has_it_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        orphans = orphans_of(processes, [])
+        pid = fork(os.setsid)
+        with killed_in_the_end(pid):
+            with monkeypatch.context() as earlier:
+                earlier.setattr("kettle.master.services.orphans.birth_of", lambda _pid: 1)
+                orphans.spare([os.getpid()])
+            await orphans.end()
+            assert is_zombie(pid)
+
+    in_a_process(scenario)
+
+
 def test_a_daemon_whose_first_thread_has_ended_adopts_nobody_and_counts_as_ending() -> None:
     async def scenario(processes: SystemProcesses) -> None:
         orphans = orphans_of(processes, [])

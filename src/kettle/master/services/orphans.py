@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Iterable
 
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, name_of, outlives_its_daemon
 from kettle.runtime.process.processes import is_ending
 
@@ -30,8 +31,8 @@ class Orphans:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        # What daemons that run no jobs left behind lives on.
-        self._spared: set[int] = set()
+        # What daemons that run no jobs left behind lives on: by its number, when each began.
+        self._spared: dict[int, int] = {}
 
     def spare(self, with_jobs: Iterable[int]) -> None:
         """Remember those who are here now as none of a job's; a daemon without jobs has ended.
@@ -42,7 +43,7 @@ class Orphans:
         here = self._find()
         # Asked after looking: who is here now fell past a daemon that was ending before.
         if here is not None and not any(map(is_ending, with_jobs)):
-            self._spared.update(here)
+            self._spared.update((pid, birth_of(pid)) for pid in here)
 
     async def end(self) -> None:
         """A daemon that runs jobs has died: see its starters off, and kill what jobs left."""
@@ -68,5 +69,10 @@ class Orphans:
         orphans = self._runtime.processes.orphans()
         if orphans is None:
             return None
-        self._spared.intersection_update(orphans)
+        # A number that comes again, days later, is another's.
+        self._spared = {
+            pid: began
+            for pid in orphans
+            if (began := self._spared.get(pid)) is not None and birth_of(pid) == began
+        }
         return [pid for pid in orphans if pid not in self._spared and not outlives_its_daemon(pid)]
