@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,29 +61,40 @@ class WheelPool:
 
     def run(self, script: str) -> Report:
         """Run one of the scripts in a folder of its own; return what it reported."""
-        # Beside nobody's private folder: jobs of a pool of root's run as another account.
-        work = Path(tempfile.mkdtemp(prefix="kettle-wheel-"))
-        work.chmod(0o755)
-        try:
-            done = subprocess.run(
-                [self.python, str(SCRIPTS / f"{script}.py"), str(work)],
-                cwd=work,
-                env={
-                    "PATH": os.environ["PATH"],
-                    "HOME": str(work),
-                    "CONDOR_CONFIG": self.pool.config_file,
-                    "PYTHONDONTWRITEBYTECODE": "1",
-                },
-                capture_output=True,
-                text=True,
-                timeout=SCRIPT_SECONDS,
-                check=False,
-            )
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-        assert done.returncode == 0, done.stderr
-        report: Report = json.loads(done.stdout)
-        return report
+        return run_script([self.python], self.pool, script)
+
+
+def run_script(
+    command: list[str], pool: PersonalPool, script: str, *, more: Mapping[str, str] | None = None
+) -> Report:
+    """Run one of the scripts by a command, in a folder of its own; return what it reported.
+
+    The folder is called FOLDER in the report. `more` is added to the environment.
+    """
+    # Beside nobody's private folder: jobs of a pool of root's run as another account.
+    work = Path(tempfile.mkdtemp(prefix="kettle-wheel-"))
+    work.chmod(0o755)
+    try:
+        done = subprocess.run(
+            [*command, str(SCRIPTS / f"{script}.py"), str(work)],
+            cwd=work,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(work),
+                "CONDOR_CONFIG": pool.config_file,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **(more or {}),
+            },
+            capture_output=True,
+            text=True,
+            timeout=SCRIPT_SECONDS,
+            check=False,
+        )
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    assert done.returncode == 0, done.stderr
+    report: Report = json.loads(done.stdout.replace(str(work), "FOLDER"))
+    return report
 
 
 def raised(report: Report) -> set[str]:

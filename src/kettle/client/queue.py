@@ -85,11 +85,13 @@ class Queue:
         """Begin a cluster and return its number."""
         return self.ask(qmgmt.NewCluster(), "Failed to create cluster").value
 
-    def post_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
+    def post_attribute(
+        self, cluster: int, proc: int, name: str, text: str, *, flags: int = NO_ACK
+    ) -> None:
         """Set an attribute to an expression's text without waiting; the commit tells of errors."""
         stream = self._stream
         stream.post_body(
-            qmgmt.set_attribute_body(cluster, proc, name, text, NO_ACK, encrypted=stream.encrypted)
+            qmgmt.set_attribute_body(cluster, proc, name, text, flags, encrypted=stream.encrypted)
         )
 
     def set_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:

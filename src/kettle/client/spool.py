@@ -6,6 +6,7 @@ connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from kettle.attributes.version import CONDOR_VERSION
@@ -15,7 +16,7 @@ from kettle.errors import RefusedError
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
-from kettle.transfer.plan import plan_input
+from kettle.transfer.plan import plan_input, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -29,6 +30,8 @@ from kettle.wire.messages.queue_queries import (
 from kettle.wire.sinful import Sinful
 
 SPOOL_SECONDS = 300.0
+# What stands before the names that spooling has changed.
+_BEFORE = "SUBMIT_"
 
 
 def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) -> list[Outcome]:
@@ -45,7 +48,7 @@ def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) 
         stream.send(SpoolJobFiles(CONDOR_VERSION, len(jobs)))
         stream.send(SpoolJobIds(ids))
         storage = LocalFiles()
-        terms = Terms("SUBMIT", peer=str(address))
+        terms = Terms(connector.config.subsystem, peer=str(address))
         for job in jobs:
             plan = plan_input(job, storage)
             outcome = stream.run(
@@ -86,3 +89,15 @@ def fetch_output(
             yield job, stream.run(download(place_for(job), storage, terms))
         writer = stream.writer()
         stream.send(writer.integer(1))
+
+
+def place_for(job: ClassAd) -> Callable[[str], str]:
+    """Return where each file of a job belongs: as if it had never been spooled."""
+    original = job.copy()
+    for name in job.names():
+        if name.startswith(_BEFORE):
+            expression = job.lookup(name)
+            if expression is not None:
+                original.insert(name.removeprefix(_BEFORE), expression)
+    folder = original.string("Iwd") or os.getcwd()
+    return plan_landing(original, folder).path_for

@@ -374,6 +374,15 @@ class Submission(Struct):
             )
 
 
+def make_macros(sources: SubmitSources, config: Config, facts: SubmitFacts) -> SubmitMacros:
+    """Return an empty table of variables, with what the configuration gives every description."""
+    defaults = {
+        name: config.get(name) or ""
+        for name in ("ARCH", "OPSYS", "OPSYSVER", "OPSYSANDVER", "OPSYSMAJORVER", "SPOOL")
+    }
+    return SubmitMacros(sources, facts, defaults)
+
+
 def read_submission(
     text: str,
     sources: SubmitSources,
@@ -387,11 +396,7 @@ def read_submission(
     submits to a schedd puts that one's into `extended`.
     """
     options = options or SubmitOptions()
-    defaults = {
-        name: config.get(name) or ""
-        for name in ("ARCH", "OPSYS", "OPSYSVER", "OPSYSANDVER", "OPSYSMAJORVER", "SPOOL")
-    }
-    macros = SubmitMacros(sources, facts, defaults)
+    macros = make_macros(sources, config, facts)
     for number, (name, value) in enumerate(options.assignments, 1):
         macros.assign(name, value, Origin(COMMAND_LINE_SOURCE, number))
     place = "<stdin>" if facts.file_name == "-" else facts.file_name

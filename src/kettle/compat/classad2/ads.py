@@ -338,3 +338,13 @@ def _same(one: Expr, other: Expr) -> bool:
 def _entries(one: Ad, other: Ad) -> list[tuple[Expr, Expr]]:
     pairs = [(one.lookup(name), other.lookup(name)) for name in one.names()]
     return [(left, right) for left, right in pairs if left is not None and right is not None]
+
+
+def of_engine(ad: Ad) -> ClassAd:
+    """Return an ad of the engine's, no copy of it, as a ClassAd: for one nobody else keeps."""
+    return ClassAd._of(ad)
+
+
+def to_engine(ad: ClassAd) -> Ad:
+    """Return the engine's ad that a ClassAd holds, no copy of it."""
+    return ad._ad

@@ -38,12 +38,16 @@ def _home_of(user: str) -> str | None:
         return None
 
 
+# What `userMap` looks in, by name in lower case: filled by programs that load such maps.
+USER_MAPS: Final[dict[str, Callable[[str], str | None]]] = {}
+
 # The world as expressions of a program see it: its own, and not the one that a daemon installs.
 CONTEXT: Final = Context(
     now=time.time,
     random=_dice,
     utc_offset=lambda seconds: time.localtime(seconds).tm_gmtoff,
     zone_name=lambda seconds: time.localtime(seconds).tm_zone,
+    user_maps=USER_MAPS,
     home_of=_home_of,
 )
 

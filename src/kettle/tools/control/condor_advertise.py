@@ -51,7 +51,6 @@ PHRASES = Phrases(
     unknown="Unknown argument: {word}\n\n", missing="-{name} requires an argument.\n\n"
 )
 # What the one acknowledged update answers.
-ACKNOWLEDGED = 1
 
 
 @dataclass(slots=True)
@@ -88,6 +87,9 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
         opened = f"couldn't open {wish.file}: " if isinstance(error, OSError) else ""
         streams.stderr.write(f"{opened}{reason}\n")
         return 1
+    from kettle.client.advertise import send_ads
+    from kettle.wire.commands import Command
+
     reach = Reach(environment, pool=wish.pool)
     try:
         collectors = reach.pool.collectors()
@@ -98,7 +100,7 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
     for address in collectors:
         sent = 0
         try:
-            sent = send(reach, str(address), command, ads)
+            sent = send_ads(reach.connector, address, Command[command], ads)
         except NotConnected:
             streams.stderr.write(f"failed to send classad to {address}\n")
         except KettleError as error:
@@ -189,24 +191,3 @@ def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
             whole.update(ad)
         ads = [whole]
     return ads
-
-
-def send(reach: Reach, address: str, name: str, ads: Sequence[ClassAd]) -> int:
-    """Send ads over one connection; return how many went out (and were acknowledged)."""
-    from kettle.wire.commands import Command
-
-    command = Command[name]
-    sent = 0
-    with reach.connector.connect(address, command) as stream:
-        for ad in ads:
-            writer = stream.writer()
-            if sent:
-                writer.integer(command)
-            stream.send(writer.ad(ad, private=True))
-            if (
-                command == Command.UPDATE_STARTD_AD_WITH_ACK
-                and stream.receive().integer() != ACKNOWLEDGED
-            ):
-                break
-            sent += 1
-    return sent

@@ -10,6 +10,7 @@ import argparse
 import json
 from collections.abc import Mapping
 
+from kettle.client.submission import check_universe
 from kettle.client.submit_sources import SystemSubmitSources, read_facts
 from kettle.config import Config, load_config
 from kettle.config.finding import is_bad
@@ -20,7 +21,6 @@ from kettle.submit.check import Report, check_submission
 from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, paint, render_findings, to_json
 from kettle.tools.programs import Streams
-from kettle.tools.submitting.sending import check_universe
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 

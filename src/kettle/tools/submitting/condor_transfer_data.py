@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
@@ -53,7 +52,6 @@ Usage: condor_transfer_data [OPTIONS] {CLUSTER | CLUSTER.PROC | OWNER | -constra
   -constraint EXPR  jobs for which EXPR is true
   -all              all jobs; with no other choice
 """
-_BEFORE = "SUBMIT_"
 _FAILED = "\nDCSchedd::receiveJobSandbox:7003:File transfer failed for target job {}"
 
 
@@ -121,7 +119,7 @@ def _find_schedd(reach: Reach) -> Located:
 
 def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Fetch what the jobs left; 1 if the files of any job could not be had."""
-    from kettle.client.spool import fetch_output
+    from kettle.client.spool import fetch_output, place_for
 
     reach = Reach(environment, **wish.reach)
     schedd = _find_schedd(reach)
@@ -189,17 +187,3 @@ def read_wish(words: Sequence[str]) -> Wish:
             else "You did not specify any jobs"
         )
     return wish
-
-
-def place_for(job: ClassAd) -> Callable[[str], str]:
-    """Return where each file of a job belongs: as if it had never been spooled."""
-    from kettle.transfer.plan import plan_landing
-
-    original = job.copy()
-    for name in job.names():
-        if name.startswith(_BEFORE):
-            expression = job.lookup(name)
-            if expression is not None:
-                original.insert(name.removeprefix(_BEFORE), expression)
-    folder = original.string("Iwd") or os.getcwd()
-    return plan_landing(original, folder).path_for

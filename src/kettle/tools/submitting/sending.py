@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, NotConnected, NotFoundError, SubmitError, UnknownHostError
 from kettle.structs import Struct
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kettle.client.pool import Located
-    from kettle.client.queue import Queue
     from kettle.submit.build import JobPlan, Submission
     from kettle.tools.programs import Streams
     from kettle.tools.reach import Reach
@@ -144,6 +142,8 @@ class Sender:
     def cluster_ad(self, cluster: int) -> ClassAd:
         """Return the ad of what all jobs share."""
         del cluster
+        from kettle.client.submission import check_universe
+
         self._cluster_ad = self.submission.cluster_ad()
         check_universe(self._cluster_ad.integer("JobUniverse"))
         return self._cluster_ad
@@ -187,45 +187,6 @@ def render_proc(ad: ClassAd) -> str:
     """Return what -verbose shows of a job: the whole ad."""
     lines = [f"{line}\n" for line in sorted(ad.lines(), key=str.lower)]
     return "".join([f"\n** Proc {ad.integer('ClusterId')}.{ad.integer('ProcId')}:\n", *lines])
-
-
-def check_universe(universe: int | None) -> None:
-    """Raise SubmitError for jobs that no pool of Kettle's runs, however well they are described.
-
-    Compat: the reference takes parallel jobs, which wait for machines under a dedicated schedd; the
-    seeds want them refused (S011, test_a_parallel_job_is_described_and_refused).
-    """
-    if universe == JobUniverse.PARALLEL:
-        raise SubmitError("ERROR: 'Parallel' is not a supported universe.")
-
-
-def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
-    """Submit a cluster whose jobs the schedd makes later; returns its number and their count."""
-    from kettle.submit.digest import encode_items, render_digest
-    from kettle.wire.messages import qmgmt
-
-    cluster = queue.new_cluster()
-    submission.begin(cluster)
-    statement = submission.first_of_later()
-    check_universe(submission.cluster_ad().integer("JobUniverse"))
-    count = submission.job_count
-    most = submission.materialize_limit() or count
-    if statement.items is None:
-        digest = render_digest(submission, statement, "")
-        queue.ask(qmgmt.SetJobFactory(cluster, most, "", digest), "Failed to set job factory")
-    else:
-        queue.set_factory(
-            cluster,
-            encode_items(statement),
-            most,
-            lambda name, _rows: render_digest(submission, statement, name),
-        )
-    queue.post_attribute(cluster, -1, "ClusterId", str(cluster))
-    for name, text in submission.cluster:
-        if name.lower() != "clusterid":
-            queue.post_attribute(cluster, -1, name, text)
-    queue.post_attribute(cluster, -1, "TotalSubmitProcs", str(count))
-    return cluster, count
 
 
 def show_capabilities(reach: Reach, schedd: Located, streams: Streams) -> int:
@@ -328,6 +289,7 @@ def warn_of_sets(submission: Submission) -> None:
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
     """Put the jobs into the queue; return the cluster and how many there are."""
     from kettle.client.queue import Queue
+    from kettle.client.submission import submit_factory
     from kettle.submit.extended import commands_of
 
     submission = sender.submission

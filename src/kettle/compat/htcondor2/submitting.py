@@ -1,0 +1,219 @@
+"""How `Schedd.submit` makes a cluster of a description, and what it says when that fails."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd as Ad
+from kettle.client.jobs import reschedule
+from kettle.client.queue import Queue
+from kettle.client.submission import check_universe, submit_factory
+from kettle.client.submit_sources import SystemSubmitSources, read_facts
+from kettle.compat.classad2.ads import of_engine
+from kettle.compat.htcondor2.errors import HTCondorException, said_as
+from kettle.compat.htcondor2.process import PROCESS
+from kettle.compat.htcondor2.submit_result import SpooledJobs, SubmitResult
+from kettle.errors import KettleError, NotConnected, RefusedError, SubmitError
+from kettle.submit.build import SubmitOptions, read_submission
+from kettle.submit.extended import commands_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.compat.classad2 import ClassAd
+    from kettle.compat.htcondor2.submit import Submit
+    from kettle.submit.build import JobPlan, Submission
+    from kettle.wire.sinful import Sinful
+
+_METHOD = "JobSubmitMethod"
+# What the reference says of a queue statement that is none.
+_QUEUE_TROUBLE = "invalid Queue statement"
+
+
+class Sender:
+    """Hands the jobs of a submission to a queue connection, and keeps what was sent."""
+
+    def __init__(self, submission: Submission, method: int) -> None:
+        self.submission = submission
+        self.cluster: Ad | None = None
+        self.spooled = SpooledJobs()
+        self._method = method
+        self._jobs: Iterator[JobPlan] | None = None
+        self._current: JobPlan | None = None
+
+    def cluster_ad(self, cluster: int) -> Ad:
+        """Return the ad of what all jobs share."""
+        ad = self.submission.cluster_ad()
+        check_universe(ad.integer("JobUniverse"))
+        set_method(ad, self._method)
+        self.cluster = ad
+        ad["ClusterId"] = cluster
+        return ad
+
+    def proc_ad(self, cluster: int, index: int) -> Ad | None:
+        """Return what the next job has for itself, None after the last."""
+        if self._jobs is None:
+            self.submission.begin(cluster)
+            self._jobs = self.submission.jobs()
+        self._current = next(self._jobs, None)
+        return None if self._current is None else _own_ad(self._current, index)
+
+    def on_proc(self, cluster: int, proc: int) -> None:
+        """Keep a job whose input is still to be sent."""
+        if self._current is None or not self.submission.options.spooled:
+            return
+        ad = self._current.differences.to_ad(self.cluster)
+        ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = cluster, proc, self._current.status
+        self.spooled.ads.append(ad)
+
+
+def _own_ad(job: JobPlan, index: int) -> Ad:
+    ad = job.differences.to_ad()
+    ad.insert_text("ProcId", str(index))
+    ad.insert_text("JobStatus", str(job.status))
+    return ad
+
+
+def set_method(ad: Ad, method: int) -> None:
+    """Say in a cluster's ad how it was submitted; below 0 nothing is said."""
+    if method < 0:
+        with contextlib.suppress(KeyError):
+            del ad[_METHOD]
+    else:
+        ad[_METHOD] = method
+
+
+def read(description: Submit, count: int, *, spooled: bool) -> Submission:
+    """Return the submission that a description stands for; nothing of it is looked at yet."""
+    config = PROCESS.config
+    facts = read_facts(config, os.environ, "")
+    text = description.whole_text(count)
+    options = SubmitOptions(spooled=spooled)
+    return read_submission(text, SystemSubmitSources(), config, facts, options)
+
+
+def submit(address: Sinful, description: Submit, count: int, *, spooled: bool) -> SubmitResult:
+    """Put the jobs into the queue, all or none; ValueError, HTCondorException."""
+    if count < 0:
+        raise ValueError(_QUEUE_TROUBLE)
+    _check_items(description)
+    sender = Sender(read(description, count, spooled=spooled), description.getSubmitMethod())
+    try:
+        cluster, jobs = _queue(address, sender)
+    except SubmitError as error:
+        raise HTCondorException(_tell_job(error)) from error
+    except KettleError as error:
+        raise HTCondorException(_tell(error)) from error
+    _warn(sender.submission)
+    try:
+        reschedule(PROCESS.connector, address)
+    except KettleError:
+        PROCESS.say(0, "the schedd could not be told to reschedule")
+    found = sender.cluster if sender.cluster is not None else sender.submission.cluster_ad()
+    found["ClusterId"] = cluster
+    kept = sender.spooled if spooled else None
+    return SubmitResult(cluster, 0, jobs, of_engine(found), kept)
+
+
+def _check_items(description: Submit) -> None:
+    """Raise ValueError for a queue statement that is none, before anything is connected to."""
+    try:
+        description.itemdata()
+    except ValueError as error:
+        if str(error) != "invalid qargs":
+            raise ValueError(f"{_QUEUE_TROUBLE}, errmsg={error}") from error
+
+
+def _queue(address: Sinful, sender: Sender) -> tuple[int, int]:
+    submission = sender.submission
+    with Queue(PROCESS.connector, address) as queue:
+        added = queue.capabilities().evaluate("ExtendedSubmitCommands")
+        submission.extended = commands_of(added) if isinstance(added, Ad) else ()
+        if submission.wants_factory():
+            cluster, count = submit_factory(queue, submission)
+            method = sender.cluster_ad(cluster).text(_METHOD) or "undefined"
+            queue.post_attribute(cluster, -1, _METHOD, method)
+        else:
+            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+        if not count:
+            raise HTCondorException("the description makes no jobs")
+        warning = queue.commit("Unable to commit transaction")
+        if warning:
+            submission.warnings.insert(0, warning)
+    return cluster, count
+
+
+def _tell_job(error: SubmitError) -> str:
+    """Return why no job can be made, in the reference's form."""
+    why = error.message.strip().removeprefix("ERROR: ")
+    hint = f"{error.hint}\n" if error.hint else ""
+    return f"Failed to create job ad, errmsg=Submit:-1:{why}\n{hint}"
+
+
+def _tell(error: KettleError) -> str:
+    if isinstance(error, NotConnected):
+        return (
+            f"Failed to connect to schedd, errmsg=CEDAR:6001:Failed to connect to {error.address}"
+        )
+    if isinstance(error, RefusedError):
+        return str(error).replace("transaction: ", "transaction, ", 1)
+    return f"Failed to connect to schedd, errmsg={error}"
+
+
+def _warn(submission: Submission) -> None:
+    """Pass on what the schedd has to say of jobs that it took.
+
+    That a command is unknown is said by `condor_submit` alone, as with the wheel.
+    """
+    said = [text for text in submission.warnings if "was unused by condor_submit" not in text]
+    if said:
+        text = "\n".join(said).strip()
+        warnings.warn(f"Submit succeeded with warning: {text}", UserWarning, stacklevel=4)
+
+
+def spool(address: Sinful, result: SubmitResult) -> None:
+    """Send the input files of jobs that were submitted for it."""
+    from kettle.client.spool import spool_input
+
+    if result.spooled is None:
+        raise ValueError("result must have come from submit() with spool set")
+    with said_as(
+        lambda error: (
+            "DCSchedd::spoolJobFiles:6001:Failed to connect to schedd"
+            if isinstance(error, NotConnected)
+            else str(error)
+        )
+    ):
+        spool_input(PROCESS.connector, address, result.spooled.ads)
+
+
+def make_ads(
+    description: Submit,
+    count: int,
+    cluster: int,
+    first: int,
+    date: int,
+    owner: str,
+    *,
+    whole: bool,
+) -> Iterator[ClassAd]:
+    """Yield the ads of the jobs that a description makes, or, not `whole`, what each has alone."""
+    submission = read(description, count, spooled=False)
+    submission.begin(cluster)
+    try:
+        for number, job in enumerate(submission.jobs()):
+            shared = submission.cluster_ad()
+            set_method(shared, description.getSubmitMethod())
+            ad = shared.copy() if whole or number == 0 else Ad()
+            ad.update(_own_ad(job, first + number))
+            ad["ClusterId"] = cluster
+            if date:
+                ad["QDate"] = date
+            if owner:
+                ad["Owner"] = owner
+            yield of_engine(ad)
+    except SubmitError as error:
+        raise HTCondorException(_tell_job(error)) from error
