@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 import binding_reports as reports
 from interop.wheel_pool import CONFIGURATION
+from kettle.compat import classad2, htcondor2
+from kettle.compat.htcondor2.process import PROCESS
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 
@@ -68,3 +71,38 @@ def test_a_script_reports_what_it_reports_under_the_wheel(pool: PersonalPool, sc
         names = theirs["ping nothing named"]
         theirs["ping nothing named"] = [name for name in names if name not in NOT_KEPT]
     assert ours == {**theirs, **reports.normalized(DIFFERENCES.get(script, {}))}
+
+
+@pytest.fixture
+def here(pool: PersonalPool) -> Iterator[None]:
+    """Have this very process use the pool."""
+    PROCESS.reload(pool.config_file, os.environ)
+    yield
+    PROCESS.reload(os.devnull, {})
+
+
+@pytest.mark.usefixtures("here")
+def test_ads_are_sent_so_that_they_arrive() -> None:
+    collector = htcondor2.Collector()
+    ad = classad2.ClassAd({"MyType": "Generic", "Name": "by no datagram"})
+    collector.advertise([ad], "UPDATE_AD_GENERIC", False)
+    assert len(collector.query(htcondor2.AdType.Generic, 'Name == "by no datagram"')) == 1
+
+
+@pytest.mark.usefixtures("here")
+def test_a_reason_that_is_a_text_is_kept() -> None:
+    schedd = htcondor2.Schedd()
+    cluster = schedd.submit(htcondor2.Submit({"executable": "/bin/true"}), count=1).cluster()
+    schedd.act(htcondor2.JobAction.Hold, cluster, "for a while")
+    found = schedd.query(f"ClusterId == {cluster}", ["HoldReason"])
+    assert found[0]["HoldReason"].startswith("for a while")
+    schedd.act(htcondor2.JobAction.Remove, cluster)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_startds_history_ends_at_a_job() -> None:
+    startd = htcondor2.Startd()
+    whole = startd.history(None, ["ClusterId", "ProcId"])
+    assert len(whole) > 1
+    last = f"{whole[1]['ClusterId']}.{whole[1]['ProcId']}"
+    assert len(startd.history(None, ["ProcId"], -1, last)) == 1

@@ -12,16 +12,20 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
-from kettle.errors import RefusedError, RemoteProtocolError
+from kettle.errors import RefusedError, RemoteProtocolError, SubmitError
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt
 from kettle.wire.messages.rpc import Call, Reply
 from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.submit.build import Submission
 
 QUEUE_SECONDS = 120.0
 # The proc number under which a cluster's common attributes are set.
@@ -205,3 +209,41 @@ def refusal(reply: Reply, what: str) -> RefusedError:
     if not reason and reply.errno in errno.errorcode:
         reason = os.strerror(reply.errno)
     return RefusedError(f"{what}: {reason}" if reason else what, code=reply.errno or reply.value)
+
+
+def check_universe(universe: int | None) -> None:
+    """Raise SubmitError for jobs that no pool of Kettle's runs, however well they are described.
+
+    Compat: the reference takes parallel jobs, which wait for machines under a dedicated schedd; the
+    seeds want them refused (S011, test_a_parallel_job_is_described_and_refused).
+    """
+    if universe == JobUniverse.PARALLEL:
+        raise SubmitError("ERROR: 'Parallel' is not a supported universe.")
+
+
+def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
+    """Submit a cluster whose jobs the schedd makes later; returns its number and their count."""
+    from kettle.submit.digest import encode_items, render_digest
+
+    cluster = queue.new_cluster()
+    submission.begin(cluster)
+    statement = submission.first_of_later()
+    check_universe(submission.cluster_ad().integer("JobUniverse"))
+    count = submission.job_count
+    most = submission.materialize_limit() or count
+    if statement.items is None:
+        digest = render_digest(submission, statement, "")
+        queue.ask(qmgmt.SetJobFactory(cluster, most, "", digest), "Failed to set job factory")
+    else:
+        queue.set_factory(
+            cluster,
+            encode_items(statement),
+            most,
+            lambda name, _rows: render_digest(submission, statement, name),
+        )
+    queue.post_attribute(cluster, -1, "ClusterId", str(cluster))
+    for name, text in submission.cluster:
+        if name.lower() != "clusterid":
+            queue.post_attribute(cluster, -1, name, text)
+    queue.post_attribute(cluster, -1, "TotalSubmitProcs", str(count))
+    return cluster, count

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kettle.attributes.version import CONDOR_VERSION
+from kettle.classad.text import quote_old
 from kettle.compat.htcondor2.dag_options import OPTIONS, read_options
 from kettle.compat.htcondor2.errors import HTCondorException
 from kettle.compat.htcondor2.process import PROCESS
@@ -78,17 +79,22 @@ def describe(dag: str, options: dict[str, int | bool | str], dagman: str) -> str
         f"output = {dag}.lib.out",
         f"error = {dag}.lib.err",
         f"log = {dag}.dagman.log",
-        *([f'My.JobBatchName = "{options["BatchName"]}"'] if options.get("BatchName") else []),
+        *_batch_name(options),
         "remove_kill_sig = SIGUSR1",
         'My.OtherJobRemoveRequirements = "DAGManJobId =?= $(cluster)"',
         "My.IsDaemonCore = True",
         f"on_exit_remove = {_WHEN_DONE}",
-        f'arguments = "{_arguments(dag, options, dagman)}"',
-        f'environment = "{variables}"',
+        "arguments = " + quote_old(_arguments(dag, options, dagman)),
+        "environment = " + quote_old(variables),
         *_appended(options),
         "queue",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _batch_name(options: dict[str, int | bool | str]) -> list[str]:
+    name = options.get("BatchName")
+    return [f"My.JobBatchName = {quote_old(str(name))}"] if name else []
 
 
 def _arguments(dag: str, options: dict[str, int | bool | str], dagman: str) -> str:

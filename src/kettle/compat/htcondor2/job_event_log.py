@@ -118,6 +118,11 @@ class JobEventLog:
             self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        # Programs forget to; one that was never opened has nothing to close.
+        if getattr(self, "_file", None) is not None:
+            self.close()
+
     def __iter__(self) -> JobEventLog:
         return self
 

@@ -83,7 +83,7 @@ class Process:
         """Return what opens connections, with a token of a program's own if it has one."""
         if token is None:
             return self.connector
-        from kettle.compat.htcondor2.security import TokenConnector
+        from kettle.compat.htcondor2.tokens import TokenConnector
 
         return TokenConnector(self.config, token, self.log.debug if self.log else None)
 

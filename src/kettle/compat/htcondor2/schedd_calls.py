@@ -14,6 +14,7 @@ from kettle.compat.htcondor2.arguments import check_expression
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.job_enums import JobAction, QueryOpt
 from kettle.compat.htcondor2.process import PROCESS
+from kettle.config.knobs.tools import ToolKnobs
 from kettle.errors import (
     ClassAdSyntaxError,
     ConnectionLost,
@@ -162,7 +163,7 @@ def edit(address: Sinful, chosen: Chosen, name: str, text: str, flags: int) -> i
 
 def _edit_where(queue: Queue, constraint: str, name: str, text: str, flags: int) -> int:
     config = PROCESS.config
-    if config.boolean("CONDOR_Q_ONLY_MY_JOBS") is False:
+    if not config.value(ToolKnobs.CONDOR_Q_ONLY_MY_JOBS):
         # As the reference has it: who sees everybody's jobs edits only his own.
         flags |= int(SetAttributeFlags.ONLY_MY_JOBS)
     try:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd as Ad
-from kettle.client.connector import Connector
 from kettle.compat.classad2 import ClassAd
 from kettle.compat.classad2.ads import of_engine
 from kettle.compat.htcondor2.addresses import sinful_of
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.errors import NotConnected
-from kettle.runtime.credentials import SystemClientCredentials
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.security.session import UNAUTHENTICATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kettle.client.daemon import Ping
-    from kettle.config import Config
 
 
 class SecurityContext:
@@ -40,28 +34,6 @@ class SecurityContext:
     @preferred_token.setter
     def preferred_token(self, token: str | None = None) -> None:
         self._token = token
-
-
-class TokenCredentials(SystemClientCredentials):
-    """What this process can prove, one token before all others."""
-
-    def __init__(self, config: Config, token: str) -> None:
-        super().__init__(config)
-        self._token = token
-
-    def _lines(self) -> Iterator[str]:
-        yield self._token
-        yield from super()._lines()
-
-
-class TokenConnector(Connector):
-    """Opens connections with a token of the program's own; its sessions are nobody else's."""
-
-    def __init__(
-        self, config: Config, token: str, trace: Callable[[str, str], None] | None = None
-    ) -> None:
-        super().__init__(config, trace)
-        self.setup.credentials = TokenCredentials(config, token)
 
 
 def ping(

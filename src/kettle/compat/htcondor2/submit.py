@@ -18,7 +18,13 @@ from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import make_macros
 from kettle.submit.extended import read_templates
 from kettle.submit.macros import SubmitMacros, Variable
-from kettle.submit.queue_statement import COUNT_FIRST, KEYWORD, UNIT_SEPARATOR, parse_queue
+from kettle.submit.queue_statement import (
+    COUNT_FIRST,
+    KEYWORD,
+    UNIT_SEPARATOR,
+    QueueStatement,
+    parse_queue,
+)
 from kettle.submit.reader import QueueText, SubmitReader
 
 _NAME: Final = "<PythonString>"
@@ -139,11 +145,7 @@ class Submit(MutableMapping[str, str]):
 
     def own_items(self) -> Iterator[dict[str, str]] | None:
         """Return the items of the queue statement; see `itemdata`."""
-        reader = SubmitReader(self._macros, SystemSubmitSources(), "\n".join(self._inline), _NAME)
-        try:
-            statement = parse_queue(QueueText(self._queue_args, 1), reader, SystemSubmitSources())
-        except (SubmitError, ConfigError) as error:
-            raise ValueError(_reason(error)) from error
+        statement = self._statement()
         if not statement.items:
             return None
         chosen = statement.items[statement.selected]
@@ -151,6 +153,17 @@ class Submit(MutableMapping[str, str]):
             raise ValueError("invalid qargs")
         names = statement.variables
         return iter([dict(zip(names, statement.values_of(one), strict=True)) for one in chosen])
+
+    def _statement(self) -> QueueStatement:
+        reader = SubmitReader(self._macros, SystemSubmitSources(), "\n".join(self._inline), _NAME)
+        try:
+            return parse_queue(QueueText(self._queue_args, 1), reader, SystemSubmitSources())
+        except (SubmitError, ConfigError) as error:
+            raise ValueError(_reason(error)) from error
+
+    def check_items(self) -> None:
+        """Raise ValueError for a queue statement that is none."""
+        self._statement()
 
     def copy(self) -> Submit:
         """Return the same description, which can be changed for itself."""
@@ -254,7 +267,7 @@ class Submit(MutableMapping[str, str]):
         """
         for command in ("use_oauth_services", "OAuthServicesNeeded", "use_scitokens"):
             text = self.get(command) or self.get(f"MY.{command}")
-            if text and text.strip().strip('"').lower() not in {"", "false", "auto"}:
+            if text and text.strip(' "').lower() not in {"", "false", "auto"}:
                 raise HTCondorException(f"no credd keeps the credentials for {text.strip()}")
         return None
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.classad import ClassAd as Ad
 from kettle.client.jobs import reschedule
-from kettle.client.queue import Queue
-from kettle.client.submission import check_universe, submit_factory
+from kettle.client.queue import Queue, check_universe, submit_factory
 from kettle.client.submit_sources import SystemSubmitSources, read_facts
 from kettle.compat.classad2.ads import of_engine
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
@@ -24,13 +23,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kettle.compat.classad2 import ClassAd
-    from kettle.compat.htcondor2.submit import Submit
     from kettle.submit.build import JobPlan, Submission
     from kettle.wire.sinful import Sinful
 
 _METHOD = "JobSubmitMethod"
 # What the reference says of a queue statement that is none.
 _QUEUE_TROUBLE = "invalid Queue statement"
+
+
+class Description(Protocol):
+    """What there is to know of a description: `Submit`."""
+
+    def whole_text(self, count: int = 0) -> str:
+        """Return its text with the queue statement, `count` jobs of each item if that is not 0."""
+
+    def getSubmitMethod(self) -> int:  # noqa: N802 - the wheel's name
+        """Return what JobSubmitMethod tells of the jobs."""
+
+    def check_items(self) -> None:
+        """Raise ValueError for a queue statement that is none."""
 
 
 class Sender:
@@ -86,7 +97,7 @@ def set_method(ad: Ad, method: int) -> None:
         ad[_METHOD] = method
 
 
-def read(description: Submit, count: int, *, spooled: bool) -> Submission:
+def read(description: Description, count: int, *, spooled: bool) -> Submission:
     """Return the submission that a description stands for; nothing of it is looked at yet."""
     config = PROCESS.config
     facts = read_facts(config, os.environ, "")
@@ -95,7 +106,7 @@ def read(description: Submit, count: int, *, spooled: bool) -> Submission:
     return read_submission(text, SystemSubmitSources(), config, facts, options)
 
 
-def submit(address: Sinful, description: Submit, count: int, *, spooled: bool) -> SubmitResult:
+def submit(address: Sinful, description: Description, count: int, *, spooled: bool) -> SubmitResult:
     """Put the jobs into the queue, all or none; ValueError, HTCondorException."""
     if count < 0:
         raise ValueError(_QUEUE_TROUBLE)
@@ -118,13 +129,12 @@ def submit(address: Sinful, description: Submit, count: int, *, spooled: bool) -
     return SubmitResult(cluster, 0, jobs, of_engine(found), kept)
 
 
-def _check_items(description: Submit) -> None:
+def _check_items(description: Description) -> None:
     """Raise ValueError for a queue statement that is none, before anything is connected to."""
     try:
-        description.itemdata()
+        description.check_items()
     except ValueError as error:
-        if str(error) != "invalid qargs":
-            raise ValueError(f"{_QUEUE_TROUBLE}, errmsg={error}") from error
+        raise ValueError(f"{_QUEUE_TROUBLE}, errmsg={error}") from error
 
 
 def _queue(address: Sinful, sender: Sender) -> tuple[int, int]:
@@ -191,7 +201,7 @@ def spool(address: Sinful, result: SubmitResult) -> None:
 
 
 def make_ads(
-    description: Submit,
+    description: Description,
     count: int,
     cluster: int,
     first: int,

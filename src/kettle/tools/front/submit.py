@@ -10,7 +10,7 @@ import argparse
 import json
 from collections.abc import Mapping
 
-from kettle.client.submission import check_universe
+from kettle.client.queue import check_universe
 from kettle.client.submit_sources import SystemSubmitSources, read_facts
 from kettle.config import Config, load_config
 from kettle.config.finding import is_bad

@@ -142,7 +142,7 @@ class Sender:
     def cluster_ad(self, cluster: int) -> ClassAd:
         """Return the ad of what all jobs share."""
         del cluster
-        from kettle.client.submission import check_universe
+        from kettle.client.queue import check_universe
 
         self._cluster_ad = self.submission.cluster_ad()
         check_universe(self._cluster_ad.integer("JobUniverse"))
@@ -288,8 +288,7 @@ def warn_of_sets(submission: Submission) -> None:
 
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
     """Put the jobs into the queue; return the cluster and how many there are."""
-    from kettle.client.queue import Queue
-    from kettle.client.submission import submit_factory
+    from kettle.client.queue import Queue, submit_factory
     from kettle.submit.extended import commands_of
 
     submission = sender.submission

@@ -1,0 +1,302 @@
+"""`kettle.compat.htcondor2` without a pool: descriptions, logs, the configuration, refusals."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd as Ad
+from kettle.compat import classad2, htcondor2
+from kettle.compat.htcondor2 import negotiator
+from kettle.compat.htcondor2.process import PROCESS
+
+ROOT = Path(__file__).parents[3]
+NOBODY = classad2.ClassAd(
+    {"MyAddress": "<127.0.0.1:1>", "CondorVersion": htcondor2.version(), "MyType": "Scheduler"}
+)
+LOG = """\
+000 (007.000.000) 2026-11-23 10:00:00 Job submitted from host: <127.0.0.1:9618>
+...
+001 (007.000.000) 2026-11-23 10:00:01 Job executing on host: <127.0.0.1:9619>
+...
+"""
+
+
+@pytest.fixture(autouse=True)
+def configuration(tmp_path: Path) -> Iterator[Path]:
+    file = tmp_path / "condor_config"
+    file.write_text("LOCAL_DIR = /nowhere/at/all\nFULL_HOSTNAME = here\nA = $(B) c\nB = b\n")
+    PROCESS.reload(str(file), {"HOME": str(tmp_path)})
+    yield file
+    PROCESS.write_log_to(None)
+    PROCESS.reload("/dev/null", {})
+
+
+# -- Descriptions ---------------------------------------------------------------------------
+
+
+def test_a_description_is_a_mapping_that_prints_itself() -> None:
+    text = 'executable = /bin/a\n+Colour = "red"\nqueue 2 x in (\na\nb\n)\n'
+    description = htcondor2.Submit(text, arguments="$(x) $(Nothing)")
+    assert dict(description) == {
+        "executable": "/bin/a",
+        "MY.Colour": '"red"',
+        "arguments": "$(x) $(Nothing)",
+    }
+    assert description["EXECUTABLE"] == "/bin/a"
+    description["EXECUTABLE"] = "/bin/b"
+    assert str(description).splitlines()[0] == "executable = /bin/b"
+    assert description.getQArgs() == "2 x in ("
+    assert list(description.itemdata() or ()) == [{"x": "a"}, {"x": "b"}]
+    with pytest.raises(NotImplementedError):
+        del description["arguments"]
+
+
+@pytest.mark.parametrize(
+    ("args", "items"),
+    [
+        ("queue 2", None),
+        ("a,b from (\n1,2\n3\n)", [{"a": "1", "b": "2"}, {"a": "3", "b": ""}]),
+        ("in x y", [{"Item": "x"}, {"Item": "y"}]),
+    ],
+)
+def test_other_queue_arguments_give_other_items(
+    args: str, items: list[dict[str, str]] | None
+) -> None:
+    found = htcondor2.Submit("executable = /bin/a\nqueue\n").itemdata(args)
+    assert (None if found is None else list(found)) == items
+
+
+def test_what_is_no_description_is_refused() -> None:
+    with pytest.raises(ValueError, match="neither an assignment nor a statement"):
+        htcondor2.Submit("foo bar\n")
+    with pytest.raises(ValueError, match="can't open file /none: No such file"):
+        htcondor2.Submit("queue x from /none\n").itemdata()
+    with pytest.raises(TypeError):
+        htcondor2.Submit({"a": [1]})
+    with pytest.raises(ValueError, match="queue statement"):
+        htcondor2.Submit({"queue": "1"})
+
+
+def test_jobs_and_procs_show_what_would_be_submitted() -> None:
+    text = "executable = /bin/sh\ntransfer_executable = false\narguments = $(x)\nqueue x in a b\n"
+    description = htcondor2.Submit(text)
+    jobs = list(description.jobs(clusterid=9, procid=5, owner="me"))
+    assert [(ad["ClusterId"], ad["ProcId"], ad["Owner"]) for ad in jobs] == [
+        (9, 5, "me"),
+        (9, 6, "me"),
+    ]
+    assert [ad["Args"] for ad in jobs] == ["a", "b"]
+    assert jobs[0]["JobSubmitMethod"] == 2
+    first, second = description.procs(count=1)
+    assert "Cmd" in first
+    assert "Cmd" not in second
+    assert [ad["ProcId"] for ad in description.jobs(count=3)] == list(range(6))
+
+
+def test_a_reserved_method_must_be_insisted_on() -> None:
+    description = htcondor2.Submit()
+    with pytest.raises(ValueError, match="100 or greater"):
+        description.setSubmitMethod(3)
+    description.setSubmitMethod(3, allow_reserved_values=True)
+    assert description.getSubmitMethod() == htcondor2.SubmitMethod.HTCondorJobSubmit
+
+
+def test_a_dag_becomes_the_description_of_its_dagman(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dag, program = tmp_path / "x.dag", tmp_path / "condor_dagman"
+    dag.write_text("JOB A a.sub\n")
+    options: dict[str, int | bool | str] = {"dagman": str(program), "maxidle": 5, "batch-name": "n"}
+    description = htcondor2.Submit.from_dag(str(dag), options)
+    assert description["universe"] == "scheduler"
+    assert description["executable"] == str(program)
+    assert "-MaxIdle 5" in description["arguments"]
+    assert description["MY.JobBatchName"] == '"n"'
+    with pytest.raises(htcondor2.HTCondorException, match="there already"):
+        htcondor2.Submit.from_dag(str(dag), options)
+    with pytest.raises(TypeError, match="needs to be a integer"):
+        htcondor2.Submit.from_dag(str(dag), {**options, "maxidle": "many"})
+    with pytest.raises(KeyError):
+        htcondor2.Submit.from_dag(str(dag), {"nonsense": 1})
+    htcondor2.Submit.from_dag_options()
+    assert "MaxIdle : (integer)" in capsys.readouterr().out
+
+
+def test_the_example_in_the_manual_prints_what_is_under_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = (ROOT / "docs/reference/python-htcondor.md").read_text(encoding="utf-8")
+    code, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)
+    exec(compile(code, "python-htcondor.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+# -- Event logs -----------------------------------------------------------------------------
+
+
+def test_a_log_is_read_while_it_grows_and_goes_on_when_pickled(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(LOG)
+    log = htcondor2.JobEventLog(str(path))
+    assert next(log.events(0)).type is htcondor2.JobEventType.SUBMIT
+    copy = pickle.loads(pickle.dumps(log))
+    for one in (log, copy):
+        event = next(one.events(0))
+        assert (event.type, event.cluster, event.proc) == (htcondor2.JobEventType.EXECUTE, 7, 0)
+        assert event["ExecuteHost"] == "<127.0.0.1:9619>"
+        assert str(event).startswith("001 (007.000.000) 2026-11-23 10:00:01 Job executing")
+        assert list(one.events(0)) == []
+    with path.open("a") as file:
+        file.write("008 (007.000.000) 2026-11-23 10:00:02 a remark\n...\n")
+    assert [event.type.name for event in log.events(0)] == ["GENERIC"]
+    with log as same:
+        assert same is log
+    with pytest.raises(htcondor2.HTCondorException, match="No such file or directory"):
+        htcondor2.JobEventLog(str(tmp_path / "none"))
+
+
+# -- The configuration ----------------------------------------------------------------------
+
+
+def test_param_has_the_types_of_the_wheel() -> None:
+    param = htcondor2.param
+    assert param["A"] == "b c"
+    assert param["NEGOTIATOR_CONSIDER_PREEMPTION"] is True
+    assert param["PRIORITY_HALFLIFE"] == 86400.0
+    assert isinstance(param["PRIORITY_HALFLIFE"], float)
+    assert param["MAX_SCHEDD_LOG"] == "10 Mb"
+    assert "NO_SUCH_KNOB" not in param
+    param["NUM_CPUS"] = "2 * 3"
+    assert param["num_cpus"] == 6
+    del param["NUM_CPUS"]
+    assert "NUM_CPUS" not in param
+    assert {"A", "B", "SPOOL"} <= set(param)
+    htcondor2.reload_config()
+
+
+def test_a_number_that_is_none_raises_and_does_not_end_the_program() -> None:
+    htcondor2.param["NUM_CPUS"] = "many"
+    with pytest.raises(htcondor2.HTCondorException, match="NUM_CPUS = many is no number"):
+        htcondor2.param["NUM_CPUS"]
+    htcondor2.param["NEGOTIATOR_CONSIDER_PREEMPTION"] = "perhaps"
+    assert htcondor2.param["NEGOTIATOR_CONSIDER_PREEMPTION"] is True
+
+
+def test_a_subsystem_has_its_own_configuration(configuration: Path) -> None:
+    with configuration.open("a") as file:
+        file.write("SCHEDD.B = s\n")
+    htcondor2.set_subsystem("SCHEDD", htcondor2.SubsystemType.Schedd)
+    PROCESS.reload(str(configuration), {})
+    assert htcondor2.param["A"] == "s c"
+    htcondor2.set_subsystem("TOOL")
+
+
+def test_debugging_can_be_turned_on_and_off(
+    configuration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    level = htcondor2.LogLevel
+    htcondor2.log(level.Always, "unheard")
+    htcondor2.enable_debug("D_SECURITY")
+    htcondor2.log(level.Always, "heard")
+    htcondor2.log(level.Security, "also heard")
+    htcondor2.log(level.Network, "not asked for")
+    htcondor2.disable_debug()
+    htcondor2.log(level.Always, "unheard again")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" ", 2)[2] for line in lines] == ["heard", "also heard"]
+    htcondor2.param["TOOL_LOG"] = str(configuration.parent / "ToolLog")
+    htcondor2.enable_log()
+    htcondor2.log(level.Always, "kept")
+    assert (configuration.parent / "ToolLog").read_text().rstrip().endswith(" kept")
+
+
+def test_user_maps_are_for_expressions(tmp_path: Path) -> None:
+    file = tmp_path / "map"
+    file.write_text("* alice chemists\n")
+    htcondor2.load_a_config_usermap_file("groups", str(file))
+    assert classad2.ExprTree('userMap("groups", "alice")').eval() == "chemists"
+    with pytest.raises(htcondor2.HTCondorException, match="Failed to load userMap file"):
+        htcondor2.load_a_config_usermap_file("groups", str(tmp_path / "none"))
+
+
+# -- Daemons that are not there -------------------------------------------------------------
+
+SCHEDD = htcondor2.Schedd(NOBODY)
+STARTD = htcondor2.Startd(NOBODY)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (SCHEDD.query, "Failed to fetch ads from schedd, errmsg=CEDAR:6001:Failed to connect to"),
+        (lambda: SCHEDD.query("a b"), "Failed to fetch ads from schedd, errmsg="),
+        (SCHEDD.history, "Failed to connect to <127.0.0.1:1>"),
+        (lambda: SCHEDD.edit("1.0", "A", "1"), "Failed to connect to schedd."),
+        (
+            lambda: SCHEDD.act(htcondor2.JobAction.Hold, "1.0"),
+            "Error when performing action on the schedd.",
+        ),
+        (lambda: SCHEDD.unexport_jobs("1.0"), "DCSchedd::unexportJobs:6001:Failed to connect"),
+        (SCHEDD.get_claims, "Cannot query schedd"),
+        (SCHEDD.queryUserAds, "Failed to fetch ads from schedd"),
+        (lambda: htcondor2.Collector("127.0.0.1:1").query(), "Failed communication with collector"),
+        (lambda: htcondor2.ping(NOBODY), "Unable to connect to the remote daemon."),
+        (lambda: htcondor2.ping(NOBODY, "NONSENSE"), "Unable to determine DaemonCore command"),
+        (lambda: htcondor2.RemoteParam(NOBODY), "Failed to connect to daemon."),
+        (STARTD.drainJobs, "Startd failed to start draining jobs."),
+        (STARTD.vacate, "Startd failed send to vacate all claims command."),
+        (htcondor2.Negotiator(NOBODY).resetAllUsage, "Unable to connect to the negotiator"),
+        (htcondor2.Credd(NOBODY).query_password, "Communication error"),
+        (htcondor2.Placementd(NOBODY).queryUsers, "Failed to contact PlacementD"),
+    ],
+)
+def test_a_daemon_that_is_not_there_is_told_of_in_the_wheels_words(call: object, said: str) -> None:
+    assert callable(call)
+    with pytest.raises(htcondor2.HTCondorException) as raised:
+        call()
+    assert str(raised.value).startswith(said)
+
+
+def test_what_is_no_job_no_action_and_no_number_is_refused() -> None:
+    hold = htcondor2.JobAction.Hold
+    with pytest.raises(TypeError):
+        SCHEDD.act(1, "1.0")  # type: ignore[arg-type]
+    for wrong in ("a b", ["a"]):
+        with pytest.raises(ValueError):
+            SCHEDD.act(hold, wrong)
+    for other in (1.5, [1]):
+        with pytest.raises(TypeError):
+            SCHEDD.act(hold, other)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="invalid constraint"):
+        SCHEDD.history("a b")
+    with pytest.raises(ValueError):
+        htcondor2.Negotiator(NOBODY).setFactor("a@b", 0.5)
+
+
+def test_the_tenth_user_is_not_mixed_with_others() -> None:
+    answer = Ad({f"Name{n}": f"user{n}" for n in range(1, 13)})
+    answer["NumSubmittors"] = 12
+    names = [ad["Name"] for ad in negotiator._split(answer)]
+    assert names == [f"user{n}" for n in range(1, 13)]
+
+
+def test_credentials_are_there_where_nothing_has_to_be_fetched() -> None:
+    assert htcondor2.CredCheck("a", None).present
+    fetched = htcondor2.CredCheck("a", "https://somewhere/key")
+    assert (bool(fetched), fetched.url, fetched.error) == (False, "https://somewhere/key", None)
+    assert str(htcondor2.CredCheck("a", "no such service")) == "no such service"
+
+
+def test_what_the_wheel_forgot_to_import_works() -> None:
+    request = classad2.ClassAd({"Service": "box"})
+    with pytest.raises(htcondor2.HTCondorException, match="startCommand failed"):
+        htcondor2.Credd(NOBODY).check_user_service_creds(htcondor2.CredType.OAuth, [request])
+    with pytest.raises(ValueError, match="no 'Service' attribute"):
+        htcondor2.Credd(NOBODY).check_user_service_creds(
+            htcondor2.CredType.OAuth, [classad2.ClassAd()]
+        )
