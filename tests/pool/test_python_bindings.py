@@ -14,6 +14,7 @@ from kettle.compat import classad2, htcondor2
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +102,10 @@ def test_a_reason_that_is_a_text_is_kept() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_startds_history_ends_at_a_job() -> None:
-    startd = htcondor2.Startd()
-    whole = startd.history(None, ["ClusterId", "ProcId"])
-    assert len(whole) > 1
-    last = f"{whole[1]['ClusterId']}.{whole[1]['ProcId']}"
-    assert len(startd.history(None, ["ProcId"], -1, last)) == 1
+    small = {"executable": "/bin/true", "request_memory": "16M", "request_disk": "1M"}
+    cluster = htcondor2.Schedd().submit(htcondor2.Submit(small), count=2).cluster()
+    startd, mine = htcondor2.Startd(), f"ClusterId == {cluster}"
+    wait_until(lambda: len(startd.history(mine, ["ProcId"])) == 2, 60)
+    newest, other = startd.history(mine, ["ProcId"])
+    found = startd.history(mine, ["ProcId"], -1, f"{cluster}.{other['ProcId']}")
+    assert [ad["ProcId"] for ad in found] == [newest["ProcId"]]
