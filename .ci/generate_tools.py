@@ -58,6 +58,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "Looking at jobs": {
         "condor_q": "Show the jobs in the queue.",
         "condor_history": "Show the jobs that have left it.",
+        "condor_userlog": "Sum up event logs: each run, and what hosts and jobs used.",
+        "condor_check_userlogs": "Tell whether the events of the jobs in event logs fit together.",
         "condor_wait": "Wait until the jobs in an event log have ended.",
         "condor_watch_q": "Follow jobs by their event logs.",
         "condor_tail": "Show the ends of a running job's files.",

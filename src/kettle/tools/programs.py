@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 TOOLS = {
     "classad_eval": "configuration.classad_eval",
     "condor_advertise": "control.condor_advertise",
+    "condor_check_userlogs": "jobs.condor_check_userlogs",
     "condor_chirp": "jobs.condor_chirp",
     "condor_config_val": "configuration.condor_config_val",
     "condor_continue": "jobs.actions",
@@ -62,6 +63,7 @@ TOOLS = {
     "condor_token_request_list": "tokens.condor_token_request_list",
     "condor_transfer_data": "submitting.condor_transfer_data",
     "condor_transform_ads": "configuration.condor_transform_ads",
+    "condor_userlog": "jobs.condor_userlog",
     "condor_userprio": "status.condor_userprio",
     "condor_vacate": "control.daemon_control",
     "condor_vacate_job": "jobs.actions",
