@@ -23,6 +23,7 @@ from kettle.classad.text import render_real
 from kettle.classad.unparse import unparse
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import to_text
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
 
@@ -262,7 +263,7 @@ def _unescape(text: str) -> str:
         if high is not None:
             return bytes.fromhex(high + low).decode("utf-16-be")
         if code is not None:
-            return chr(int(code, 16))
+            return to_text(chr(int(code, 16)).encode("utf-8", "surrogatepass"))
         return _UNESCAPES.get(letter, letter)
 
     return _UNESCAPE.sub(resolve, text) if "\\" in text else text

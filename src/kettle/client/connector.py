@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.client.stream import BlockingStream
 from kettle.errors import ConnectionLost, KettleError, NotConnected, SessionUnknown
+from kettle.octets import to_bytes
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
 from kettle.wire.levels import Level
@@ -179,7 +180,7 @@ def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:
     """Connect to an address; NotConnected says which and why."""
     try:
         # A name in bytes spares the tables for names in other scripts, 4 ms.
-        host: Any = sinful.host.encode() if sinful.host.isascii() else sinful.host
+        host: Any = to_bytes(sinful.host) if sinful.host.isascii() else sinful.host
         sock = socket.create_connection((host, sinful.port), timeout=timeout)
     except TimeoutError:
         raise NotConnected(

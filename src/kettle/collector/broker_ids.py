@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kettle.octets import to_bytes
 from kettle.wire.sinful import Sinful
 
 _SUFFIX = ".ccb_reconnect"
@@ -37,7 +38,7 @@ def ids_path(configured: str, spool: str, address: Sinful) -> str:
 
 def encode_ids(ids: Iterable[KeptId]) -> bytes:
     """Return the lines of some ids."""
-    return "".join(f"{one.host or '-'} {one.number} {one.cookie}\n" for one in ids).encode()
+    return to_bytes("".join(f"{one.host or '-'} {one.number} {one.cookie}\n" for one in ids))
 
 
 def decode_ids(data: bytes) -> list[KeptId]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
 from kettle.collector.broker_ids import KeptId
+from kettle.octets import to_bytes
 from kettle.wire.ccb import heartbeat
 from kettle.wire.commands import Command
 
@@ -159,7 +160,7 @@ class Broker:
         listener = self.listeners.get(number) if number is not None else None
         cookie = ad.string("ClaimId") or ""
         if listener is None or not hmac.compare_digest(
-            listener.cookie.encode(), cookie.encode("utf-8", "surrogateescape")
+            to_bytes(listener.cookie), cookie.encode("utf-8", "surrogateescape")
         ):
             return None
         return listener

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 import kettle
 from kettle.errors import KettleError
+from kettle.octets import AS_IS
 from kettle.pool.location import Alone, Location, read_mark
 from kettle.pool.settings import (
     is_configuration_of_a_pool,
@@ -155,7 +156,7 @@ class PoolFolder:
             for name in sorted(os.listdir(folder)):
                 with (
                     contextlib.suppress(OSError),
-                    open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file,
+                    open(os.path.join(folder, name), encoding="utf-8", errors=AS_IS) as file,
                 ):
                     texts.append(file.read(_LARGEST_CONFIGURATION))
         return "\n".join(texts)
@@ -179,7 +180,7 @@ class PoolFolder:
     def read_configuration(self) -> str:
         """Return the text of the pool's configuration, empty where there is none."""
         try:
-            with open(self.config_file, encoding="utf-8", errors="replace") as file:
+            with open(self.config_file, encoding="utf-8", errors=AS_IS) as file:
                 return file.read(_LARGEST_CONFIGURATION)
         except OSError:
             return ""

@@ -26,6 +26,7 @@ from kettle.errors import (
     StorageError,
     UsageError,
 )
+from kettle.octets import AS_IS
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Member, join_endpoint
 from kettle.runtime.credentials import SystemClientCredentials
@@ -67,7 +68,7 @@ def read_token_file(path: str, now: float) -> Offered:
     a token that is not good at this time.
     """
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors=AS_IS) as file:
             text = file.read(_LARGEST_FILE)
     except FileNotFoundError:
         raise NotFoundError(
@@ -176,7 +177,7 @@ def keep_token(pool: PoolFolder, offered: Offered) -> None:
     path = token_path(pool)
     try:
         fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(fd, "w", encoding="utf-8") as file:
+        with open(fd, "w", encoding="utf-8", errors=AS_IS) as file:
             os.fchmod(fd, 0o600)
             file.write(f"{offered.line}\n")
         os.rename(path + ".new", path)

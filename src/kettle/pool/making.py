@@ -12,6 +12,7 @@ import socket
 import sys
 
 from kettle.errors import ConfigError, StorageError, UsageError
+from kettle.octets import AS_IS
 from kettle.pool.folder import PoolFolder, closed_parent
 from kettle.pool.location import Member
 from kettle.pool.processes import have_left
@@ -208,7 +209,7 @@ class Maker:
 
     def _replace_configuration(self, text: str) -> None:
         temporary = self._pool.config_file + ".new"
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", errors=AS_IS) as file:
             file.write(text)
         os.rename(temporary, self._pool.config_file)
         self._pool.forget_settings()

@@ -88,7 +88,7 @@ def _mark(body: bytes, start: int, banner: int, stop: int) -> Mark:
 
 def _text(raw: bytes) -> str:
     """Return a lower-case ASCII string; of others only expressions know what they equal."""
-    return raw.decode() if raw.isascii() else UNKNOWN_OWNER
+    return raw.decode("ascii") if raw.isascii() else UNKNOWN_OWNER
 
 
 def _value(lines: bytes, name: bytes) -> bytes:

@@ -13,6 +13,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad.functions.regex import compile_pattern, matching
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE
 from kettle.errors import KettleError
+from kettle.octets import to_bytes
 from kettle.runtime.log_fetching import fetch_log, purge_log
 from kettle.wire.commands import Command, DaemonSignal
 from kettle.wire.dialog import Words
@@ -174,7 +175,7 @@ class GenericCommands:
         await purge_log(stream, self._daemon.runtime.config)
 
     async def _query_instance(self, stream: Stream) -> None:
-        await stream.send(Words(self._daemon.instance_id.encode()))
+        await stream.send(Words(to_bytes(self._daemon.instance_id)))
 
     async def _time_offset(self, stream: Stream) -> None:
         reader = await stream.receive()

@@ -13,6 +13,8 @@ import signal
 from collections import Counter
 from types import FrameType
 
+from kettle.octets import AS_IS
+
 VARIABLE = "KETTLE_PROFILE"
 # The kernel's clock tick bounds it below; a shorter interval would measure itself.
 _INTERVAL_SECONDS = 0.002
@@ -40,7 +42,7 @@ def stop() -> None:
         return
     signal.setitimer(signal.ITIMER_PROF, 0)
     path = os.path.join(os.environ[VARIABLE], f"{_name}.{os.getpid()}")
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors=AS_IS) as file:
         file.writelines(f"{stack} {count}\n" for stack, count in _stacks.items())
 
 

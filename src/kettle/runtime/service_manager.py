@@ -7,6 +7,8 @@ import os
 import socket
 from collections.abc import Mapping
 
+from kettle.octets import to_bytes
+
 
 def notify(message: str, environment: Mapping[str, str] | None = None) -> bool:
     """Send `READY=1`, `STOPPING=1`, `STATUS=…`; False where no manager listens."""
@@ -19,6 +21,6 @@ def notify(message: str, environment: Mapping[str, str] | None = None) -> bool:
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock,
     ):
         sock.connect(address)
-        sock.send(message.encode())
+        sock.send(to_bytes(message))
         return True
     return False

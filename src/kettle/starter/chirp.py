@@ -15,6 +15,7 @@ from enum import IntEnum
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+from kettle.octets import to_bytes
 from kettle.policy.attribute_protection import MAX_EXPRESSION, is_attribute_name
 from kettle.starter.syscalls import wire_flags
 from kettle.wire.codec import is_private_attribute
@@ -138,7 +139,7 @@ def render_line(*words: object) -> bytes:
     for word in words:
         text = str(word).replace("\\", "\\\\").replace(" ", "\\ ").replace("\t", "\\\t")
         texts.append(text.replace("\n", "\\n"))
-    return (" ".join(texts) + "\n").encode()
+    return to_bytes(" ".join(texts) + "\n")
 
 
 def open_flags(text: str) -> int:

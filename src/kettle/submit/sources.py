@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.config.sources import MemorySources
+from kettle.octets import to_bytes
 from kettle.structs import Struct
 from kettle.submit.item_lines import split_lines
 
@@ -127,7 +128,7 @@ class MemorySubmitSources(MemorySources):
 
     def head(self, path: str) -> bytes:
         """Return the beginning of the text kept under the name."""
-        return self.read_text(path)[:512].encode()
+        return to_bytes(self.read_text(path)[:512])
 
     def glob(self, pattern: str) -> list[str]:
         """Return the kept names that match."""

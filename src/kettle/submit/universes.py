@@ -6,6 +6,7 @@ import re
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.octets import to_bytes
 from kettle.submit.job import JobBuilder, split_list, strip_quotes
 from kettle.submit.transfer import URL
 
@@ -119,7 +120,7 @@ def _share_image(job: JobBuilder, image: str) -> None:
     import hashlib  # for those alone who share images
 
     place = image if URL.match(image) else job.path(image)
-    catalog = f"container_{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+    catalog = f"container_{hashlib.sha256(to_bytes(place)).hexdigest()[:8]}"
     job.set_string(f"_x_catalog_{catalog}", image)
     job.set_string("CommonInputCatalogs", catalog)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import io
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
+from kettle.octets import AS_IS
 
 if TYPE_CHECKING:
     from random import Random
@@ -114,7 +116,7 @@ def run_program(name: str) -> int:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     if name not in _WITHOUT_EXPRESSIONS:
         _install_ambient_context()
-    streams = Streams(sys.stdin, sys.stdout, sys.stderr)
+    streams = standard_streams()
     if name != "kettle":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     main = load_tool(name)
@@ -137,6 +139,18 @@ def run_program(name: str) -> int:
     # The interpreter looks for cycles before it ends, among objects that end with the process.
     gc.freeze()
     return code
+
+
+def standard_streams() -> Streams:
+    """Return this process's streams, over which every byte goes as it is.
+
+    The encoding stays the terminal's: a console would be drawn with letters that it has not.
+    """
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        # A stream may be closed, which is None, or another object in a test.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=AS_IS)
+    return Streams(sys.stdin, sys.stdout, sys.stderr)
 
 
 def _die_of_interrupt(streams: Streams) -> int:

@@ -14,6 +14,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from kettle.errors import RemoteProtocolError
+from kettle.octets import to_bytes
 
 MAGIC = b"MaGic6.0"
 HEADER = struct.Struct(">8sBHHIHIH")
@@ -180,7 +181,7 @@ def decode_payload(payload: bytes) -> Protected:
 
 def encode_payload(protected: Protected) -> bytes:
     """Put the crypto header back in front."""
-    mac_id, encryption_id = protected.mac_id.encode(), protected.encryption_id.encode()
+    mac_id, encryption_id = to_bytes(protected.mac_id), to_bytes(protected.encryption_id)
     if not mac_id and not encryption_id:
         return protected.data
     flags = (FLAG_MAC if mac_id else 0) | (FLAG_ENCRYPTED if encryption_id else 0)

@@ -20,7 +20,7 @@ from kettle.wire.sinful import Sinful
 SELF = "self"
 _ID = late_pattern(r"[A-Za-z0-9._-]{1,100}")
 _HTTP_METHODS = tuple(
-    f"{word} ".encode()
+    f"{word} ".encode("ascii")
     for word in ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH"]
 )
 _INTEGER = struct.Struct(">q")

@@ -13,6 +13,7 @@ from kettle.classad.functions.convert import first_special, list_of, text_of
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
+from kettle.octets import to_bytes
 
 _UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}
 _LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}
@@ -105,7 +106,7 @@ def compare_versions(left: str, right: str) -> int:
     Runs of digits compare as numbers, of those that start with zeros the one with more zeros is
     less, and the rest compares like decimal places.
     """
-    one, other = left.encode() + b"\0", right.encode() + b"\0"
+    one, other = to_bytes(left) + b"\0", to_bytes(right) + b"\0"
     i = j = 0
     while True:
         if _is_digit(one[i]) and _is_digit(other[j]):

@@ -29,6 +29,7 @@ from kettle.classad.values import Expr
 from kettle.compat.classad2.ads import ClassAd
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, ParserType
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import to_bytes
 from kettle.patterns import late_pattern
 
 _NO_AD: Final = "Unable to parse input stream into a ClassAd."
@@ -59,7 +60,7 @@ def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iter
     while True:
         ad, end = _next(text, position, parser)
         if not isinstance(input, str):
-            before += len(text[position:end].encode())
+            before += len(to_bytes(text[position:end]))
             input.seek(before, 0)
         if ad is None or end == position:
             return

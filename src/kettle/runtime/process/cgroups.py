@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from kettle.octets import to_bytes
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.storage.small_files import read_small
 
@@ -97,7 +98,7 @@ class _KeptFiles:
 
     def write(self, path: str, text: str) -> None:
         """Write a word into a file that is only written here."""
-        os.pwrite(self.to_write(path), text.encode(), 0)
+        os.pwrite(self.to_write(path), to_bytes(text), 0)
 
     def read(self, path: str) -> str:
         """Return what is in a small file that is only read here; empty if that cannot be."""
@@ -446,7 +447,7 @@ def _read(path: str) -> str:
 def _write(path: str, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        os.write(descriptor, text.encode())
+        os.write(descriptor, to_bytes(text))
     finally:
         os.close(descriptor)
 

@@ -14,6 +14,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection
 
+from kettle.octets import to_bytes
 from kettle.runtime.process.cgroups import thaw
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import (
@@ -81,7 +82,7 @@ def _may_end(pid: int) -> bool:
 
 def has_mark(pid: int, mark: str) -> bool:
     """Whether a process has a variable in its environment that begins so."""
-    wanted = mark.encode()
+    wanted = to_bytes(mark)
     try:
         environment = read_small(f"/proc/{pid}/environ")
     except OSError:

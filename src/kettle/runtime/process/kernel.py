@@ -14,6 +14,8 @@ import platform
 import signal
 import sys
 
+from kettle.octets import to_bytes
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
@@ -115,7 +117,7 @@ def _fork_twice() -> int:
             os.close(read_end)
             os.close(write_end)
             return 0
-        os.write(write_end, str(child).encode())
+        os.write(write_end, str(child).encode("ascii"))
         os._exit(0)
     os.close(write_end)
     text = os.read(read_end, 32)
@@ -148,13 +150,13 @@ def join_mounts(descriptor: int) -> None:
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
     """Mount a file system, or bind one folder or file over another."""
-    words = [word.encode() or None for word in (source, target, kind)]
-    _check(_libc.mount(*words, ctypes.c_ulong(flags), data.encode() or None))
+    words = [to_bytes(word) or None for word in (source, target, kind)]
+    _check(_libc.mount(*words, ctypes.c_ulong(flags), to_bytes(data) or None))
 
 
 def unmount(target: str) -> None:
     """Take a mount away, for everybody who opens it from now on."""
-    _check(_libc.umount2(target.encode(), _MNT_DETACH))
+    _check(_libc.umount2(to_bytes(target), _MNT_DETACH))
 
 
 def _check(result: int) -> None:

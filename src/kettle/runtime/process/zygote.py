@@ -346,7 +346,7 @@ def _serve_requests(sock: socket.socket) -> None:
         if pid == 0:
             sock.close()
             _run(data, fds)
-        sock.send(str(pid).encode())
+        sock.send(str(pid).encode("ascii"))
         for fd in fds:
             os.close(fd)
 

@@ -14,6 +14,7 @@ import ipaddress
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
+from kettle.octets import to_bytes
 from kettle.runtime import tasks
 
 # Limit: what a request may take, who else may ask meanwhile, and how long it may last.
@@ -78,14 +79,14 @@ class WebPages:
                 return
             self._silent[writer] = None
             page, whole = await self._answer(reader, writer)
-            body = page.text.encode()
+            body = to_bytes(page.text)
             head = (
                 f"HTTP/1.1 {page.status} {_REASONS[page.status]}\r\n"
                 f"Content-Type: {page.kind}\r\nContent-Length: {len(body)}\r\n"
                 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                 "Connection: close\r\n\r\n"
             )
-            writer.write(head.encode() + (body if whole else b""))
+            writer.write(to_bytes(head) + (body if whole else b""))
             async with asyncio.timeout(ANSWER_SECONDS):
                 await writer.drain()
         except (OSError, TimeoutError):

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from kettle.errors import NotFoundError, NotMade, StorageError
+from kettle.octets import to_bytes, to_text
 from kettle.runtime.machine_facts import read_machine_facts
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class SystemSources:
                 )
         except subprocess.TimeoutExpired:
             raise OSError(f"{command[0]} took longer than {COMMAND_SECONDS:g} seconds") from None
-        return done.returncode, done.stdout[:COMMAND_OUTPUT].decode("utf-8", "surrogateescape")
+        return done.returncode, to_text(done.stdout[:COMMAND_OUTPUT])
 
     def home_directory(self, user: str) -> str | None:
         """Return the home of an account, `user` "" meaning the one that runs us."""
@@ -214,7 +215,7 @@ class Files:
 
     def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:
         """Return a file's text; bytes that are not UTF-8 become replacement characters."""
-        return self.read(path, limit=limit).decode("utf-8", errors="replace")
+        return to_text(self.read(path, limit=limit))
 
     def write_atomically(
         self, path: str, data: bytes | str, *, mode: int = 0o644, durable: bool = False
@@ -224,7 +225,7 @@ class Files:
         `durable` syncs the content and the folder before returning (this blocks; for small
         files at rare moments).
         """
-        content = data.encode() if isinstance(data, str) else data
+        content = to_bytes(data) if isinstance(data, str) else data
         temporary = f"{path}.{os.getpid()}.new"
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
@@ -312,7 +313,7 @@ class Files:
         os.fchmod(fd, 0o600)
         try:
             # Over what stands there: that has its place on a disk that is full, too.
-            os.ftruncate(fd, os.pwrite(fd, content.encode(), 0))
+            os.ftruncate(fd, os.pwrite(fd, to_bytes(content), 0))
         except OSError as error:
             if error.errno not in PASSING:
                 os.close(fd)

@@ -13,6 +13,8 @@ import select
 from collections import deque
 from functools import lru_cache
 
+from kettle.octets import to_text
+
 # Types whose operations wait for somebody: a network, or a program of a user (fuse).
 _FAR = re.compile(
     r"(nfs\d?|cifs|smb\d?|smbfs|ncpfs|afs|ceph|lustre|gpfs|beegfs(_nodev)?|glusterfs|orangefs|pvfs2"
@@ -63,7 +65,7 @@ class Mounts:
         os.lseek(self._file, 0, os.SEEK_SET)
         while piece := os.read(self._file, 1 << 16):
             pieces.append(piece)
-        return b"".join(pieces).decode("utf-8", "replace")
+        return to_text(b"".join(pieces))
 
     def close(self) -> None:
         """Let go of the list."""

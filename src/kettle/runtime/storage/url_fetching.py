@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from kettle.config.knob import split_list
 from kettle.config.knobs.transfer import TransferKnobs
+from kettle.octets import AS_IS, to_text
 from kettle.runtime.process.inheritance import without_inheritance
 from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plugin_records import TransferClass, file_record, run_record
@@ -237,7 +238,7 @@ class UrlFetcher:
                 child.signal(9)
             status = await child.wait()
             output.seek(0)
-            text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
+            text = to_text(output.read(MAX_OUTPUT))
         took = int(time.monotonic() - began)
         return Ran(os.waitstatus_to_exitcode(status), text, took, timed_out=timed_out)
 
@@ -398,8 +399,8 @@ def _be_built_in(
         os.dup2(output, 2)
         os.closerange(3, 65_536)
         os.chdir(cwd)
-        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115 - for good
-        sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8", errors=AS_IS)  # noqa: SIM115 - for good
+        sys.stderr = open(2, "w", closefd=False, encoding="utf-8", errors=AS_IS)  # noqa: SIM115
         code = main(list(arguments))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -411,14 +412,14 @@ def _be_built_in(
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors=AS_IS) as file:
             return file.read(MAX_OUTPUT)
     except OSError:
         return ""
 
 
 def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", errors=AS_IS) as file:
         file.write(text)
     os.chmod(path, 0o644)
 

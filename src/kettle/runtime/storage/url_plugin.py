@@ -30,6 +30,7 @@ from typing import IO
 
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.text import quote_old
+from kettle.octets import AS_IS
 
 VERSION = "1.0"
 # Limit: silence of a server, and the time in which it sends at least as many bytes as seconds: the
@@ -316,10 +317,10 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
 
 def move_many(requests: str, results: str, *, upload: bool) -> int:
     """Move the files that a request file names; write a result for each."""
-    with open(requests, encoding="utf-8") as file:
+    with open(requests, encoding="utf-8", errors=AS_IS) as file:
         wanted = list(parse_ads(file.read()))
     good = True
-    with open(results, "w", encoding="utf-8") as file:
+    with open(results, "w", encoding="utf-8", errors=AS_IS) as file:
         for ad in wanted:
             result = move(ad.string("Url") or "", ad.string("LocalFileName") or "", upload=upload)
             good = good and result.boolean("TransferSuccess") is True

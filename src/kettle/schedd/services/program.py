@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError
+from kettle.octets import to_text
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.schedd.beside import NotStarted, Program
 
@@ -129,7 +130,7 @@ def _tell(report: int, failure: NotStarted) -> None:
 
 
 def _read_failure(said: bytes) -> NotStarted:
-    code, subcode, text = said.decode("utf-8", "replace").split(" ", 2)
+    code, subcode, text = to_text(said).split(" ", 2)
     return NotStarted(text, int(code), int(subcode))
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.octets import to_bytes
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
@@ -326,7 +327,7 @@ class ShadowHosts:
         try:
             host.child = await self._schedd.runtime.processes.zygote.fork(
                 HOST_ENTRY,
-                host.owner.encode(),
+                to_bytes(host.owner),
                 fds=(theirs,),
                 title=f"condor_shadow: host of {host.user}",
             )

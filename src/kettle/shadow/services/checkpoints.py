@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError
+from kettle.octets import AS_IS
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.removal import remove_as_root
@@ -69,7 +70,7 @@ class IntermediateStore:
         for number in sorted((one for one in numbers if one is not None), reverse=True):
             path = os.path.join(folder, manifest_name(number))
             try:
-                with open(path, encoding="utf-8") as file:
+                with open(path, encoding="utf-8", errors=AS_IS) as file:
                     entries = parse_manifest(file.read(MAX_MANIFEST))
             except (OSError, ValueError, RefusedError):
                 # An older one may be whole.

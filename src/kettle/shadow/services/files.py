@@ -17,6 +17,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from kettle.octets import to_bytes
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Guard, Reserve
 from kettle.runtime.storage.removal import remove_by_steps
@@ -342,7 +343,7 @@ def _whoami(files: RemoteFiles, call: calls.WhoAmI, _: bytes) -> Reply:  # noqa:
     import pwd
 
     name = pwd.getpwuid(os.geteuid()).pw_name
-    return _data(call, name.encode()[: _size(call.size)])
+    return _data(call, to_bytes(name)[: _size(call.size)])
 
 
 def _guarded(handler: FileHandler) -> FileHandler:

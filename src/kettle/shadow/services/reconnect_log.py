@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import KettleError
+from kettle.octets import to_bytes
 from kettle.records.history import RotationRules
 from kettle.runtime.process.privileges import find_account
 from kettle.runtime.storage.record_files import RecordFile
@@ -47,7 +48,7 @@ def record_search(run: Run, *, found: bool, starter_is_dead: bool = False) -> No
     try:
         keeper = pwd.getpwuid(os.stat(os.path.dirname(path) or ".").st_uid).pw_name
         with runtime.privileges.as_account(find_account(keeper)):
-            RecordFile(runtime.files, path, rules).append(lambda _: line.encode(), now)
+            RecordFile(runtime.files, path, rules).append(lambda _: to_bytes(line), now)
     except (KettleError, OSError, KeyError) as error:
         runtime.log.problem(f"{path} lacks a line: {error}")
 

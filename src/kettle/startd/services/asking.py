@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
+from kettle.octets import to_text
 from kettle.runtime.process.inheritance import without_inheritance
 from kettle.runtime.process.processes import Child
 
@@ -60,4 +61,4 @@ async def ask_program(
 
 def _read(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read(MAX_ANSWER).decode("utf-8", "replace")
+    return to_text(file.read(MAX_ANSWER))

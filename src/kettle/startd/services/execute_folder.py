@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
+from kettle.octets import to_bytes
 from kettle.runtime import tasks
 from kettle.runtime.storage.mounts import machine_mounts
 
@@ -96,7 +97,7 @@ class ExecuteFolder:
 
             def work() -> None:
                 with runtime.privileges.as_root():
-                    shared.write(json.dumps(measure(path)).encode())
+                    shared.write(to_bytes(json.dumps(measure(path))))
 
             try:
                 await runtime.snapshots.run(lambda: work, "a look at EXECUTE", ANSWER_SECONDS)

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Collection
 
+from kettle.octets import to_bytes
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.census import note_of, read_note, remove_note
@@ -118,7 +119,7 @@ class Leftovers:
     def _inhabitants(self, starters: Collection[int]) -> list[int]:
         """Return who works in these starters' sandboxes, was started for one, or was noted."""
         places = [f"{self._execute}/dir_{pid}/" for pid in starters]
-        marks = [f"_CONDOR_SCRATCH_DIR={place}".encode() for place in places]
+        marks = [to_bytes(f"_CONDOR_SCRATCH_DIR={place}") for place in places]
         noted = [pid for one in starters for pid in read_note(note_of(self._execute, one))]
         found = [pid for pid in noted if not is_zombie(pid)]
         for name in filter(str.isdecimal, os.listdir("/proc")):

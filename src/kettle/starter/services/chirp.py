@@ -16,6 +16,7 @@ from typing import TypeVar
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.octets import to_bytes
 from kettle.policy.attribute_protection import may_set_delayed
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
@@ -31,7 +32,7 @@ T = TypeVar("T")
 # 31 of 16 letters are 124 bits.
 _COOKIE_LETTERS = 31
 # Each byte as one of 16 letters.
-_AS_LETTERS = string.ascii_lowercase[:16].encode() * 16
+_AS_LETTERS = string.ascii_lowercase[:16].encode("ascii") * 16
 # Limit: connections of one job at a time, how many of them may not have shown the cookie yet, and
 # how long they may take for it.
 _MOST_CONNECTIONS = 100
@@ -41,7 +42,7 @@ _COOKIE_SECONDS = 10.0
 
 def _make_cookie() -> str:
     """Return letters that nobody can guess."""
-    return secrets.token_bytes(_COOKIE_LETTERS).translate(_AS_LETTERS).decode()
+    return secrets.token_bytes(_COOKIE_LETTERS).translate(_AS_LETTERS).decode("ascii")
 
 
 class ChirpServer:
@@ -113,7 +114,7 @@ class ChirpServer:
         good = (
             len(words) == 2
             and words[0] == "cookie"
-            and secrets.compare_digest(words[1].encode(), self._cookie.encode())
+            and secrets.compare_digest(to_bytes(words[1]), to_bytes(self._cookie))
         )
         writer.write(b"0\n" if good else b"%d\n" % chirp.ChirpError.NOT_AUTHENTICATED)
         await writer.drain()
@@ -160,7 +161,7 @@ class ChirpServer:
             text = str(reply.result).encode("utf-8", "surrogateescape")
             writer.write(b"%d\n" % len(text) + text)
         else:
-            text = str(reply.result).strip().encode()
+            text = to_bytes(str(reply.result).strip())
             writer.write(b"%d\n" % reply.value + text + b"\n")
 
     async def _put_file(
@@ -200,7 +201,7 @@ class ChirpServer:
             code = self._set_delayed("ChirpPhase", quote_line(" ".join(words)), own=True)
             writer.write(b"%d\n" % code)
         elif command == "get_job_attr_delayed" and words:
-            data = chirp.visible_text(words[0], starter.delayed, starter.job).encode()
+            data = to_bytes(chirp.visible_text(words[0], starter.delayed, starter.job))
             writer.write(b"%d\n" % len(data) + data)
         elif command == "set_job_attr_delayed" and len(words) >= 2:
             writer.write(b"%d\n" % self._set_delayed(words[0], " ".join(words[1:])))

@@ -14,6 +14,7 @@ import secrets
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
+from kettle.octets import to_bytes
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.launch import LaunchPlan
 from kettle.starter.peek import Piece, look_reply, plan_look
@@ -101,7 +102,7 @@ class StarterCommands:
         request = queries.CreateJobOwnerSession.read(await stream.receive()).request
         reply = ClassAd()
         claim = request.string("ClaimId") or ""
-        if not secrets.compare_digest(claim.encode(), starter.activation.claim_id.encode()):
+        if not secrets.compare_digest(to_bytes(claim), to_bytes(starter.activation.claim_id)):
             reply["Result"] = False
             reply["ErrorString"] = "the claim id is not the one of this job"
         else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, LanguageError
+from kettle.octets import to_bytes
 from kettle.runtime.storage.files import Files
 from kettle.starter import syscalls
 from kettle.starter.argument_syntax import parse_environment
@@ -101,7 +102,7 @@ class JobPlugins:
         try:
             if files.exists(path) and os.path.getsize(path) > _LONGEST_HISTORY:
                 files.rename(path, f"{path}.old")
-            files.append(path, text.encode())
+            files.append(path, to_bytes(text))
         except (KettleError, OSError) as error:
             starter.world.log.problem(f"the history of transfers is not written: {error}")
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from kettle.octets import to_bytes
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
@@ -287,7 +288,7 @@ def _write(file: SmallFile) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(file.path, flags, file.mode)
     try:
-        write_fully(descriptor, file.text.encode())
+        write_fully(descriptor, to_bytes(file.text))
     finally:
         os.close(descriptor)
 
@@ -307,7 +308,7 @@ def _overwrite(file: SmallFile) -> None:
         facts = os.fstat(descriptor)
         usual = facts.st_mode == stat.S_IFREG | file.mode and facts.st_nlink == 1
         if usual:
-            data = file.text.encode()
+            data = to_bytes(file.text)
             write_fully(descriptor, data)
             if facts.st_size > len(data):
                 os.ftruncate(descriptor, len(data))

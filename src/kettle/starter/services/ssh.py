@@ -14,6 +14,7 @@ import shlex
 from dataclasses import dataclass
 
 from kettle.errors import KettleError
+from kettle.octets import to_text
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.view import has_shell
 
@@ -98,7 +99,7 @@ class ShellServer:
         server = self._read(f"{folder}/host_key.pub")
         client = self._read(f"{folder}/client_key")
         keeper.write(
-            f"{folder}/authorized_keys", self._read(f"{folder}/client_key.pub").decode(), 0o600
+            f"{folder}/authorized_keys", to_text(self._read(f"{folder}/client_key.pub")), 0o600
         )
         keeper.write(f"{folder}/shell", self._shell_script(shells), 0o700)
         text = render_config(folder, keeper.account.name)
@@ -182,6 +183,6 @@ class ShellServer:
 
 
 def _encode(data: bytes) -> str:
-    text = base64.b64encode(data).decode()
+    text = base64.b64encode(data).decode("ascii")
     # The reference's decoder wants lines; all on one line it takes for nothing.
     return "".join(f"{text[at : at + 64]}\n" for at in range(0, len(text), 64))

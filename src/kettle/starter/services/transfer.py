@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError, WireError
+from kettle.octets import AS_IS
 from kettle.starter import syscalls
 from kettle.starter.outcome import Vacate, told_code, told_reason
 from kettle.starter.services.manifest import Manifest
@@ -384,7 +385,7 @@ def _digest(path: str) -> str:
 def _compare(folder: str, manifest: str) -> None:
     """Raise RefusedError if a manifest is none, or a file is not what it says."""
     try:
-        with open(manifest, encoding="utf-8") as file:
+        with open(manifest, encoding="utf-8", errors=AS_IS) as file:
             entries = parse_manifest(file.read(MAX_MANIFEST))
     except (RefusedError, ValueError):
         raise RefusedError("Invalid MANIFEST file") from None

@@ -73,7 +73,7 @@ def _mapped(pid: int) -> Iterator[_File]:
     if b"(deleted)" not in maps:
         return
     for match in _DELETED_MAPPING.finditer(maps):
-        found = list(_held(f"/proc/{pid}/map_files/{match[1].decode()}"))
+        found = list(_held(f"/proc/{pid}/map_files/{match[1].decode('ascii')}"))
         if not found:
             begin, _, end = match[1].partition(b"-")
             reach = int(match[2], 16) + int(end, 16) - int(begin, 16)

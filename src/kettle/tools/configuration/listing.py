@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
+from kettle.octets import to_bytes
 from kettle.tools.configuration.request import Request
 from kettle.tools.programs import Streams
 
@@ -113,8 +114,10 @@ def statistics(config: Config) -> str:
         "Used": len(names & DEFAULTS.keys()),
         "Referenced": len(names.intersection(referred)),
         "Files": len(config.files),
-        "StringBytes": sum(len(macro.name.encode()) + len(macro.text.encode()) for macro in macros),
-        "TablesBytes": sum(len(name.encode()) for name in referred),
+        "StringBytes": sum(
+            len(to_bytes(macro.name)) + len(to_bytes(macro.text)) for macro in macros
+        ),
+        "TablesBytes": sum(len(to_bytes(name)) for name in referred),
         "IsSorted": len(macros),
     }
     return "".join(f"{name} = {value}\n" for name, value in rows.items())

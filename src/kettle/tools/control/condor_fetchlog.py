@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from kettle.client.daemon import fetch_log
 from kettle.client.pool import KINDS, MASTER, Kind
 from kettle.errors import NotConnected, NotFoundError, UnknownHostError, UsageError
+from kettle.octets import to_text
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Option
 from kettle.tools.phrases import Phrases, SaidError
@@ -78,7 +79,7 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     log_kind = HISTORIES.get(name.upper(), LogKind.PLAIN)
     try:
         for piece in fetch_log(reach.connector, address, name, log_kind):
-            streams.stdout.write(piece.decode("utf-8", "replace"))
+            streams.stdout.write(to_text(piece))
     except NotConnected:
         whom = "(null)" if where else machine
         raise SaidError(f"couldn't connect to daemon {whom} at {address}") from None

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kettle.errors import KettleError
+from kettle.octets import AS_IS
 from kettle.patterns import late_pattern
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import (
@@ -127,7 +128,7 @@ class Batch:
     def submit(self, description: str, *, cwd: str = "") -> None:
         """Submit the jobs of a submit file's text; KettleError says what is wrong with it."""
         path = self.folder / "submit"
-        path.write_text(description, encoding="utf-8")
+        path.write_text(description, encoding="utf-8", errors=AS_IS)
         code, said, complaint = call_tool(
             "condor_submit", ["-terse", str(path)], self.environment, cwd=cwd
         )

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kettle.errors import KettleError
+from kettle.octets import AS_IS
 from kettle.pool.personal import PersonalPool
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, Tally
@@ -130,7 +131,7 @@ def measure(
     second = Batch(environment, make_folder(work / "merge"))
     second.submit(render_merging(second, results))
     check(second, follow(second, "merge", environment, streams, quiet=quiet))
-    text = (second.folder / "merged.txt").read_text(encoding="utf-8")
+    text = (second.folder / "merged.txt").read_text(encoding="utf-8", errors=AS_IS)
     return read_merged(text), time.monotonic() - began
 
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kettle.errors import NotFoundError, UsageError
+from kettle.octets import AS_IS, to_text
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.tools.front import place
@@ -142,7 +143,7 @@ def read_lines(path: str, streams: Streams) -> list[str]:
     A line is what stands before a line feed, or before a carriage return and a line feed.
     """
     try:
-        text = streams.stdin.read() if path == "-" else Path(path).read_bytes().decode()
+        text = streams.stdin.read() if path == "-" else to_text(Path(path).read_bytes())
     except (OSError, UnicodeDecodeError) as error:
         raise NotFoundError(f"{path} cannot be read: {error}") from None
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
@@ -228,7 +229,7 @@ class OutputShower:
 def read_output(path: Path) -> str:
     """Return what a job wrote, empty if nothing came back."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return path.read_text(encoding="utf-8", errors=AS_IS)
     except OSError:
         return ""
 

@@ -17,6 +17,7 @@ import kettle
 from kettle.config import load_config
 from kettle.config.stopping import longest_graceful_seconds
 from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
+from kettle.octets import AS_IS
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.personal import PersonalPool
 from kettle.pool.service_unit import Unit, check_name
@@ -130,7 +131,8 @@ class Manager:
                 ["systemctl", *scope, "--no-pager", *words],
                 env=self._environment,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors=AS_IS,
                 check=False,
                 timeout=_ANSWER_SECONDS,
             )
@@ -158,7 +160,7 @@ class Manager:
                     f"{self.path} was not written by kettle", hint="choose another --name"
                 )
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with open(self.path + ".new", "w", encoding="utf-8") as file:
+            with open(self.path + ".new", "w", encoding="utf-8", errors=AS_IS) as file:
                 file.write(text)
             os.rename(self.path + ".new", self.path)
         except OSError as error:
@@ -174,7 +176,7 @@ class Manager:
             raise StorageError(f"cannot remove {self.path}: {error.strerror}") from error
 
     def _is_ours(self) -> bool:
-        with open(self.path, encoding="utf-8", errors="replace") as file:
+        with open(self.path, encoding="utf-8", errors=AS_IS) as file:
             return "kettle service install" in file.readline()
 
     def facts(self) -> dict[str, object]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from kettle.config import Config, load_config
 from kettle.errors import NotFoundError, StorageError, UsageError
+from kettle.octets import AS_IS
 from kettle.pool.location import Centre, Member, Role
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.credentials import SigningKeys
@@ -111,7 +112,7 @@ def write_token(path: str, token: str) -> None:
     """Write the token to a file that nobody else can read, whatever was there."""
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(fd, "w", encoding="utf-8") as file:
+        with open(fd, "w", encoding="utf-8", errors=AS_IS) as file:
             os.fchmod(fd, 0o600)
             file.write(f"{token}\n")
     except OSError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from kettle.config import load_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, NotFoundError, UsageError
+from kettle.octets import AS_IS
 from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
@@ -241,7 +242,7 @@ def read_settings(paths: Sequence[str]) -> str:
     parts = []
     for path in paths:
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8", errors=AS_IS)
         except FileNotFoundError:
             raise NotFoundError(f"there is no file {path}") from None
         except (OSError, UnicodeDecodeError) as error:

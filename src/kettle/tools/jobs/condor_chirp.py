@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from kettle.errors import KettleError, UsageError
+from kettle.octets import to_text
 from kettle.starter import chirp
 from kettle.tools.programs import Streams
 
@@ -112,7 +113,7 @@ class ChirpClient:
     def ask_line(self, *words: object) -> str:
         """Send a request that is answered by a number and a line."""
         self.ask(*words)
-        return self._file.readline().decode().strip()
+        return to_text(self._file.readline()).strip()
 
     def close(self) -> None:
         """End the connection."""
@@ -290,12 +291,12 @@ def _link(client: ChirpClient, words: list[str], _streams: Streams) -> int:
 
 def _name(client: ChirpClient, words: list[str], streams: Streams) -> int:
     request = ("whoareyou", words[0], 1024) if words else ("whoami", 1024)
-    streams.stdout.write(client.ask_data(*request).decode() + "\n")
+    streams.stdout.write(to_text(client.ask_data(*request)) + "\n")
     return 0
 
 
 def _readlink(client: ChirpClient, words: list[str], streams: Streams) -> int:
-    streams.stdout.write(client.ask_data("readlink", words[0], int(words[1])).decode() + "\n")
+    streams.stdout.write(to_text(client.ask_data("readlink", words[0], int(words[1]))) + "\n")
     return 0
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from kettle.attributes.codes import JobStatus
 from kettle.client.running_job import RETRY, Shell, find_starter, say_held, start_shell
 from kettle.errors import ConnectionLost, NotConnected, NotFoundError, RefusedError
+from kettle.octets import to_bytes
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -212,7 +213,7 @@ def _run_ssh(
     """Run ssh over the connection that the starter's sshd is at the other end of."""
     known, key, meeting = folder / "known_hosts", folder / "key", folder / "meeting"
     target = f"condor-job.{host.rpartition('@')[2] or 'host'}"
-    known.write_bytes(f"{target} ".encode() + base64.b64decode(shell.server_key))
+    known.write_bytes(to_bytes(f"{target} ") + base64.b64decode(shell.server_key))
     key.touch(mode=0o600)
     key.write_bytes(base64.b64decode(shell.client_key))
     proxy = shlex.join([sys.executable, "-I", "-S", "-c", _HAND_OVER.format(path=str(meeting))])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UsageError
+from kettle.octets import to_text
 from kettle.tools.options import (
     MissingValueError,
     Option,
@@ -180,7 +181,7 @@ def show(wish: Wish, reach: Reach, starter: StarterAccess, streams: Streams) -> 
             return
         for name, data in found:
             where = streams.stderr if name == 1 else streams.stdout
-            where.write(data.decode("utf-8", "replace"))
+            where.write(to_text(data))
         streams.stdout.flush()
         if not wish.follow:
             return

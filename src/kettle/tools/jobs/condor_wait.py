@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from kettle.errors import ConfigError, UsageError
+from kettle.octets import to_text
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
 from kettle.records.event_forms_reader import AnyFormReader
@@ -214,7 +215,7 @@ class Watch:
 def render_echo(event: Event, style: Style) -> str:
     """Return an event in the form that `-echo` asks for."""
     if style.form is Form.TEXT:
-        return render_event(event, style).decode("utf-8", "replace")
+        return to_text(render_event(event, style))
     from kettle.records.event_forms import event_ad, render_ad
 
     ad = event_ad(event, style)

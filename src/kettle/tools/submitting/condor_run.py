@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from kettle.classad.text import equals
 from kettle.errors import StorageError, UsageError
+from kettle.octets import AS_IS
 from kettle.tools.options import Asked, run_tool
 from kettle.tools.programs import Streams
 
@@ -62,7 +63,7 @@ class Files:
 
     def make(self, wish: Wish, environment: Mapping[str, str]) -> None:
         """Write the script and the submit description."""
-        self.run.write_text(render_script(wish, environment), encoding="utf-8")
+        self.run.write_text(render_script(wish, environment), encoding="utf-8", errors=AS_IS)
         as_root = os.geteuid() == 0
         self.run.chmod(0o755 if as_root else 0o700)
         if as_root:
@@ -70,7 +71,9 @@ class Files:
             for path in (self.log, self.out, self.error):
                 path.touch()
                 path.chmod(0o666)
-        self.submit.write_text(render_submit(wish, self, environment), encoding="utf-8")
+        self.submit.write_text(
+            render_submit(wish, self, environment), encoding="utf-8", errors=AS_IS
+        )
 
     def remove(self) -> None:
         """Remove them; what tells of the job's removal may be written after that."""
@@ -195,7 +198,7 @@ def run_job(wish: Wish, files: Files, environment: Mapping[str, str], streams: S
         if not path.exists():
             streams.stderr.write(f"Failed to open job {word} file.\n")
             return _NOTHING_THERE
-        stream.write(path.read_text(encoding="utf-8", errors="replace"))
+        stream.write(path.read_text(encoding="utf-8", errors=AS_IS))
     return code
 
 
@@ -225,7 +228,8 @@ def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.Com
         [sys.executable, "-c", code, *argv[1:]],
         env=passed,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors=AS_IS,
         check=False,
     )
 

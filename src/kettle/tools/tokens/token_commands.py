@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from kettle.client.pool import COLLECTOR, KINDS, Kind
 from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UnknownHostError
+from kettle.octets import AS_IS
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
@@ -235,7 +236,7 @@ def deliver(token: str, wish: Wish, reach: Reach, streams: Streams) -> int:
         if name:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
+        with os.fdopen(fd, "w", encoding="utf-8", errors=AS_IS) as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(f"{token}\n")
     except OSError as error:

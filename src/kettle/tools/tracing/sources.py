@@ -15,6 +15,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
 from kettle.config.knobs.log import LogKnobs
 from kettle.errors import AuthorizationDenied, KettleError
+from kettle.octets import to_bytes, to_text
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.records.history import read_backwards
@@ -188,9 +189,9 @@ def _read_tail(path: str) -> bytes:
 
 def _about(data: bytes, global_id: str) -> Iterator[str]:
     """Yield the lines that name a job."""
-    wanted = f"{global_id}/".encode()
+    wanted = to_bytes(f"{global_id}/")
     at = data.find(wanted)
     while at >= 0:
         begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-        yield data[begin : end if end >= 0 else len(data)].decode("utf-8", "replace")
+        yield to_text(data[begin : end if end >= 0 else len(data)])
         at = data.find(wanted, end if end >= 0 else len(data))

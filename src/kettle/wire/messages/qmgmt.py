@@ -11,6 +11,7 @@ from struct import Struct
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError
+from kettle.octets import to_bytes
 from kettle.wire.codec import Reader
 from kettle.wire.messages.fields import (
     ad,
@@ -297,7 +298,7 @@ def set_attribute_body(
     cluster: int, proc: int, name: str, value: str, flags: int, *, encrypted: bool
 ) -> bytes:
     """Return the body of a SetAttribute2: a submission is made of little else, so it is quick."""
-    data, title = value.encode("utf-8", "surrogateescape"), name.encode()
+    data, title = value.encode("utf-8", "surrogateescape"), to_bytes(name)
     if b"\0" in data or b"\0" in title:
         raise LocalProtocolError("an attribute with a NUL byte cannot be sent")
     if encrypted:

@@ -256,7 +256,7 @@ def _resume(
     now: float,
 ) -> Dialog[None]:
     """Resume a session, asking the server to say whether it knows it."""
-    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode()
+    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode("ascii")
     ad = PolicyAd(
         {
             "Command": int(command),

@@ -75,7 +75,7 @@ def seal(
     """Compose a command's message in a session: its payload, ready to be cut into datagrams."""
     writer = Writer(session.key is not None)
     writer.integer(Command.DC_AUTHENTICATE)
-    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode()
+    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode("ascii")
     PolicyAd(
         {
             "AuthCommand": int(command),

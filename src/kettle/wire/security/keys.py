@@ -81,7 +81,7 @@ def make_key_pair(scalar: int | None = None) -> KeyPair:
         ec.generate_private_key(curve) if scalar is None else ec.derive_private_key(scalar, curve)
     )
     point = private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    return KeyPair(private, base64.b64encode(point).decode())
+    return KeyPair(private, base64.b64encode(point).decode("ascii"))
 
 
 def adapt_3des_key(key: bytes) -> bytes:

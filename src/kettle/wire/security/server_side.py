@@ -429,7 +429,7 @@ def _resume(request: _Request) -> Dialog[Accepted]:
         if answered:
             yield Send(PolicyAd({"ReturnCode": "SID_NOT_FOUND"}))
         raise AuthenticationFailed(f"{request.peer_address} resumed a session unknown here")
-    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode()
+    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode("ascii")
     if answered:
         yield Send(
             PolicyAd(

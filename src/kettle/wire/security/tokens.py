@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
+from kettle.octets import to_bytes
 from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.keys import hkdf
 
@@ -46,7 +47,7 @@ def jwt_key(key: bytes) -> bytes:
 
 
 def _encode_part(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def _decode_part(text: str) -> bytes:
@@ -110,7 +111,7 @@ def sign(signed_text: str, key: bytes) -> bytes:
     """Return the raw signature of a token's signed text under a signing key."""
     import hmac
 
-    return hmac.digest(jwt_key(key), signed_text.encode(), "sha256")
+    return hmac.digest(jwt_key(key), to_bytes(signed_text), "sha256")
 
 
 def mint_token(
@@ -139,7 +140,7 @@ def mint_token(
     claims["sub"] = subject
     header = json.dumps({"alg": "HS256", "kid": key_id}, separators=(",", ":"))
     payload = json.dumps(claims, separators=(",", ":"))
-    signed = f"{_encode_part(header.encode())}.{_encode_part(payload.encode())}"
+    signed = f"{_encode_part(to_bytes(header))}.{_encode_part(to_bytes(payload))}"
     return f"{signed}.{_encode_part(sign(signed, key))}"
 
 

@@ -7,6 +7,7 @@ the token names. The signature itself never travels. Source: wire notes, TOKEN /
 from __future__ import annotations
 
 from kettle.errors import AuthenticationFailed
+from kettle.octets import to_bytes
 from kettle.wire.dialog import Dialog, Do, Receive
 from kettle.wire.security.keys import hkdf
 from kettle.wire.security.methods.context import (
@@ -32,7 +33,7 @@ from kettle.wire.security.tokens import check_times, parse_token, scope_levels, 
 
 def token_keys(signature: bytes, signed_text: str) -> SharedKeys:
     """Derive the proof key from a token's signature."""
-    key = hkdf(signature, salt=SEED_A + signed_text.encode(), info=b"master ka")
+    key = hkdf(signature, salt=SEED_A + to_bytes(signed_text), info=b"master ka")
     return SharedKeys(key)
 
 

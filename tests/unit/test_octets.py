@@ -1,0 +1,46 @@
+"""Text that is bytes: each byte comes back, wherever text is written."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from kettle.classad.forms_json import parse_json_ads
+from kettle.octets import to_bytes, to_text
+from kettle.runtime.storage.files import Files
+from kettle.starter.chirp import render_line
+from kettle.tools import programs
+
+
+def test_every_byte_comes_back() -> None:
+    data = bytes(range(256)) + "é日".encode()
+    assert to_bytes(to_text(data)) == data
+
+
+def test_small_files_are_written_and_read_as_they_are(tmp_path: Path) -> None:
+    path = f"{tmp_path}/small"
+    Files().write_atomically(path, "a\udce9")
+    assert Path(path).read_bytes() == b"a\xe9"
+    assert Files().read_text(path) == "a\udce9"
+
+
+def test_a_chirp_line_has_the_bytes_of_its_words() -> None:
+    assert render_line("open", "b\udce9d.dat", "r", 0) == b"open b\xe9d.dat r 0\n"
+
+
+def test_a_tools_streams_take_every_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(written, encoding="utf-8"))
+    streams = programs.standard_streams()
+    streams.stdout.write("a\udce9")
+    streams.stdout.flush()
+    assert written.getvalue() == b"a\xe9"
+
+
+def test_half_a_pair_in_json_becomes_bytes_that_can_be_written() -> None:
+    (ad,) = parse_json_ads('{"A": "\\ud800"}')
+    assert to_bytes(ad.string("A") or "") == b"\xed\xa0\x80"
