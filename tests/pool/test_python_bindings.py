@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,3 +114,27 @@ def test_the_startds_history_ends_at_a_job() -> None:
     newest, other = startd.history(mine, ["ProcId"])
     found = startd.history(mine, ["ProcId"], -1, f"{cluster}.{other['ProcId']}")
     assert [ad["ProcId"] for ad in found] == [newest["ProcId"]]
+
+
+def test_the_example_for_the_wheel_runs_with_ours(pool: PersonalPool, tmp_path: Path) -> None:
+    page = (reports.ROOT / "docs/reference/python-wheel.md").read_text(encoding="utf-8")
+    code, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)
+    script = tmp_path / "example.py"
+    script.write_text(code)
+    # Beside nobody's private folder: jobs of a pool of root's run as another account.
+    with tempfile.TemporaryDirectory(prefix="kettle-example-") as folder:
+        Path(folder).chmod(0o755)
+        done = subprocess.run(
+            [sys.executable, Path(reports.__file__).with_name("under_kettle.py"), script],
+            cwd=folder,
+            env={
+                "PATH": os.environ["PATH"],
+                "CONDOR_CONFIG": pool.config_file,
+                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            },
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert (done.stdout, done.stderr) == (printed, "")
