@@ -147,9 +147,14 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
     reported.
     """
     for macro in find_strangers(config):
-        near = find_meant(config, macro.name)
+        near = "" if _is_own_rule(macro.name) else find_meant(config, macro.name)
         if near and "." not in macro.name:
             yield macro.name, str(macro.origin), near
+
+
+def _is_own_rule(name: str) -> bool:
+    """Tell whether a name is that of a site's own rule of submission, or of what goes with it."""
+    return bool(re.fullmatch(r"SUBMIT_REQUIREMENT_(?!NAMES$)\w+", name, re.IGNORECASE))
 
 
 def find_strangers(config: Config) -> Iterator[Macro]:

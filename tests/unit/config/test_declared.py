@@ -31,6 +31,14 @@ def test_a_misspelt_knob_is_found_and_a_macro_of_one_s_own_is_not() -> None:
     assert [(name, near) for name, _, near in find_slips(config)] == [("NUM_CPUZ", "NUM_CPUS")]
 
 
+def test_a_site_s_own_rules_of_submission_are_no_slips() -> None:
+    config = Config.from_text(
+        "SUBMIT_REQUIREMENT_NAME = true\nSUBMIT_REQUIREMENT_NAMEZ = true\n"
+        "SUBMIT_REQUIREMENT_NAMES = x\n"
+    )
+    assert list(find_slips(config)) == []
+
+
 def test_names_that_have_no_default_are_no_slips() -> None:
     config = Config.from_text(
         "SEC_CLIENT_AUTHENTICATION_METHODS = FS\nALLOW_NEGOTIATOR = *\n"
