@@ -201,3 +201,35 @@ def test_a_cycle_is_the_same_with_arrays_and_without(
     assert [each.reason for each in found.rejections] == [
         each.reason for each in expected.rejections
     ]
+
+
+@pytest.mark.parametrize(
+    "rank",
+    [
+        # A sum beyond all numbers is an error, and worth 0 like what is no number.
+        "TARGET.Memory * 1e308 - TARGET.Memory * 1e308",
+        "0 - TARGET.Memory * 1e308",
+        'real("inf") - TARGET.Memory * 0',
+        '(TARGET.Cpus > 2) * (real("inf") - real("inf"))',
+        "TARGET.Much",
+        "0 - TARGET.Much",
+        "TARGET.Much - TARGET.Much",
+        "TARGET.Much * 0",
+        "ifThenElse(TARGET.Cpus > 1, TARGET.Much, 1e308)",
+    ],
+)
+def test_wishes_that_are_infinite_or_no_numbers_have_one_order(rank: str) -> None:
+    def order(wide_from: int) -> list[str]:
+        much = ("1.0", "1.7e308", 'real("nan")', 'real("inf")', '-real("inf")', "2.0")
+        rows = [
+            slot(f"s{index}", cpus=1 + index // 2, memory=index + 1, Much=f"={text}")
+            for index, text in enumerate(much)
+        ]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(candidates, "WIDE_FROM", wide_from)
+            found = plan(rows, submitter("u@d", request(rank=rank, memory=1, count=9)))
+        assert [each.error for each in found.faults] == []
+        return [each.slot_name for each in found.matches]
+
+    assert len(order(1)) == 6
+    assert order(1) == order(10**9)

@@ -45,6 +45,7 @@ from kettle.matchmaking.requests import (
     limits_text,
 )
 from kettle.matchmaking.slots import (
+    MOST_PARTS,
     Slot,
     SlotTable,
     carve,
@@ -232,10 +233,7 @@ class Cycle:
             if number > 0:
                 plan_quotas(groups, self._pie(), oversubscribe=rules.oversubscribe)
                 order = tuple(sort_groups(groups, rules.order))
-            for name, allocated in in_turn(groups, order, rules.rate):
-                members = [each.name for each in self.submitters.values() if each.group == name]
-                pie = within_quotas(groups, name, allocated, self._usage_of_groups())
-                self._serve_group(members, pie)
+            self._take_turns(groups, order)
             somebody_waits = any(each.pending() for each in self.submitters.values())
             if self._groups is None or not somebody_waits:
                 break
@@ -243,6 +241,29 @@ class Cycle:
                 break
         for group in groups.values():
             group.settled = None
+
+    def _take_turns(self, groups: Mapping[str, Group], order: Iterable[str]) -> None:
+        """Serve all groups turn after turn, until each had its allocation or nobody waits.
+
+        Who is out of time waits no more: the cycle's end is seen where somebody is served.
+        """
+        members: dict[str, list[str]] = {}
+        for each in self.submitters.values():
+            members.setdefault(each.group, []).append(each.name)
+        waiting = {
+            name
+            for name, group in members.items()
+            if any(self.submitters[each].pending() for each in group)
+        }
+        for name, allocated in in_turn(groups, tuple(order), self.settings.groups.rate):
+            if not waiting:
+                return
+            if name not in waiting:
+                continue
+            pie = within_quotas(groups, name, allocated, self._usage_of_groups())
+            self._serve_group(members[name], pie)
+            if not any(self.submitters[each].pending() for each in members[name]):
+                waiting.discard(name)
 
     def _regroup(self, members: list[str]) -> None:
         """Say in what is still wanted that it is not the own group that negotiates any more."""
@@ -563,7 +584,9 @@ class Cycle:
             if self.settings.depth_first:
                 self._go_deep(slot, request, choice)
             carve(slot, choice.amounts, use_weights=self.settings.use_slot_weights)
-            if len(slot.claim_ids) > 1:
+            if slot.version >= MOST_PARTS:
+                slot.taken = True
+            elif len(slot.claim_ids) > 1:
                 del slot.claim_ids[0]
             elif request.divides_slots:
                 slot.divided_by = request.schedd
@@ -611,11 +634,13 @@ class Cycle:
             return
         # The reference's schedd puts as many there as fit, so for them none is looked for.
         fitting = [
-            int((slot.ad.real(name) or 0.0) // amount)
+            (slot.ad.real(name) or 0.0) // amount
             for name, amount in choice.amounts.items()
             if amount > 0
         ]
-        request.left = max(1, request.left - max(0, min(fitting, default=1) - 1))
+        # Bounded before it is an integer: what a slot says that it has may be no number.
+        jobs = int(max(1.0, min(request.left, *fitting))) if fitting else 1
+        request.left = max(1, request.left - (jobs - 1))
 
     def _full_limit(self, limits: str) -> str | None:
         """Return the first concurrency limit of a list that one more job would exceed."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 MINIMUM_PRIORITY = 0.5
 
-# Effective priorities below this would divide by nearly nothing.
+# Effective priorities below this would divide by nearly nothing, those above it be divided to
+# nothing.
 _LEAST_EFFECTIVE = 1e-9
+_MOST_EFFECTIVE = 1e100
 
 NICE_USER_PREFIXES = ("nice-user.",)
 
@@ -51,7 +53,13 @@ def default_factor(submitter: str, settings: PrioritySettings) -> float:
 
 def effective_priority(real: float, factor: float) -> float:
     """Return the priority that shares are computed from; smaller is better."""
-    return max(max(real, MINIMUM_PRIORITY) * max(factor, 1.0), _LEAST_EFFECTIVE)
+    return _bounded(max(real, MINIMUM_PRIORITY) * max(factor, 1.0))
+
+
+def _bounded(effective: float) -> float:
+    """Return a priority that can be divided by; what is no number is the worst."""
+    # In this order: a comparison with what is no number is never true.
+    return max(_LEAST_EFFECTIVE, min(_MOST_EFFECTIVE, effective))
 
 
 def shares(priorities: Mapping[str, float]) -> dict[str, float]:
@@ -59,7 +67,7 @@ def shares(priorities: Mapping[str, float]) -> dict[str, float]:
 
     The parts add up to 1, unless nobody is there.
     """
-    inverses = {name: 1.0 / max(value, _LEAST_EFFECTIVE) for name, value in priorities.items()}
+    inverses = {name: 1.0 / _bounded(value) for name, value in priorities.items()}
     whole = sum(inverses.values())
     return {name: inverse / whole for name, inverse in inverses.items()}
 

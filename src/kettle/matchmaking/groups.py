@@ -8,6 +8,7 @@ which groups are served is GROUP_SORT_EXPR, evaluated in `sort_groups`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,9 @@ from kettle.matchmaking.fair_share import divide
 ROOT = "<none>"
 # Sums of weights are compared with this much tolerance.
 _EPSILON = 1e-6
+# Limit: turns in which groups take what they are allocated; where there would be more of them the
+# rate is greater.
+MOST_TURNS = 10_000
 # The key of a group that comes after all others.
 LAST = 3.4028234663852886e38
 
@@ -191,19 +195,22 @@ def in_turn(
 
     In each turn the group that lacks most of its allocation gets `rate` more of it and the others
     their like parts, so that one that comes early does not take all the slots that others could
-    use, too. In the last turn each has its whole allocation.
+    use, too. In the last turn each has its whole allocation: the first, where that is no number
+    that could be reached step by step; the MOST_TURNS-th at the latest.
     """
     names = [name for name in order if name in tree]
     lacks = {name: max(0.0, tree[name].allocated - tree[name].usage) for name in names}
     most = max(lacks.values(), default=0.0)
-    reached = 0.0
-    while True:
-        reached = min(reached + max(1.0, rate), most)
+    turns = 1
+    if math.isfinite(most):
+        turns = min(MOST_TURNS, max(1, math.ceil(most / max(1.0, rate))))
+    step = max(1.0, rate, most / turns)
+    for turn in range(1, turns):
+        missing = max(0.0, 1.0 - turn * step / most)
         for name in names:
-            less = lacks[name] * (1.0 - reached / most) if most > 0 else 0.0
-            yield name, tree[name].allocated - less
-        if reached >= most:
-            return
+            yield name, tree[name].allocated - lacks[name] * missing
+    for name in names:
+        yield name, tree[name].allocated
 
 
 def settle(tree: Mapping[str, Group], usage: Mapping[str, float]) -> bool:

@@ -28,6 +28,15 @@ _FREE_TEXTS = frozenset(('"Unclaimed"', '"Backfill"', '"Owner"', '"Drained"', '"
 # Who is said to have a slot, first what counts most.
 _HOLDERS = ("accountinggroup", "remoteuser", "remoteowner")
 
+# Limit: what a slot may weigh. Beyond it sums of weights forget a core, and one absurd slot would
+# be the whole pie; a weight that is heavier counts as one that is no number.
+HEAVIEST = 1e15
+# Limit: parts that are cut off one slot in a cycle, should its ad say that it has no end.
+MOST_PARTS = 10_000
+
+# Numbers below this are integers to an ad, and none is lost between a real and an integer.
+_EXACT = 2.0**53
+
 # What a request without the attribute takes: a job always occupies a core.
 _LEAST = {"cpus": 1.0}
 
@@ -74,10 +83,13 @@ class SlotTable:
 
 
 def slot_weight(ad: ClassAd, *, use_weights: bool = True) -> float:
-    """Return what a slot counts in fair share; never negative.
+    """Return what a slot counts in fair share, from 0 to HEAVIEST.
 
     SlotWeight is an expression in the slot ad; without it, or when it is no number, its cores
     count. A partitionable slot weighs what is left of it.
+
+    Compat: the reference takes any weight, and one of 1e200 is all of its pool; here it counts 1,
+    as there one that it cannot read (test_an_absurd_weight_does_not_take_the_whole_pool).
     """
     if not use_weights:
         return 1.0
@@ -85,9 +97,9 @@ def slot_weight(ad: ClassAd, *, use_weights: bool = True) -> float:
     weight = None if text is None or text.lower() == "cpus" else ad.real("SlotWeight")
     if weight is None:
         weight = _read_number(ad, "cpus")
-    if weight is None or not 0 <= weight < float("inf"):
-        return 1.0 if weight is None else 0.0
-    return weight
+    if weight is None or not weight <= HEAVIEST:
+        return 1.0
+    return max(0.0, weight)
 
 
 def claim_ids(private: ClassAd) -> list[str]:
@@ -223,7 +235,7 @@ def carve(slot: Slot, amounts: Mapping[str, float], *, use_weights: bool = True)
         if have is None:
             continue
         rest = max(0.0, have - amount)
-        left[name] = int(rest) if rest.is_integer() else rest
+        left[name] = int(rest) if rest.is_integer() and rest < _EXACT else rest
     before = slot.weight
     slot.ad = left
     slot.version += 1

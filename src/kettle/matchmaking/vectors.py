@@ -439,10 +439,13 @@ class _Sum(Node):
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
         left, clean = self._left.numbers(request, where)
         right, also_clean = self._right.numbers(request, where)
-        found: Numbers = self._compute(left, right)
-        if clean and also_clean:
+        with np.errstate(all="ignore"):
+            found: Numbers = self._compute(left, right)
+        # What grows beyond all numbers is an error to the evaluator, not an infinite one.
+        missing = ~np.isfinite(found)
+        if clean and also_clean and not missing.any():
             return found, True
-        odd = where & np.isnan(found)
+        odd = where & missing
         if odd.any():
             found = np.where(odd, self._whole.numbers(request, odd)[0], found)
         return found, False

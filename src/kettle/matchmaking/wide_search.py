@@ -195,7 +195,7 @@ class WideSearch:
         if rank is not None and not rank.is_literal and where.any():
             node = self._vectors.node(rank, REQUEST, request)
             wishes, clean = node.numbers(request, where)
-            wishes = wishes if clean else np.nan_to_num(wishes, nan=0.0)
+            wishes = wishes if clean else _worth(wishes)
         elif rank is not None:
             wishes = np.array([number(request, rank, _NOBODY)])
         pre = self._value(self._ranks.pre_job_rank, request)
@@ -215,7 +215,7 @@ class WideSearch:
             for group in self._groups:
                 node = self._vectors.node(expression, SLOT, group.home)
                 numbers = np.broadcast_to(node.numbers(request, group.where)[0], found.shape)
-                found[group.where] = np.nan_to_num(numbers, nan=0.0)[group.where]
+                found[group.where] = _worth(numbers)[group.where]
             for place in np.flatnonzero(self._odd).tolist():
                 found[place] = number(self.slots[place].ad, expression, request)
             offered = found[self._available]
@@ -223,6 +223,11 @@ class WideSearch:
             shown = offered[:1] if alike else found
             ranked = self._values[key] = _Ranked(found, frozenset(reach.slot), shown)
         return ranked.shown
+
+
+def _worth(ranks: Numbers) -> Numbers:
+    """Return ranks as `number` has them: what is no number is worth 0, an infinite one is that."""
+    return np.where(np.isnan(ranks), 0.0, ranks)
 
 
 class Batches:

@@ -17,6 +17,7 @@ from kettle.matchmaking.cycle import CycleSettings
 from kettle.matchmaking.fair_share import PrioritySettings
 from kettle.matchmaking.groups import GroupRules, GroupSettings
 from kettle.matchmaking.rank import RankSettings
+from kettle.matchmaking.slots import HEAVIEST
 from kettle.matchmaking.time_limits import TimeLimits
 
 # What startds round before they carve (the reference's MODIFY_REQUEST_EXPR_* knobs).
@@ -169,7 +170,8 @@ def _read_groups(config: Config) -> tuple[GroupSettings, ...]:
         groups.append(
             GroupSettings(
                 name=name,
-                quota=max(0.0, static if static is not None else dynamic or 0.0),
+                # In this order what is no number comes to nothing.
+                quota=max(0.0, min(static if static is not None else dynamic or 0.0, HEAVIEST)),
                 dynamic=static is None and dynamic is not None,
                 accept_surplus=config[Knobs.GROUP_ACCEPT_SURPLUS] if surplus is None else surplus,
                 autoregroup=config[Knobs.GROUP_AUTOREGROUP] if regroup is None else regroup,

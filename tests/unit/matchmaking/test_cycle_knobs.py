@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from kettle.config import Config
+from kettle.matchmaking import cycle
 from kettle.matchmaking.cycle import CycleSettings
 from kettle.matchmaking.groups import (
+    MOST_TURNS,
     GroupRules,
     GroupSettings,
     build_tree,
@@ -17,7 +21,9 @@ from kettle.matchmaking.groups import (
     plan_quotas,
     settle,
 )
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import RankSettings
+from kettle.matchmaking.time_limits import TimeBook, TimeLimits
 from kettle.negotiator.settings import read_settings
 from kettle.negotiator.snapshot import insert_match_expressions
 from kettle.schedd.matched_slots import keep_group
@@ -114,6 +120,68 @@ def test_turns_end_with_the_whole_allocation() -> None:
     assert turns == [("g", 2.5), ("h", 2.25), ("g", 4.0), ("h", 3.0)]
     assert list(in_turn(tree, ("h",), 0.1)) == [("h", 2.0), ("h", 3.0)]
     assert not settle(tree, {"g": 4.0, "h": 3.0})
+
+
+def test_an_absurd_weight_does_not_take_the_whole_pool() -> None:
+    def shared(weight: str) -> Counter[str]:
+        tree = build_tree([GroupSettings("g", 0.5, dynamic=True), GroupSettings("h", 2.0)])
+        tree["g"].demand = tree["h"].demand = 4.0
+        table = KeptSlots().table(
+            [slot(f"s{number}") for number in range(4)] + [slot("odd", SlotWeight=f"={weight}")]
+        )
+        plan_quotas(tree, table.total_weight)
+        found = plan(
+            table,
+            submitter("g.a@d", request("g.a@d", count=4), group="g"),
+            submitter("h.b@d", request("h.b@d", count=4), group="h"),
+            groups=tree,
+            group_order=("g", "h"),
+            settings=replace(SETTINGS, groups=GroupRules(rate=1e100)),
+        )
+        return Counter(name for name, _ in given(found))
+
+    # Turns of 1e100 each never came to the end of 1e200.
+    for weight in ("1.0e200", "1.0", 'real("inf")', 'real("nan")', "1e300 * 1e300"):
+        assert shared(weight) == shared("1.0"), weight
+    assert shared("1.0").total() == 3
+
+
+def test_turns_are_so_many_and_no_more() -> None:
+    tree = build_tree([GroupSettings("g", 4.0)])
+    for allocated in (1e200, 1e15, math.inf, math.nan, -1.0):
+        tree["g"].allocated = allocated
+        turns = list(itertools.islice(in_turn(tree, ("g",), 1.0), MOST_TURNS + 1))
+        assert len(turns) <= MOST_TURNS
+        assert turns[-1][1] == pytest.approx(allocated, nan_ok=True)
+
+
+def test_turns_end_with_the_time_of_the_cycle() -> None:
+    tree = build_tree([GroupSettings("g", 1e6)])
+    tree["g"].allocated = 1e6
+    asked, looks = request("g.a@d", count=9), itertools.count()
+    found = plan(
+        [slot("s1", SlotWeight=1e6), slot("s2", SlotWeight=1e6)],
+        submitter("g.a@d", asked, group="g"),
+        groups=tree,
+        group_order=("g",),
+        settings=replace(SETTINGS, groups=GroupRules(rate=1.0)),
+        time=TimeBook(TimeLimits(cycle=50.0)),
+        clock=lambda: float(next(looks)),
+    )
+    # Each look at the clock takes a second; after the limit nobody asks again and again.
+    assert not found.matches
+    assert next(looks) < 60
+
+
+def test_a_slot_without_end_is_cut_into_so_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cycle, "MOST_PARTS", 5)
+    endless = pslot("s1", Cpus='=real("inf")', Memory='=real("inf")', SlotWeight="=1.0")
+    asked = request("u@d", count=1000, divides=True)
+    assert len(plan([endless], submitter("u@d", asked)).matches) == 5
+    # Where jobs fill a machine first it is the schedd that divides it: how often, nobody can say.
+    deep = replace(SETTINGS, depth_first=True)
+    found = plan([endless], submitter("u@d", request("u@d", count=7)), settings=deep)
+    assert (len(found.matches), found.faults) == (1, [])
 
 
 def test_expressions_of_the_negotiator_go_with_a_match() -> None:

@@ -56,7 +56,10 @@ class NegotiatorKnobs:
     )
     GROUP_QUOTA_ROUND_ROBIN_RATE = real(
         "1.0e100",
-        doc="Weight by which the group that lacks most grows in each turn of all, at least 1.",
+        doc=(
+            "Weight by which the group that lacks most grows in each turn of all, at least 1, and "
+            "as much more as it takes to come to an end within 10,000 turns."
+        ),
     )
     GROUP_SORT_EXPR = expression(
         (
