@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import re
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -177,6 +181,107 @@ def test_condor_run_says_that_nothing_was_submitted() -> None:
     environment = {"CONDOR_CONFIG": "/dev/null", "HOME": str(Path.cwd())}
     assert condor_run.main(argv, environment, where) == 2
     assert (out.getvalue(), err.getvalue().splitlines()[-1]) == ("", "Failed to submit Condor job.")
+
+
+_HEAD = "(007.000.000) 2026-11-23 08:00:00"
+_USAGES = "".join(
+    f"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  {who} Usage\n"
+    for who in ("Run Remote", "Run Local", "Total Remote", "Total Local")
+)
+TERMINATED = (
+    f"005 {_HEAD} Job terminated.\n\t(1) Normal termination (return value 3)\n{_USAGES}"
+    + "".join(
+        f"\t0  -  {which} Bytes {way} By Job\n"
+        for which in ("Run", "Total")
+        for way in ("Sent", "Received")
+    )
+    + "...\n"
+)
+ABORTED = f"009 {_HEAD} Job was aborted.\n\tby user\n...\n"
+
+
+class Tools:
+    """Stands for the tools that condor_run starts: submitting has the job end at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[list[str]] = []
+        self.written = ""
+        self.event = TERMINATED
+        self.meanwhile: list[int] = []
+        monkeypatch.setattr(condor_run, "_run_tool", self.run)
+
+    def run(self, argv: list[str], _: object) -> subprocess.CompletedProcess[str]:
+        self.asked.append(argv)
+        if argv[0] == "condor_submit":
+            self.written = Path(argv[-1]).read_text()
+            names = dict(re.findall(r"(\w+) = (\.condor\S+)", self.written))
+            for number in self.meanwhile:
+                os.kill(os.getpid(), number)
+            with Path(names["log"]).open("a") as log:
+                log.write(self.event)
+            if self.event == TERMINATED:
+                Path(names["output"]).write_text("said\n")
+        return subprocess.CompletedProcess(argv, 0, "7.0 - 7.0\n", "")
+
+
+def run_it() -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = condor_run.main(["condor_run", "true"], {}, Streams(io.StringIO(), out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize("name", ["run", "submit", "log", "out", "error"])
+def test_condor_run_leaves_alone_what_has_its_files_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """A link that somebody planted, or the log of an earlier run of the same process id."""
+    tools = Tools(monkeypatch)
+    victim, planted = tmp_path / "victim", Path(f".condor_{name}.{os.getpid()}")
+    victim.write_text(ABORTED)
+    victim.chmod(0o600)
+    planted.symlink_to(victim)
+    Path(f".condor_log.{os.getpid()}.1").write_text(ABORTED)
+    assert run_it() == (3, "said\n", "")
+    assert (victim.read_text(), victim.stat().st_mode & 0o777) == (ABORTED, 0o600)
+    assert f"executable = .condor_run.{os.getpid()}.2\n" in tools.written
+    # It takes away what is its own.
+    assert planted.is_symlink()
+    assert len(list(tmp_path.glob(".condor_*"))) == 2
+
+
+def test_condor_run_says_so_where_all_names_are_taken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(condor_run, "_MOST_NAMES", 2)
+    tools, taken = Tools(monkeypatch), f".condor_error.{os.getpid()}"
+    (tmp_path / taken).touch()
+    (tmp_path / f"{taken}.1").touch()
+    code, out, err = run_it()
+    assert (code, out, tools.asked) == (1, "", [])
+    assert f"cannot write {taken}.1 in the current folder: File exists" in err
+    assert len(list(tmp_path.glob(".condor_*"))) == 2
+
+
+@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT, signal.SIGHUP]])
+def test_condor_run_takes_its_job_along_whenever_it_is_killed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, numbers: list[int]
+) -> None:
+    """Also while condor_submit runs, whose job is in the queue before it has said which it is."""
+    tools = Tools(monkeypatch)
+    tools.meanwhile = numbers
+    code, out, err = run_it()
+    assert (code, out) == (255, "")
+    assert err in {f"Killed by {signal.Signals(number).name}.\n" for number in numbers}
+    assert [argv[0] for argv in tools.asked] == ["condor_submit", "condor_rm"]
+    assert tools.asked[1] == ["condor_rm", "7"]
+    assert not list(tmp_path.glob(".condor_*"))
+
+
+def test_condor_run_has_no_output_of_a_job_that_was_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Tools(monkeypatch).event = ABORTED
+    assert run_it() == (2, "", "The job was abortedFailed to open job output file.\n")
 
 
 def test_what_a_macro_function_cannot_do_is_told_before_what_follows_from_it(

@@ -28,8 +28,14 @@ from kettle.classad.values import ERROR, UNDEFINED, Expr
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "=?=": "=?="}
 # These are undefined or an error where one side is, so never true.
 _STRICT: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
-# What these say is known only when they are asked, in an ad; so it is of calls like time().
-_UNSTEADY: Final = frozenset({"random", "eval", "formattime", "usermap", "splitusername"})
+# What these say is known only when they are asked, in an ad, or on another host, by another
+# configuration; so it is of calls like time().
+_UNSTEADY: Final = frozenset(
+    {"random", "eval", "evalineachcontext", "countmatches", "evalinenvironment", "formattime"}
+    | {"usermap", "userhome", "getenv", "splitusername", "splitslotname"}
+)
+# Names that have a value in every ad, and another one a second later.
+_MOVING: Final = frozenset({"currenttime"})
 
 
 def why_never_true(expr: Expr) -> str:
@@ -37,7 +43,7 @@ def why_never_true(expr: Expr) -> str:
     plain = _bare(expr)
     if isinstance(plain, Literal) and not isinstance(plain.value, str):
         return ""
-    return _why(flatten(expr)) if _is_steady(expr) else _why(expr)
+    return _why(flatten(expr) if _is_steady(expr) else expr)
 
 
 def _is_steady(expr: Expr) -> bool:
@@ -46,6 +52,8 @@ def _is_steady(expr: Expr) -> bool:
     while pending:
         node = pending.pop()
         if isinstance(node, Call) and (not node.arguments or node.name.lower() in _UNSTEADY):
+            return False
+        if isinstance(node, AttributeReference | Selection) and node.key in _MOVING:
             return False
         pending += children(node)
     return True

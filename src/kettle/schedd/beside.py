@@ -91,12 +91,15 @@ class Process(NamedTuple):
     birth: int
 
 
-def may_be_of(jobs: Iterable[Process], uid: int, birth: int) -> bool:
-    """Tell whether a process that left its family may be of one of these jobs.
+def may_be_of(jobs: Iterable[Process], own: int, uid: int, birth: int) -> bool:
+    """Tell whether a process that left its family may be of one of these other jobs.
 
-    Nothing is older than what it comes from, and nothing of one account becomes another's.
+    `own` is the account of a job that has ended. Nothing is older than what it comes from; what is
+    of `own` is that job's, unless another one is of the same account. What is of neither's became
+    that by sudo or its kind, of whichever job: it is left alone as long as one lives that it may be
+    of, for to kill another job's process is worse.
     """
-    return any(job.uid == uid and job.birth <= birth for job in jobs)
+    return any(job.birth <= birth and (job.uid == uid or uid != own) for job in jobs)
 
 
 def startable(

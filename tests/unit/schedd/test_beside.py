@@ -143,10 +143,22 @@ def test_a_scheduler_job_that_failed_cools_down(
     assert list(startable(schedd.queue, ClassAd(), {}, 1301)) == [job]
 
 
-def test_what_left_its_family_is_of_no_younger_job_and_of_no_other_account() -> None:
+def test_what_left_its_family_is_of_no_younger_job() -> None:
     jobs = [Process(uid=1000, birth=50), Process(uid=1001, birth=70)]
-    assert may_be_of(jobs, 1000, 50)
-    assert not may_be_of(jobs, 1000, 49)
-    assert not may_be_of(jobs, 1001, 69)
-    assert not may_be_of(jobs, 1002, 99)
-    assert not may_be_of([], 1000, 99)
+    for own in (1000, 1001, 1002):
+        assert may_be_of(jobs, own, 1000, 50)
+        assert not may_be_of(jobs, own, 1000, 49)
+        assert not may_be_of(jobs, own, 0, 49)
+        assert not may_be_of([], own, 1000, 99)
+    # Of the ended job's account, while that job's own successor or neighbour is younger.
+    assert not may_be_of(jobs, 1001, 1001, 69)
+    assert not may_be_of(jobs, 1002, 1002, 99)
+
+
+def test_what_a_job_started_as_another_account_is_not_killed_with_another_job() -> None:
+    """By sudo, or by a program that is set-uid and becomes its owner altogether."""
+    assert may_be_of([Process(1000, 5)], 1002, 0, 10)
+    assert may_be_of([Process(1000, 5)], 1002, 1001, 10)
+    # With nobody else there it is the ended job's, and goes before that is started again.
+    assert not may_be_of([], 1002, 0, 10)
+    assert not may_be_of([Process(1000, 11)], 1002, 0, 10)

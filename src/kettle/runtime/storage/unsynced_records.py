@@ -11,6 +11,7 @@ nothing is promised, and no record is taken.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -32,6 +33,27 @@ class _File:
     path: str
     pieces: list[tuple[int, bytes]] = field(default_factory=list)
     whole: bool = False
+    # Device and inode of what was written into, None while that is not known.
+    identity: tuple[int, int] | None = None
+
+    def is_still_there(self) -> bool:
+        """Tell whether the name is still that of the file that was written into, not cut since.
+
+        Another one of that name is an administrator's (logrotate): what was there has gone with the
+        old one, and written into the new one it would come behind zeroes.
+        """
+        try:
+            facts = os.stat(self.path)
+        except FileNotFoundError:
+            return False
+        if self.whole or not self.pieces:
+            return True
+        end = max(offset + len(data) for offset, data in self.pieces)
+        return self.identity in (None, _identity(facts)) and facts.st_size >= end
+
+
+def _identity(facts: os.stat_result) -> tuple[int, int]:
+    return facts.st_dev, facts.st_ino
 
 
 class UnsyncedRecords:
@@ -54,6 +76,14 @@ class UnsyncedRecords:
     def wrote(self, path: str, offset: int, data: bytes) -> None:
         """Keep what was written into a file; at its very beginning its name is new as well."""
         file = self._file(path)
+        with contextlib.suppress(OSError):
+            facts = os.stat(path)
+            known = file.identity in (None, _identity(facts))
+            if not known or facts.st_size < offset + len(data):
+                # Somebody put another one in its place: this is the end of that.
+                file.pieces.clear()
+                offset = max(0, facts.st_size - len(data))
+            file.identity = _identity(facts)
         file.pieces.append((offset, data))
         if not offset:
             self._named.append(file)
@@ -146,7 +176,7 @@ class UnsyncedRecords:
         """Write all again that is not known to be on disk; StorageError if it cannot be."""
         try:
             for file in self._held:
-                if not os.path.lexists(file.path):
+                if not file.is_still_there():
                     # Somebody took it away: there is nothing left to be kept.
                     continue
                 if file.whole:
@@ -155,7 +185,7 @@ class UnsyncedRecords:
                     for offset, data in file.pieces:
                         self._files.disk.overwrite(file.path, offset, data)
             for file in self._named:
-                if not file.whole and os.path.lexists(file.path):
+                if not file.whole and file.is_still_there():
                     spare = history.spare_name(file.path, os.path.lexists)
                     self._files.rename(file.path, spare)
                     self._files.rename(spare, file.path)

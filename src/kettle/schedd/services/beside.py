@@ -196,13 +196,13 @@ class BesideJobs:
         if child.usage is not None:
             run.attributes["RemoteUserCpu"] = child.usage.ru_utime
             run.attributes["RemoteSysCpu"] = child.usage.ru_stime
-        staying = await hunt(lambda: self._left_behind(job), privileges)
+        staying = await hunt(lambda: self._left_behind(job, account.uid), privileges)
         if staying:
             runtime.log(f"processes {staying} of job {job.id} cannot be killed")
         return status
 
-    def _left_behind(self, job: Job) -> list[int] | None:
-        """Return what lives on of a job whose process has ended.
+    def _left_behind(self, job: Job, uid: int) -> list[int] | None:
+        """Return what lives on of a job of this account whose process has ended.
 
         That is who carries its mark, and who fell to us without any and can be of no other job.
         None while that cannot be told, as another one is just being started.
@@ -222,7 +222,7 @@ class BesideJobs:
                 for pid in orphans
                 if not has_mark(pid, program_mark())
                 and not outlives_its_daemon(pid)
-                and not beside.may_be_of(others, real_uid_of(pid), birth_of(pid))
+                and not beside.may_be_of(others, uid, real_uid_of(pid), birth_of(pid))
             ]
         return [*strays, *marked(_job_mark(job), runtime.privileges)]
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 from kettle.classad.text import equals
 from kettle.errors import StorageError, UsageError
@@ -36,6 +35,8 @@ _ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 # Exit codes, as the reference's script leaves: what went wrong, or that a signal ended it.
 _NOTHING_THERE = 2
 _ENDED_BY_SIGNAL = 255
+# Limit: names that are tried for the files of one run.
+_MOST_NAMES = 100
 
 
 class _Ended(BaseException):
@@ -53,32 +54,64 @@ class Wish:
 
 
 class Files:
-    """The files of one run, in the current folder: the reference's, which its job's ad names."""
+    """The files of one run, in the current folder: the reference's, which its job's ad names.
+
+    All are made before the job is submitted, and none that is there already is used: in a folder
+    that others can write to somebody may have put a link of that name, and an event log that a run
+    of the same process id has left would tell of that run's end.
+
+    Compat: the reference writes through what is there; here a run whose names are taken adds a
+    number to them (test_condor_run_leaves_alone_what_has_its_files_names).
+    """
 
     def __init__(self, process_id: int) -> None:
+        self._process_id = process_id
+        self._made: list[Path] = []
+        self._name(str(process_id))
+
+    def _name(self, end: str) -> None:
         names = ("run", "submit", "log", "out", "error")
         self.run, self.submit, self.log, self.out, self.error = (
-            Path(f".condor_{name}.{process_id}") for name in names
+            Path(f".condor_{name}.{end}") for name in names
         )
 
     def make(self, wish: Wish, environment: Mapping[str, str]) -> None:
-        """Write the script and the submit description."""
-        self.run.write_text(render_script(wish, environment), encoding="utf-8", errors=AS_IS)
+        """Write the script and the submit description; FileExistsError if no names are free."""
+        for number in range(_MOST_NAMES):
+            self._name(f"{self._process_id}.{number}" if number else str(self._process_id))
+            try:
+                self._make(wish, environment)
+            except FileExistsError:
+                self.remove()
+                if number + 1 == _MOST_NAMES:
+                    raise
+            else:
+                return
+
+    def _make(self, wish: Wish, environment: Mapping[str, str]) -> None:
         as_root = os.geteuid() == 0
-        self.run.chmod(0o755 if as_root else 0o700)
-        if as_root:
+        script = render_script(wish, environment)
+        self._write(self.run, script, 0o755 if as_root else 0o700)
+        for path in (self.log, self.out, self.error):
             # Root's jobs run as an account of no consequence, which must be able to write here.
-            for path in (self.log, self.out, self.error):
-                path.touch()
-                path.chmod(0o666)
-        self.submit.write_text(
-            render_submit(wish, self, environment), encoding="utf-8", errors=AS_IS
-        )
+            self._write(path, "", 0o666 if as_root else None)
+        self._write(self.submit, render_submit(wish, self, environment))
+
+    def _write(self, path: Path, text: str, mode: int | None = None) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(
+            os.open(path, flags, 0o666 if mode is None else 0o600), "w", encoding="utf-8", errors=AS_IS
+        ) as file:
+            self._made.append(path)
+            file.write(text)
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
 
     def remove(self) -> None:
-        """Remove them; what tells of the job's removal may be written after that."""
-        for path in (self.run, self.submit, self.log, self.out, self.error):
+        """Remove those that were made; what tells of the job's removal may come after that."""
+        for path in self._made:
             path.unlink(missing_ok=True)
+        self._made.clear()
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -178,37 +211,61 @@ def run_job(wish: Wish, files: Files, environment: Mapping[str, str], streams: S
     files.make(wish, environment)
     # With -getenv a program in the current folder needs no "./".
     nearer = {**environment, "PATH": environment.get("PATH", "") + ":."}
-    submitted = _run_tool(["condor_submit", "-terse", str(files.submit)], nearer)
-    if submitted.returncode != 0:
-        streams.stderr.write(f"{submitted.stderr}Failed to submit Condor job.\n")
-        return _NOTHING_THERE
-    for line in submitted.stderr.splitlines():
-        if line.startswith("WARNING"):
-            streams.stderr.write(f"{line}\n")
-    cluster = submitted.stdout.split(".")[0].strip()
+    cluster = ""
     try:
+        # Before it is known which job it is, nobody could take it out of the queue again.
+        with _signals_held_back():
+            submitted = _run_tool(["condor_submit", "-terse", str(files.submit)], nearer)
+            if submitted.returncode == 0:
+                cluster = submitted.stdout.split(".")[0].strip()
+        if not cluster:
+            streams.stderr.write(f"{submitted.stderr}Failed to submit Condor job.\n")
+            return _NOTHING_THERE
+        for line in submitted.stderr.splitlines():
+            if line.startswith("WARNING"):
+                streams.stderr.write(f"{line}\n")
         code = wait_for_end(files.log, streams)
     except _Ended:
-        _run_tool(["condor_rm", cluster], environment)
+        if cluster:
+            with _signals_held_back():
+                _run_tool(["condor_rm", cluster], environment)
         raise
+    return code or 0 if _show(files, streams, removed=code is None) else _NOTHING_THERE
+
+
+def _show(files: Files, streams: Streams, *, removed: bool) -> bool:
+    """Show what the job wrote; False if a file is gone, or nothing ever came of a removed job."""
     for path, stream, word in (
         (files.out, streams.stdout, "output"),
         (files.error, streams.stderr, "error"),
     ):
-        if not path.exists():
+        if not path.exists() or (removed and not path.stat().st_size):
             streams.stderr.write(f"Failed to open job {word} file.\n")
-            return _NOTHING_THERE
+            return False
         stream.write(path.read_text(encoding="utf-8", errors=AS_IS))
-    return code
+    return True
+
+
+@contextlib.contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Have the signals that end a program wait, here and for the programs that are started."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """Have the signals that end a program raise _Ended here, once: what then follows is short."""
+    ended = False
 
-    def end(number: int, _frame: FrameType | None) -> NoReturn:
-        for other in _ENDING:
-            signal.signal(other, signal.SIG_IGN)
+    def end(number: int, _frame: FrameType | None) -> None:
+        nonlocal ended
+        if ended:
+            return
+        ended = True
         raise _Ended(signal.Signals(number).name)
 
     before = {number: signal.signal(number, end) for number in _ENDING}
@@ -234,8 +291,8 @@ def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.Com
     )
 
 
-def wait_for_end(log: Path, streams: Streams) -> int:
-    """Wait until the job's log tells of its end; return the exit code.
+def wait_for_end(log: Path, streams: Streams) -> int | None:
+    """Wait until the job's log tells of its end; return the exit code, None of one removed.
 
     As in the reference, one that a signal killed has 0, and a job that is held is waited for.
     Compat: here it is said that it is held (test_condor_run_waits_for_a_job_that_is_held).
@@ -256,7 +313,7 @@ def wait_for_end(log: Path, streams: Streams) -> int:
                 return 0
             if isinstance(event, JobAbortedEvent):
                 streams.stderr.write("The job was aborted")
-                return 0
+                return None
             if isinstance(event, JobHeldEvent):
                 held += 1
                 if held > told:
