@@ -100,7 +100,10 @@ class Files:
     def _write(self, path: Path, text: str, mode: int | None = None) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(
-            os.open(path, flags, 0o666 if mode is None else 0o600), "w", encoding="utf-8", errors=AS_IS
+            os.open(path, flags, 0o666 if mode is None else 0o600),
+            "w",
+            encoding="utf-8",
+            errors=AS_IS,
         ) as file:
             self._made.append(path)
             file.write(text)
