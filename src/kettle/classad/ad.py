@@ -21,7 +21,6 @@ from kettle.classad.parser import (
     plain_integer,
     plain_string,
 )
-from kettle.classad.plain_ads import BLANKS, find_plain_ad
 from kettle.classad.unparse import unparse
 from kettle.classad.values import (
     UNDEFINED,
@@ -513,6 +512,9 @@ def _ad_node(ad: ClassAd) -> AdNode:
 
 def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
     """Return the ad a text in new syntax is. Raises ClassAdSyntaxError, which knows the column."""
+    # Loaded here: most tools read no ad in new syntax.
+    from kettle.classad.plain_ads import BLANKS, find_plain_ad
+
     plain = None if strict else find_plain_ad(text)
     if plain is not None and not text[plain[1] :].strip(BLANKS):
         return ClassAd.view_of(plain[0], None)
@@ -524,6 +526,8 @@ def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
 
 def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
     """Return the ad in new syntax that starts at `position`, and where it ends."""
+    from kettle.classad.plain_ads import find_plain_ad
+
     plain = find_plain_ad(text, position)
     if plain is not None:
         return ClassAd.view_of(plain[0], None), plain[1]

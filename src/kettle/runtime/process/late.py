@@ -18,6 +18,7 @@ from typing import Any, cast
 
 # Who imports in a function, and what: as the code has it (tests/tidy/test_late_modules.py).
 LATE = (
+    ("kettle.classad.ad", "kettle.classad.plain_ads"),
     ("kettle.classad", "kettle.classad.compile"),
     ("kettle.classad.forms", "kettle.classad.forms_json"),
     ("kettle.classad.forms", "kettle.classad.forms_xml"),
