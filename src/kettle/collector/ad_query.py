@@ -34,8 +34,6 @@ MAX_QUERY = 256 * 1024
 _LONG_EXPRESSION = 2000
 # Ads of which some attributes are shown with the work that one whole ad takes.
 _SOME_OF_ONE = 20
-# Ads that are looked at before others may have their turn.
-_LOOKED_AT = 50
 
 
 class Secrets(IntEnum):
@@ -183,16 +181,15 @@ def extent(store: AdStore, queries: Iterable[TableQuery]) -> int:
 
 
 def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer | None]:
-    """Yield the ads that answer, table after table; None now and then while none is found."""
+    """Yield the ads that answer, table after table; None for each that does not."""
     for query in queries:
         left = query.limit if query.limit is not None else -1
         # A list, so that an update that arrives while the answer is being sent cannot spoil it.
-        for number, entry in enumerate(list(store.table(query.kind).values()), 1):
+        for entry in list(store.table(query.kind).values()):
             if left == 0:
                 break
-            if number % _LOOKED_AT == 0:
-                yield None
             if not _wanted(entry, query):
+                yield None
                 continue
             left -= 1
             meant = entry.private if query.private_only else entry.ad

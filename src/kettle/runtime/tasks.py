@@ -14,14 +14,17 @@ from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable,
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from kettle.errors import StorageError
-
 _T = TypeVar("_T")
 
 # How long after a round that failed the next one begins: it may have failed before its pause.
 FAILED_PAUSE_SECONDS = 5.0
 # Limit: trouble that comes again and again is told this often.
 TOLD_AGAIN_SECONDS = 600.0
+# Limit: how long one piece of work goes on before others have their turn; one step of it may take
+# longer (an expression of a user's takes up to 0.3 s).
+TURN_SECONDS = 0.05
+# Limit: short steps that are taken in one turn.
+MOST_IN_A_TURN = 500
 # Limit: places of trouble that are remembered.
 _MOST_PLACES = 1000
 
@@ -104,18 +107,43 @@ def do_with_each(do: Callable[[list[_T]], object], things: Iterable[_T], what: s
 
 
 async def in_turns(steps: Iterator[None], at_a_time: int = 1) -> Any:
-    """Do long work, with the others' turns in between; return what it returns."""
+    """Do long work, with the others' turns in between; return what it returns.
+
+    A turn is so many steps, and no longer than TURN_SECONDS: what a step costs may be a stranger's
+    to say. The loop's clock counts, which stands still where a run has to be as the one before.
+    """
+    clock = asyncio.get_running_loop()
     while True:
+        ends = clock.time() + TURN_SECONDS
         for _ in range(at_a_time):
             try:
                 next(steps)
             except StopIteration as end:
                 return end.value
+            if clock.time() >= ends:
+                break
         await asyncio.sleep(0)
 
 
+async def choose_in_turns(things: Iterable[_T], wanted: Callable[[_T], bool]) -> list[_T]:
+    """Return those of the things that are wanted, with the others' turns in between.
+
+    For questions whose answers a stranger may make expensive.
+    """
+    chosen: list[_T] = []
+
+    def steps() -> Iterator[None]:
+        for each in things:
+            if wanted(each):
+                chosen.append(each)
+            yield
+
+    await in_turns(steps(), MOST_IN_A_TURN)
+    return chosen
+
+
 def _report_again(what: str, error: Exception) -> None:
-    if isinstance(error, StorageError) and error.ends_daemon:
+    if _ends_daemon(error):
         return
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = (what, type(error).__name__, frame.filename, str(frame.lineno))
@@ -130,6 +158,11 @@ def _report_again(what: str, error: Exception) -> None:
     lines = "".join(traceback.format_exception(error)).rstrip()
     again = f" ({times} more times since it was told)" if times else ""
     report(f"{what} failed{again}: {lines}")
+
+
+def _ends_daemon(error: BaseException) -> bool:
+    """Tell whether the daemon ends for an error, and its log has it: a StorageError, or its kin."""
+    return bool(getattr(error, "ends_daemon", False))
 
 
 def running() -> frozenset[asyncio.Task[Any]]:
@@ -160,6 +193,6 @@ def _on_done(task: asyncio.Task[Any]) -> None:
     if task.cancelled():
         return
     error = task.exception()
-    if error is not None and not (isinstance(error, StorageError) and error.ends_daemon):
+    if error is not None and not _ends_daemon(error):
         lines = "".join(traceback.format_exception(error)).rstrip()
         report(f"Task {task.get_name()} failed: {lines}")

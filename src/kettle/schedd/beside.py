@@ -104,8 +104,8 @@ def may_be_of(jobs: Iterable[Process], own: int, uid: int, birth: int) -> bool:
 
 def startable(
     queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None], now: int
-) -> Iterator[Job]:
-    """Yield the jobs that may start now, those of higher priority first.
+) -> Iterator[Job | None]:
+    """Yield the jobs that may start now, those of higher priority first; None for each other.
 
     `schedd` is what START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at, and what a job's own
     requirements have for a machine (`schedd_as_machine`); it is the caller's to count a started job
@@ -120,12 +120,17 @@ def startable(
     ]
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:
-        expression = allowed.get(job.universe)
-        if expression is not None and not schedd.satisfies(expression, job.ad):
+        if job.id not in queue.jobs or not job.waits:
+            # Others had their turn since.
             continue
-        wanted = job.ad.lookup("Requirements")
-        if wanted is None or job.ad.satisfies(wanted, schedd):
-            yield job
+        yield job if _may_start(job, schedd, allowed.get(job.universe)) else None
+
+
+def _may_start(job: Job, schedd: ClassAd, expression: Expr | None) -> bool:
+    if expression is not None and not schedd.satisfies(expression, job.ad):
+        return False
+    wanted = job.ad.lookup("Requirements")
+    return wanted is None or job.ad.satisfies(wanted, schedd)
 
 
 # What the schedd says of its host where jobs beside it look for a machine, and whose word that is.

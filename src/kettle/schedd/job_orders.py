@@ -41,12 +41,24 @@ class JobOrders:
         self._now = now
 
     def on_action(self, plan: Plan) -> None:
-        """Carry out what an action that was just committed means for running and idle jobs."""
+        """Carry out what an action that was just committed means for running and idle jobs.
+
+        One job with which that fails keeps no other back; its error comes out behind them all.
+        """
+        failure: Exception | None = None
         for done in plan.done:
-            if done.job.id in self._queue.jobs:
+            if done.job.id not in self._queue.jobs:
+                continue
+            try:
                 self._on_done(done, plan)
+            except Exception as error:  # noqa: BLE001 - it is raised
+                if failure is not None:
+                    failure.add_note(f"and then, of {done.job.id}: {error!r}")
+                failure = failure or error
         if plan.request.action is JobAction.RELEASE:
             self._outside.want_matches()
+        if failure is not None:
+            raise failure
 
     def _on_done(self, done: Done, plan: Plan) -> None:
         job, action = done.job, done.action

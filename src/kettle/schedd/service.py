@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.config import Config
@@ -328,11 +328,16 @@ class ScheddService:
             await self._look_at(WAITING, self.scheduler.policy.apply)
 
     async def _look_at(self, statuses: Iterable[int], do: Callable[[list[Job]], None]) -> None:
-        """Do something with all jobs in some statuses, slice by slice."""
+        """Do something with all jobs in some statuses, in turns with others."""
         jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
-        for start in range(0, len(jobs), _POLICY_SLICE):
-            tasks.do_with_each(do, jobs[start : start + _POLICY_SLICE], "The policy of a job")
-            await asyncio.sleep(0)
+
+        def steps() -> Iterator[None]:
+            for job in jobs:
+                with tasks.reported("The policy of a job"):
+                    do([job])
+                yield
+
+        await tasks.in_turns(steps(), _POLICY_SLICE)
 
     async def _renew_crontabs(self) -> None:
         await asyncio.sleep(_CRON_SECONDS)

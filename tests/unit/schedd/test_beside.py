@@ -70,7 +70,11 @@ def test_waiting_jobs_start_by_priority_and_then_as_they_were_submitted() -> Non
     schedd = Schedd()
     jobs = schedd.submit(3, JobUniverse="7")
     schedd.queue.update(jobs[2].id, {"JobPrio": "5"})
-    assert list(startable(schedd.queue, ClassAd(), {}, 1000)) == [jobs[2], jobs[0], jobs[1]]
+    assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1000))) == [
+        jobs[2],
+        jobs[0],
+        jobs[1],
+    ]
 
 
 @pytest.mark.parametrize("universe", ["7", "12"])
@@ -98,7 +102,9 @@ def test_a_job_beside_the_schedd_has_the_schedd_for_a_machine(
     (job,) = schedd.submit(JobUniverse=universe, Requirements=requirements, RequestDisk="1024")
     machine = schedd_as_machine(HOST, 5000)
     machine.update(counts(schedd.queue))
-    assert list(startable(schedd.queue, machine, {}, 1000)) == ([job] if starts else [])
+    assert list(filter(None, startable(schedd.queue, machine, {}, 1000))) == (
+        [job] if starts else []
+    )
 
 
 def test_a_start_beside_the_schedd_says_when_the_one_before_was() -> None:
@@ -139,8 +145,10 @@ def test_a_scheduler_job_that_failed_cools_down(
         {"NumJobCoolDowns": before + 1, "JobCoolDownExpiration": 1300} if cools else {}
     )
     schedd.queue.update(job.id, {name: str(value) for name, value in found.items()})
-    assert list(startable(schedd.queue, ClassAd(), {}, 1300)) == ([] if cools else [job])
-    assert list(startable(schedd.queue, ClassAd(), {}, 1301)) == [job]
+    assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1300))) == (
+        [] if cools else [job]
+    )
+    assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1301))) == [job]
 
 
 def test_what_left_its_family_is_of_no_younger_job() -> None:

@@ -15,7 +15,7 @@ from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
+from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, TakenError
 from kettle.schedd.recovery import Recovery
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
@@ -190,7 +190,7 @@ def test_an_end_that_the_queue_took_is_told_once_where_who_follows_it_fails(
     (job,) = world.submit()
     claim = world.run(job)
     odd.fails = True
-    with pytest.raises(ValueError, match="an odd job"):
+    with pytest.raises(TakenError, match="an odd job"):
         world.exit(job, int(reason), BytesSent=100, HoldReasonCode=12)
     for _, again in world.hands.again:
         again()
@@ -207,7 +207,7 @@ def test_a_run_that_the_queue_took_begins_where_who_follows_it_fails() -> None:
     (job,) = world.submit()
     claim = world.match(job)
     odd.fails = True
-    with pytest.raises(ValueError, match="an odd job"):
+    with pytest.raises(TakenError, match="an odd job"):
         world.grant(claim)
     assert status_of(job) is JobStatus.RUNNING
     assert world.hands.take()[-1] == ("start", claim.id, "1.0")
@@ -250,9 +250,33 @@ def test_what_policy_wants_is_told_once_where_who_follows_the_commit_fails(
     (job,) = world.submit()
     world.queue.update(job.id, {policy: "true", **held})
     odd.fails = True
-    with pytest.raises(ValueError, match="an odd job"):
+    with pytest.raises(TakenError, match="an odd job"):
         world.scheduler.policy.apply([job])
     assert [done[0] for done in world.hands.take() if done[0] in {"009", "012", "013"}] == [told]
+
+
+def test_a_job_that_fails_keeps_no_other_from_what_an_action_wants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The jobs behind it in its slice were held in the queue, and ran on."""
+    world = World()
+    jobs = world.submit(3)
+    orders = world.scheduler.orders
+    whole = orders._held
+
+    def fail(job: Job, reason: str, code: int, subcode: int) -> None:
+        if job is not jobs[2]:
+            raise ValueError("an odd job")
+        whole(job, reason, code, subcode)
+
+    monkeypatch.setattr(orders, "_held", fail)
+    request = actions.parse(ClassAd({"JobAction": 1, "ActionIds": "1"}))
+    _, plan = plan_action(world.queue, request, ALICE, world.now)
+    world.queue.commit(plan.transaction)
+    with pytest.raises(ValueError, match="an odd job") as caught:
+        orders.on_action(plan)
+    assert "of 1.1" in caught.value.__notes__[0]
+    assert [done[:2] for done in world.hands.take()] == [("012", "1.2")]
 
 
 def test_an_observer_that_fails_keeps_no_other_from_being_told() -> None:
@@ -262,7 +286,7 @@ def test_an_observer_that_fails_keeps_no_other_from_being_told() -> None:
     world.queue.observe(seen.append)
     (job,) = world.submit()
     odd.fails = True
-    with pytest.raises(ValueError, match="an odd job"):
+    with pytest.raises(TakenError, match="an odd job"):
         world.queue.update(job.id, {"JobPrio": "7"})
     assert job.id in seen[-1].changed
 

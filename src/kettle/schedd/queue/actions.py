@@ -106,27 +106,27 @@ class Survey:
         return _answer(self, self._request, self._results, self._actor, len(self._queue.jobs))
 
     def look(self) -> Iterator[None]:
-        """Look at every job that is meant; yields after each SLICE of them."""
+        """Look at every job that is meant; yields after each of them."""
         request = self._request
         if request.constraint is None:
             yield from self._look_at_named(request.ids or ())
             return
         constraint = _constraint(request.constraint)
         for made in list(self._queue.clusters.values()):
-            if is_factory(made) and made.ad.satisfies(constraint):
-                self._look_at_cluster(made, only_success=True)
+            if is_factory(made):
+                if made.ad.satisfies(constraint):
+                    self._look_at_cluster(made, only_success=True)
+                yield
         everything = _TRUE.fullmatch(request.constraint) is not None
         # Jobs come and go between the slices; who is there now is looked at unless it has left.
         there = self._queue.jobs
-        for number, job in enumerate(list(candidates(self._queue, constraint)), 1):
+        for job in list(candidates(self._queue, constraint)):
             meant = job.id in there and (everything or job.ad.satisfies(constraint))
             if meant and _fits(request.action, job):
                 self._look_at(job)
-            if number % SLICE == 0:
-                yield
+            yield
 
     def _look_at_named(self, ids: Iterable[tuple[int, int | None]]) -> Iterator[None]:
-        looked = 0
         for name, jobs, cluster in _named(self._queue, ids):
             if cluster is not None:
                 self._look_at_cluster(cluster)
@@ -134,10 +134,8 @@ class Survey:
                 self._results.append((name, ActionResult.NOT_FOUND))
             for job in jobs:
                 self._look_at(job)
-            looked += len(jobs) + 1
-            if looked >= SLICE:
-                looked = 0
                 yield
+            yield
 
     def _look_at(self, job: Job) -> None:
         result = _judge(self._request, job, self._actor)
@@ -153,7 +151,7 @@ class Survey:
             self._results.append((f"cluster_{cluster.id}", result))
 
 
-# Jobs that are looked at, or changed in one commit, before others have their turn.
+# Jobs that are changed in one commit, before others have their turn.
 SLICE = 500
 _TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
 

@@ -31,7 +31,7 @@ from kettle.schedd.queue.job_ids import (
     spool_folder,
 )
 from kettle.schedd.queue.job_queue import EXTERNAL, Cluster, Job, JobQueue
-from kettle.schedd.queue.selection import read_constraint, select_jobs
+from kettle.schedd.queue.selection import look, read_constraint
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.queue.transaction import Transaction
 
@@ -72,10 +72,10 @@ def choose(
     somebody else, NotFoundError for no jobs, RemoteProtocolError for a request that names none.
     """
     numbers: dict[int, None] = {}
-    for at, job in enumerate(_meant(queue, request), 1):
-        numbers[job.id.cluster] = None
-        if at % _JOBS_A_STEP == 0:
-            yield
+    for job in _meant(queue, request):
+        if job is not None:
+            numbers[job.id.cluster] = None
+        yield
     chosen = Chosen([queue.clusters[number] for number in numbers if number in queue.clusters])
     for slice_ in _slices(chosen):
         for job in slice_:
@@ -98,14 +98,14 @@ def _slices(chosen: Chosen) -> Iterator[list[Job]]:
         yield slice_
 
 
-def _meant(queue: JobQueue, request: ClassAd) -> Iterator[Job]:
+def _meant(queue: JobQueue, request: ClassAd) -> Iterator[Job | None]:
     ids, constraint = request.string("ActionIds"), request.text("ActionConstraint")
     if constraint is not None:
         try:
             meant = read_constraint(constraint)
         except RefusedError as refusal:
             raise RemoteProtocolError(refusal.message) from refusal
-        yield from select_jobs(queue, meant)
+        yield from look(queue, meant)
     elif ids is not None:
         for number, proc in parse_ids(ids):
             cluster = queue.clusters.get(number)

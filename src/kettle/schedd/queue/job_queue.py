@@ -10,6 +10,7 @@ Limit: memory is meant for 100,000 jobs in 300 MB, so a job has few objects of i
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import intern
@@ -77,6 +78,18 @@ class Journal(Protocol):
 
         StorageError if it cannot; only what is `refusable` may then be answered with a refusal.
         """
+
+
+class TakenError(Exception):
+    """What failed behind a commit: the queue has it all the same, and so has the next start.
+
+    No StorageError, though one may be its cause: nobody is refused for it. `ends_daemon` as there.
+    """
+
+    def __init__(self, failure: Exception) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.ends_daemon = getattr(failure, "ends_daemon", False)
 
 
 @dataclass(slots=True, eq=False)
@@ -259,8 +272,8 @@ class JobQueue:
         of ads that have gone since they were asked for are neither written nor applied. It
         is a RefusedError to make one that is there.
 
-        An observer that fails keeps no other from being told; its error comes out behind the
-        commit, which is `taken` then.
+        An observer that fails keeps no other from being told; behind the commit that comes out as a
+        TakenError, and as nothing else.
         """
         changes = Changes()
         transaction.forget_lost()
@@ -279,12 +292,30 @@ class JobQueue:
         records = queue_log.encode_changes(transaction.changes, alike)
         self._journal.append(records, refusable=refusable)
         transaction.taken = True
-        self._apply_all(transaction.changes, changes)
-        for jobs, attributes in alike:
-            self._apply_alike(jobs, attributes, changes)
-        self._refresh(changes)
-        self._tell(changes)
+        try:
+            self._apply_all(transaction.changes, changes)
+            for jobs, attributes in alike:
+                self._apply_alike(jobs, attributes, changes)
+            self._refresh(changes)
+            self._tell(changes)
+        except TakenError:
+            raise
+        except Exception as error:
+            raise TakenError(error) from error
         return changes
+
+    def commit_asked(self, transaction: Transaction, tell: Callable[[str], object]) -> None:
+        """Commit what a client asks for; what fails behind that is told, and no client's business.
+
+        StorageError if the disk has no room for it, and nothing has happened.
+        """
+        try:
+            self.commit(transaction, refusable=True)
+        except TakenError as later:
+            if later.ends_daemon:
+                raise
+            lines = "".join(traceback.format_exception(later.failure)).rstrip()
+            tell(f"What follows a commit failed, which is in the queue: {lines}")
 
     def _tell(self, changes: Changes) -> None:
         failure: Exception | None = None
@@ -296,7 +327,7 @@ class JobQueue:
                     failure.add_note(f"and then: {error!r}")
                 failure = failure or error
         if failure is not None:
-            raise failure
+            raise TakenError(failure) from failure
 
     def update(self, job: JobId, attributes: Mapping[str, str | None]) -> Changes:
         """Commit changes of one job: each attribute to its text, or removed where that is None."""

@@ -10,16 +10,24 @@ Source: the manual, knobs of these names; observed of a real schedd (messages, a
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator
+import itertools
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, Expr
-from kettle.classad.nodes import Literal
-from kettle.classad.references import find_references
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Call,
+    Literal,
+    Selection,
+    children,
+)
 from kettle.classad.text import quote_line
 from kettle.errors import ConfigError, RefusedError, TransformError
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, key_of, parse_key
+from kettle.schedd.queue.within import within
 from kettle.submit.job import split_list
 from kettle.transforms.configured import macros_of, read_rules
 from kettle.transforms.scopes import with_scope
@@ -35,8 +43,12 @@ if TYPE_CHECKING:
 NOT_APPLIED = "Failed to apply a required job transform.\n"
 # Limit: warnings of one submission that are sent on.
 MOST_WARNINGS = 100
-# Jobs that are looked at before others have their turn.
-_AT_A_TIME = 100
+# Limit: the time that the rules may take for one submission, and more of it for each job. A rule
+# takes some 0.1 ms; what a submitter writes may take 0.3 s at every look.
+MOST_SECONDS = 5.0
+SECONDS_A_JOB = 0.01
+# Names of jobs' attributes that are looked at in one step.
+_NAMES_A_STEP = 10_000
 # Which attributes of a cluster were edited after its submission: these hold for jobs that are made
 # later, too, whatever the digest says.
 EDITED = "EditedClusterAttrs"
@@ -193,16 +205,19 @@ class Applying:
             if len(self.warnings) < MOST_WARNINGS:
                 self.warnings.append(f"QMGMT:0:{said}")
 
-    def concerns_none(self, clusters: Iterable[ClassAd], own_names: Iterable[str]) -> bool:
-        """Tell whether no rule applies to any job of these clusters.
+    def look_for_none(
+        self, clusters: Collection[ClassAd], own_names: Iterable[str]
+    ) -> Generator[None, None, bool]:
+        """Return, by steps, whether no rule applies to any job of these clusters.
 
-        `own_names` are those of all that the jobs have beside their clusters. Where no rule's
-        REQUIREMENTS ask for one of them a cluster answers for all its jobs: most submissions are
-        none of a rule's business, and a look at each job would cost more than the rest.
+        `own_names` are those of all that the jobs have beside their clusters, in lower case. Where
+        no rule's REQUIREMENTS ask for one of them a cluster answers for all its jobs: most
+        submissions are none of a rule's business, and a look at each job would cost more than the
+        rest.
         """
         wanted: set[str] = set()
-        for rule, names in zip(self.rules.transforms, self._names, strict=True):
-            if names is None or any(map(rule.applies_to, clusters)):
+        for names in self._names:
+            if names is None:
                 return False
             wanted |= names
         for cluster in clusters:
@@ -210,7 +225,19 @@ class Applying:
             found = filter(None, map(cluster.lookup, wanted))
             if not all(isinstance(each, Literal) for each in found):
                 return False
-        return not self.rules.requirements and not any(name.lower() in wanted for name in own_names)
+        if self.rules.requirements:
+            return False
+        names_left = iter(own_names)
+        while some := set(itertools.islice(names_left, _NAMES_A_STEP)):
+            if not wanted.isdisjoint(some):
+                return False
+            yield
+        for rule in self.rules.transforms:
+            for cluster in clusters:
+                if rule.applies_to(cluster):
+                    return False
+                yield
+        return True
 
 
 SetNew = Callable[[int, int, str, str], None]
@@ -218,25 +245,46 @@ SetNew = Callable[[int, int, str, str], None]
 
 def apply_to_submission(
     transaction: Transaction,
-    clusters: Iterable[tuple[int, int]],
+    clusters: Collection[tuple[int, int]],
+    applying: Applying,
+    set_new: SetNew,
+    monotonic: Callable[[], float],
+) -> Iterator[None]:
+    """Change and check what a transaction submits, by steps; RefusedError.
+
+    `clusters` are the number and the count of jobs of each new cluster; `set_new` stores what a
+    rule says as if the submitter had said it, and refuses it alike. What rules ask may be computed
+    from what the submitter wrote, so that all steps together have their time.
+    """
+    jobs = sum(max(1, count) for _, count in clusters)
+    seconds = MOST_SECONDS + SECONDS_A_JOB * jobs
+    refusal = RefusedError(
+        f"{NOT_APPLIED}What the access point's rules look at takes longer than {seconds:.0f} "
+        "seconds to evaluate for these jobs.",
+        code=errno.EINVAL,
+    )
+    steps = _apply_to_each(transaction, clusters, applying, set_new)
+    return within(steps, seconds, monotonic, refusal)
+
+
+def _apply_to_each(
+    transaction: Transaction,
+    clusters: Collection[tuple[int, int]],
     applying: Applying,
     set_new: SetNew,
 ) -> Iterator[None]:
-    """Change and check what a transaction submits, a few jobs at a time; RefusedError.
-
-    `clusters` are the number and the count of jobs of each new cluster; `set_new` stores what a
-    rule says as if the submitter had said it, and refuses it alike.
-    """
     shared = {}
-    for cluster, count in clusters:
+    for cluster, _ in clusters:
         ad = _shared_ad(transaction, cluster)
         shared[cluster] = ad
-        if not count and "JobMaterializeDigestFile" in ad:
+        if "JobMaterializeDigestFile" in ad:
             _apply_to_factory(transaction, cluster, ad, applying, set_new)
-    own_names = (name for _, key, name, _ in transaction.changes if not key.endswith(".-1"))
-    if applying.concerns_none(list(shared.values()), own_names):
+        yield
+    said = (name.lower() for _, key, name, _ in transaction.changes if not key.endswith(".-1"))
+    own_names = itertools.chain(_OF_EVERY_JOB, said)
+    if (yield from applying.look_for_none(list(shared.values()), own_names)):
         return
-    for number, (key, own) in enumerate(transaction.new_jobs()):
+    for key, own in transaction.new_jobs():
         cluster, proc = parse_key(key) or (0, -1)
         if cluster not in shared:
             continue
@@ -245,8 +293,7 @@ def apply_to_submission(
             ad.insert_text(name, text)
         _store(applying.change(ad, cluster, proc), cluster, proc, applying, set_new)
         applying.check(ad)
-        if number % _AT_A_TIME == 0:
-            yield
+        yield
 
 
 def _shared_ad(transaction: Transaction, cluster: int) -> ClassAd:
@@ -305,5 +352,37 @@ def _names_of(rule: Rule) -> frozenset[str] | None:
     """Return the names that a rule's REQUIREMENTS ask for, None where that is not to be known."""
     if not isinstance(rule, Transform) or rule.requirements is None:
         return None
-    internal, external = find_references(rule.requirements, ClassAd())
-    return frozenset(name.lower().rpartition(".")[2] for name in internal | external)
+    names: set[str] = set()
+    pending = [rule.requirements]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, AdNode) or (isinstance(node, Call) and node.name.lower() in _DYNAMIC):
+            return None
+        if isinstance(node, Selection) and _is_whole_ad(node.base):
+            names.add(node.key)
+        elif isinstance(node, AttributeReference):
+            if node.key in _WHOLE_ADS:
+                # It may ask for any of the attributes.
+                return None
+            names.add(node.key)
+        else:
+            if isinstance(node, Selection):
+                names.add(node.key)
+            pending += children(node)
+    return frozenset(names)
+
+
+def _is_whole_ad(expr: Expr) -> bool:
+    return isinstance(expr, AttributeReference) and expr.key in _WHOLE_ADS
+
+
+# What a name means that is no attribute's.
+_WHOLE_ADS = frozenset(
+    ("my", "self", "target", "other", "left", "right", "parent", "toplevel", "root")
+)
+# Functions that look at what no name in the expression says, or answer otherwise each time.
+_DYNAMIC = frozenset(
+    ("eval", "evalineachcontext", "countmatches", "random", "unparse", "unresolved", "debug")
+)
+# What the schedd says of every job, whether its submitter does or not, in lower case.
+_OF_EVERY_JOB = ("procid", "jobstatus", "globaljobid")

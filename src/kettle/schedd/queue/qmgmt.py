@@ -32,9 +32,6 @@ from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.qmgmt import SetAttributeFlags
 from kettle.wire.messages.rpc import Call
 
-# Jobs that one request looks at before others have their turn.
-_LOOKED_AT = 100
-
 _NO_ACK = int(SetAttributeFlags.NO_ACK)
 _NO_FLAGS = SetAttributeFlags(0)
 _SET_ATTRIBUTE2 = 10027
@@ -88,10 +85,12 @@ class Connection:
         slot_of: SlotOf = lambda job: None,  # noqa: ARG005
         own_ad: Callable[[], ClassAd] = ClassAd,
         tell: Callable[[str], object] = _silent,
+        monotonic: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """`edited` is told what a client changed in jobs that are already queued.
 
-        `own_ad` is the schedd's own, for conditions that speak of it; `tell` is its log.
+        `own_ad` is the schedd's own, for conditions that speak of it; `tell` is its log, and
+        `monotonic` counts the seconds of what takes long.
         """
         self._queue = queue
         self._edited = edited
@@ -103,6 +102,7 @@ class Connection:
         self._spool = spool
         self._own_ad = own_ad
         self._tell = tell
+        self._monotonic = monotonic
         self._transaction = queue.transaction()
         # New clusters of the transaction: number → the next proc.
         self._new_clusters: dict[int, int] = {}
@@ -361,9 +361,9 @@ class Connection:
     def _set_each(self, constraint: Expr | None, name: str, text: str, flags: int) -> Steps:
         jobs = clusters = 0
         refusal: RefusedError | None = None
-        for number, (cluster, proc, ad) in enumerate(self._meant(constraint, flags), 1):
-            if number % _LOOKED_AT == 0:
-                yield
+        for cluster, proc, ad in self._meant(constraint, flags):
+            # What the one before cost is a stranger's to say.
+            yield
             if constraint is not None and not ad.satisfies(constraint):
                 continue
             if flags & SetAttributeFlags.ONLY_MY_JOBS and ad.string("User") != self._effective.user:
@@ -472,7 +472,11 @@ class Connection:
         applying = job_rules.Applying(self._settings.rules, self._own_ad, self._tell)
         try:
             yield from job_rules.apply_to_submission(
-                self._transaction, list(self._new_clusters.items()), applying, self._set_by_rule
+                self._transaction,
+                list(self._new_clusters.items()),
+                applying,
+                self._set_by_rule,
+                self._monotonic,
             )
         except RefusedError as refusal:
             return self._refuse_to_commit(call, refusal.code or errno.EINVAL, refusal.message)
@@ -488,7 +492,7 @@ class Connection:
         for user in {self._user_of(transaction, cluster) for cluster in clusters}:
             user_records.plan_record(transaction, self._queue, user)
         try:
-            self._queue.commit(transaction, refusable=True)
+            self._queue.commit_asked(transaction, self._tell)
         except Exception as error:
             if isinstance(error, StorageError) and not transaction.taken:
                 return self._refuse_to_commit(call, errno.ENOSPC, str(error))

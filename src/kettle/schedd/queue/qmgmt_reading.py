@@ -18,8 +18,8 @@ from kettle.policy.match_expansion import expand_match
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue, take_away
-from kettle.schedd.queue.qmgmt_answers import Answer, code
-from kettle.schedd.queue.selection import candidates, parse_constraint, select_jobs
+from kettle.schedd.queue.qmgmt_answers import Answer, Steps, code
+from kettle.schedd.queue.selection import candidates, look, parse_constraint
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.codec import Writer, is_private_attribute, split_names
 from kettle.wire.messages import qmgmt as calls
@@ -40,18 +40,14 @@ class _AllJobs:
 
     def parts(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
         constraint = self.constraint
-        for number, job in enumerate(self.jobs, 1):
+        for job in self.jobs:
             if constraint is None or job.ad.satisfies(constraint):
                 writer = Writer(encrypted).integer(0)
                 writer.ad(job.ad, server_time=self.now, projection=self.projection)
                 yield writer.getvalue(), False
-            elif number % _LOOKED_AT == 0:
+            else:
                 yield b"", False
         yield Writer(encrypted).integer(-1).integer(0).getvalue(), True
-
-
-# Jobs that are looked at before others may have their turn.
-_LOOKED_AT = 50
 
 
 _READING_ONE = (
@@ -155,7 +151,8 @@ class Reading:
 
     def on_get_job_by_constraint(self, call: calls.GetJobByConstraint) -> Answer:
         """Serve GetJobByConstraint: the first that matches."""
-        return self._first(call, select_jobs(self._queue, parse_constraint(call.constraint)))
+        found = look(self._queue, parse_constraint(call.constraint))
+        return Answer(steps=self._first_of(call, found))
 
     def on_get_next_job(self, call: calls.GetNextJob) -> Answer:
         """Serve GetNextJob."""
@@ -165,8 +162,27 @@ class Reading:
 
     def on_get_next_by_constraint(self, call: calls.GetNextJobByConstraint) -> Answer:
         """Serve GetNextJobByConstraint."""
-        if call.start:
-            self._scan = iter(list(select_jobs(self._queue, parse_constraint(call.constraint))))
+        if not call.start:
+            return self._first(call, self._scan)
+        found = look(self._queue, parse_constraint(call.constraint))
+        return Answer(steps=self._begin_scan(call, found))
+
+    def _first_of(self, call: Call, found: Iterator[Job | None]) -> Steps:
+        """Answer the first that is found, by steps."""
+        for job in found:
+            if job is not None and job.id in self._queue.jobs:
+                return Answer(call.answer(0, result=job.ad))
+            yield
+        return code(-1, errno.ENOENT)
+
+    def _begin_scan(self, call: Call, found: Iterator[Job | None]) -> Steps:
+        """Begin a scan of all that are found now, by steps, and answer the first."""
+        jobs: list[Job] = []
+        for job in found:
+            if job is not None:
+                jobs.append(job)
+            yield
+        self._scan = iter(jobs)
         return self._first(call, self._scan)
 
     def _first(self, call: Call, jobs: Iterator[Job]) -> Answer:
@@ -185,10 +201,11 @@ class Reading:
 
     def on_get_next_dirty(self, call: calls.GetNextDirtyJobByConstraint) -> Answer:
         """Serve GetNextDirtyJobByConstraint: only jobs of which something changed."""
-        if call.start:
-            jobs = select_jobs(self._queue, parse_constraint(call.constraint))
-            self._scan = iter([job for job in jobs if job.id in self._queue.dirty])
-        return self._first(call, self._scan)
+        if not call.start:
+            return self._first(call, self._scan)
+        dirty, meant = self._queue.dirty, parse_constraint(call.constraint)
+        found = (job for job in look(self._queue, meant) if job is None or job.id in dirty)
+        return Answer(steps=self._begin_scan(call, found))
 
     def on_get_dirty_attributes(self, call: calls.GetDirtyAttributes) -> Answer:
         """Serve GetDirtyAttributes: what was set with the flag since it was last cleared."""

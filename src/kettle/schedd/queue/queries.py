@@ -28,8 +28,6 @@ BAD_PROJECTION = 2
 MAX_NAMES = 10_000
 # A constraint as long takes much longer than to send a job that it is about.
 _LONG_EXPRESSION = 2000
-# Jobs that are looked at before others may have their turn.
-_LOOKED_AT = 50
 
 _COUNTED = (
     ("Idle", JobStatus.IDLE),
@@ -142,19 +140,18 @@ def matching(queue: JobQueue, query: Query) -> Iterator[Job]:
 
 
 def look(queue: JobQueue, query: Query) -> Iterator[Job | None]:
-    """Yield the jobs a query means, up to its limit; None now and then while none is found."""
+    """Yield the jobs a query means, up to its limit, and None for each that it does not mean."""
     left = query.limit
     constraint = query.constraint
-    for number, job in enumerate(_of_whom(queue, query), 1):
+    for job in _of_whom(queue, query):
         if left == 0:
             return
-        if number % _LOOKED_AT == 0:
-            yield None
-        if query.me and not is_mine(job, query.me):
-            continue
-        if constraint is None or job.ad.satisfies(constraint):
+        mine = not query.me or is_mine(job, query.me)
+        if mine and (constraint is None or job.ad.satisfies(constraint)):
             left -= 1
             yield job
+        else:
+            yield None
 
 
 def extent(queue: JobQueue, query: Query) -> int:

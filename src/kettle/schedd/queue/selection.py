@@ -43,17 +43,23 @@ def read_constraint(text: str) -> Expr:
         raise RefusedError(f"the constraint does not parse: {error}", code=errno.EINVAL) from error
 
 
-def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:
-    """Yield the jobs for which a constraint is true; None is all of them.
+def look(queue: JobQueue, constraint: Expr | None) -> Iterator[Job | None]:
+    """Yield each job for which a constraint is true, and None for each other that is looked at.
 
-    The queue may change while this is iterated: what is yielded was there at the beginning.
+    Whoever iterates may stop anywhere in between: what one look costs is a stranger's to say. The
+    queue may change meanwhile: what is yielded was there at the beginning. No constraint is true of
+    all.
     """
     if constraint is None:
         yield from list(queue.jobs.values())
         return
     for job in list(candidates(queue, constraint)):
-        if job.ad.satisfies(constraint):
-            yield job
+        yield job if job.ad.satisfies(constraint) else None
+
+
+def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:
+    """Yield the jobs for which a constraint is true, as `look` does, for work in one piece."""
+    return (job for job in look(queue, constraint) if job is not None)
 
 
 def candidates(queue: JobQueue, constraint: Expr) -> Collection[Job]:

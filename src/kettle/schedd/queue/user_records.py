@@ -95,21 +95,23 @@ def show(queue: JobQueue, ad: ClassAd) -> ClassAd:
     return shown
 
 
-def select(queue: JobQueue, query: ClassAd) -> list[ClassAd]:
-    """Return the records that a query means, with counts."""
+def look(queue: JobQueue, query: ClassAd) -> Iterator[ClassAd | None]:
+    """Yield the records that a query means, with counts, and None for each that it does not."""
     constraint = query.lookup("Requirements")
-    limit = query.integer("LimitResults")
-    found: list[ClassAd] = []
+    limit = query.integer("LimitResults") or 0
     kinds = (query.string("TargetType") or RECORD_TYPE).lower().replace(",", " ").split()
     if RECORD_TYPE.lower() not in kinds:
-        return found
-    for _, ad in records(queue):
+        return
+    found = 0
+    for _, ad in list(records(queue)):
         shown = show(queue, ad)
-        if constraint is None or query.satisfies(constraint, shown):
-            found.append(shown)
-        if limit is not None and 0 < limit <= len(found):
-            break
-    return found
+        if constraint is not None and not query.satisfies(constraint, shown):
+            yield None
+            continue
+        yield shown
+        found += 1
+        if 0 < limit <= found:
+            return
 
 
 def plan_act(

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse, ShadowExit
@@ -84,6 +85,8 @@ class BesideJobs:
         self._local: dict[JobId, LocalRun] = {}
         self._empty = asyncio.Event()
         self._stopping = False
+        # Whether jobs are being looked at, and whether that is to begin anew.
+        self._looking = self._looks_again = False
         # Programs that are being started, and whose processes are not known yet.
         self._starting = 0
         self._patience = beside.LEAVE_SECONDS
@@ -114,17 +117,43 @@ class BesideJobs:
             asyncio.get_running_loop().call_soon(self._start_all)
 
     def _start_all(self) -> None:
-        schedd = self._schedd
-        if self._stopping or not beside.has_idle(schedd.queue):
+        if self._stopping or not beside.has_idle(self._schedd.queue):
             return
+        if self._looking:
+            # Whoever came since the look began has not been looked at.
+            self._looks_again = True
+            return
+        self._looking = True
+        self._go_on_starting(self._start_each())
+
+    def _go_on_starting(self, steps: Iterator[None]) -> None:
+        """Look at jobs until the turn is over, then let others have theirs."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + tasks.TURN_SECONDS
+        goes_on = False
+        try:
+            for _ in steps:
+                if loop.time() >= ends and not self._stopping:
+                    goes_on = True
+                    loop.call_soon(self._go_on_starting, steps)
+                    return
+        finally:
+            self._looking = goes_on
+        if self._looks_again:
+            self._looks_again = False
+            loop.call_soon(self._start_all)
+
+    def _start_each(self) -> Iterator[None]:
+        schedd = self._schedd
         config = schedd.runtime.config
         machine = beside.schedd_as_machine(config, self._read_free_kib())
         machine.update(beside.counts(schedd.queue))
         for job in beside.startable(schedd.queue, machine, self._allowed, schedd.now()):
             # One that was held and released waits for the end of its process.
-            if job.id not in self.runs:
+            if job is not None and job.id not in self.runs and not self._stopping:
                 self._begin(job)
                 machine.update(beside.counts(schedd.queue))
+            yield
 
     def _read_free_kib(self) -> int | None:
         free = read_free_kib(execute_folder(self._schedd))

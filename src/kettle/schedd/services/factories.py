@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
     from kettle.submit.build import JobPlan
 
-# Limit: how long jobs are made before others have their turn; one job may take longer.
-_TURN_SECONDS = 0.05
-
 # How long after a failure that may pass it is tried again: longer each time.
 _FIRST_SECONDS = 5
 _LONGEST_SECONDS = 300
@@ -54,7 +51,7 @@ class _Turn:
     def __init__(self, wanted: int, monotonic: Callable[[], float]) -> None:
         self._wanted = wanted
         self._monotonic = monotonic
-        self._end = monotonic() + _TURN_SECONDS
+        self._end = monotonic() + tasks.TURN_SECONDS
         # Whether the time was over before as many were made as are wanted.
         self.is_over = False
 

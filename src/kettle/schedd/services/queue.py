@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
+from kettle.runtime import tasks
 from kettle.runtime.storage.record_files import send_history
 from kettle.schedd.queue import actions, qmgmt_answers, queries
 from kettle.schedd.queue.actors import Actor
@@ -43,8 +45,8 @@ OPEN_SECONDS = 300.0
 
 # Limit: requests of one connection that are served before the others have their turn.
 _REQUESTS_AT_A_TIME = 256
-# Limit: how long they may take: each may bring a long text.
-_TURN_SECONDS = 0.05
+# Steps of one request that are done before others have their turn.
+_STEPS_AT_A_TIME = 100
 
 # An action on so many jobs is confirmed when those that it removed are out of the queue; one on
 # more, when it is on disk.
@@ -100,9 +102,10 @@ class QueueCommands:
             slot_of=self._slot_of,
             own_ad=self._ads.own_ad,
             tell=schedd.runtime.log,
+            monotonic=schedd.runtime.clock.monotonic,
         )
         monotonic = schedd.runtime.clock.monotonic
-        turn_ends = monotonic() + _TURN_SECONDS
+        turn_ends = monotonic() + tasks.TURN_SECONDS
         for number in itertools.count(1):
             stream.timeout = OPEN_SECONDS if connection.has_uncommitted else IDLE_SECONDS
             request = await stream.receive()
@@ -110,7 +113,7 @@ class QueueCommands:
                 # Requests that came in one piece are received without a wait: a client that sends
                 # a million attributes would otherwise be the only one that is served.
                 await asyncio.sleep(0)
-                turn_ends = monotonic() + _TURN_SECONDS
+                turn_ends = monotonic() + tasks.TURN_SECONDS
             try:
                 answer = await self._finish(connection.handle(request))
             except StorageError as error:
@@ -138,11 +141,7 @@ class QueueCommands:
     async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:
         """Let others have their turn while an answer is worked on."""
         while answer.steps is not None:
-            try:
-                next(answer.steps)
-            except StopIteration as end:
-                answer = end.value
-            await asyncio.sleep(0)
+            answer = await tasks.in_turns(answer.steps, _STEPS_AT_A_TIME)
         return answer
 
     def _slot_of(self, job: JobId) -> ClassAd | None:
@@ -207,7 +206,9 @@ class QueueCommands:
                 claims = self._schedd.scheduler.claims.by_id.values()
                 found = [claim.slot for claim in claims]
         constraint = query.lookup("Requirements")
-        shown = [ad for ad in found if constraint is None or query.satisfies(constraint, ad)]
+        shown = list(found)
+        if constraint is not None:
+            shown = await tasks.choose_in_turns(shown, partial(query.satisfies, constraint))
         await stream.send(QueryReply(shown))
 
     async def on_clear_dirty(self, stream: Stream) -> None:
@@ -229,8 +230,7 @@ class QueueCommands:
         try:
             request = actions.parse((await stream.receive()).ad(), schedd.settings.most_releases)
             survey = actions.Survey(schedd.queue, request, actor)
-            for _ in survey.look():
-                await asyncio.sleep(0)
+            await tasks.in_turns(survey.look(), tasks.MOST_IN_A_TURN)
         except RemoteProtocolError as error:
             schedd.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
             await stream.send(Words(0))
@@ -264,8 +264,10 @@ class QueueCommands:
         while plans:
             plan = plans.pop(0)
             for cluster, paused in plan.factories:
-                self._factories.on_paused(cluster, paused, plan.reason)
-            self._schedd.scheduler.orders.on_action(plan)
+                with tasks.reported("What follows an action on a cluster"):
+                    self._factories.on_paused(cluster, paused, plan.reason)
+            with tasks.reported("What follows an action on jobs"):
+                self._schedd.scheduler.orders.on_action(plan)
             await asyncio.sleep(0)
 
     async def _act(
@@ -282,9 +284,9 @@ class QueueCommands:
             plan = actions.plan(schedd.queue, request, actor, schedd.now(), jobs, clusters)
             clusters = []
             try:
-                schedd.queue.commit(plan.transaction, refusable=True)
+                schedd.queue.commit_asked(plan.transaction, schedd.runtime.log.problem)
             finally:
-                # Also where whoever follows the commit fails: it is carried out.
+                # Also where the schedd is about to end: it is carried out.
                 if plan.transaction.taken:
                     plans.append(plan)
             await asyncio.sleep(0)

@@ -23,7 +23,7 @@ from kettle.schedd.queue import spooling
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
-from kettle.schedd.queue.selection import parse_constraint, select_jobs
+from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.plan import Plan, plan_landing
 from kettle.transfer.receiving import download
@@ -194,14 +194,17 @@ class SpoolCommands:
         else:
             constraint = TransferData.read(first).constraint
         try:
-            jobs = list(select_jobs(schedd.queue, parse_constraint(constraint)))
+            meant = parse_constraint(constraint)
+            found = await tasks.choose_in_turns(look(schedd.queue, meant), bool)
         except RefusedError as error:
             schedd.runtime.log(f"{actor.user} asked for files: {error}")
             return
         jobs = [
             job
-            for job in jobs
-            if actor.may_change(job.user)
+            for job in found
+            if job is not None
+            and job.id in schedd.queue.jobs
+            and actor.may_change(job.user)
             and "StageInStart" in job.ad
             and job.id not in self._departures.leaving
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError, StorageError
+from kettle.runtime import tasks
 from kettle.schedd.queue import user_records
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
@@ -49,7 +50,8 @@ class UserCommands:
     async def on_query(self, stream: Stream) -> None:
         """Answer with all records that are meant, and a summary, in one message."""
         query = QueryUserRecords.read(await stream.receive()).query
-        found = user_records.select(self._queue, query)
+        looked = await tasks.choose_in_turns(user_records.look(self._queue, query), _is_there)
+        found = [ad for ad in looked if ad is not None]
         summary = ClassAd({"MyType": "Summary", "TotalUserAds": len(found), "TotalProjectAds": 0})
         await stream.send(QueryUserRecordsReply([*found, summary]))
 
@@ -64,7 +66,7 @@ class UserCommands:
                     transaction, self._queue, stream.command, request
                 )
                 count, attributes = count + more, attributes + changed
-            self._queue.commit(transaction, refusable=True)
+            self._queue.commit_asked(transaction, tasks.report)
         except KettleError as error:
             code = error.code if isinstance(error, RefusedError) else 2
             if isinstance(error, StorageError):
@@ -77,3 +79,7 @@ class UserCommands:
         if stream.command == Command.EDIT_USERREC:
             done["NumAttributesSet"] = attributes
         await stream.send(ActOnUserRecordsReply(done))
+
+
+def _is_there(ad: ClassAd | None) -> bool:
+    return ad is not None

@@ -70,7 +70,7 @@ def test_a_job_that_left_or_changed_since_the_survey_is_passed_over() -> None:
     ad = ClassAd({"JobAction": 3, "ActionResultType": 2, "ActionConstraint": True})
     request = actions.parse(ad)
     found = actions.Survey(schedd.queue, request, ALICE)
-    assert list(found.look()) == []
+    assert set(found.look()) == {None}
     assert found.jobs == jobs
     transaction = schedd.queue.transaction()
     transaction.destroy_ad(str(jobs[0].id))
@@ -155,7 +155,7 @@ def test_nobody_removes_a_job_that_the_history_has_as_completed() -> None:
     job.recorded = True
     request = actions.parse(ClassAd({"JobAction": 3, "ActionResultType": 1, "ActionIds": "1.0"}))
     survey = actions.Survey(schedd.queue, request, ALICE)
-    assert list(survey.look()) == []
+    assert set(survey.look()) == {None}
     assert survey.jobs == []
     assert not survey.succeeded
 

@@ -13,6 +13,7 @@ from kettle.errors import RemoteProtocolError, StorageError
 from kettle.schedd.queue import job_queue
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Changes, TakenError
 from kettle.schedd.queue.qmgmt_answers import Answer, Steps
 from kettle.schedd.settings import read_queue_settings
 from kettle.wire.codec import Reader, Writer
@@ -443,14 +444,14 @@ def test_long_requests_by_constraint_stop_for_others() -> None:
     def to_the_end(steps: Steps) -> Iterator[None]:
         results.append((yield from steps))
 
-    assert len(list(to_the_end(answer.steps))) == 4
+    assert len(list(to_the_end(answer.steps))) == 450
     assert isinstance(results[0].reply, Reply)
     assert results[0].reply.value == 450
     answer = handle(calls.GetAllJobsByConstraint("ProcId == 449", "ProcId"))
     assert answer.parts is not None
     parts = list(answer.parts(False))
-    assert [last for _, last in parts] == [False] * 9 + [True]
-    assert [len(part) > 0 for part, _ in parts] == [False] * 8 + [True] * 2
+    assert [last for _, last in parts] == [False] * 450 + [True]
+    assert [len(part) > 0 for part, _ in parts] == [False] * 449 + [True] * 2
     assert handle(calls.CommitTransactionNoFlags()).durable
     assert all(job.ad.integer("Extra") == 7 for job in jobs)
 
@@ -551,3 +552,42 @@ def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
     assert seen == [odd.id, other.id]
     assert odd.status == other.status == 5
     assert schedd.queue.count(5) == 2
+
+
+def test_a_failure_behind_the_commit_refuses_no_submission() -> None:
+    """The client was told that there is no room, and the jobs were in the queue, also replayed."""
+    schedd = Schedd()
+    told: list[str] = []
+
+    def fail(_: Changes) -> None:
+        raise StorageError("No space left on device", errno=errno.ENOSPC)
+
+    schedd.queue.observe(fail)
+    client = schedd.client()
+    client.connection._tell = told.append
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    client.call(calls.NewProc(cluster))
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert list(schedd.queue.jobs) == list(schedd.replayed().jobs) == [JobId(cluster, 0)]
+    assert "No space left on device" in told[0]
+    assert not client.connection.has_uncommitted
+    with pytest.raises(TakenError) as caught:
+        schedd.queue.update(JobId(cluster, 0), {"A": "1"})
+    assert not isinstance(caught.value, StorageError)
+
+
+def test_a_daemon_that_ends_answers_no_commit() -> None:
+    schedd = Schedd()
+
+    def fail(_: Changes) -> None:
+        error = StorageError("Input/output error", errno=errno.EIO)
+        error.ends_daemon = True
+        raise error
+
+    schedd.queue.observe(fail)
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    with pytest.raises(TakenError):
+        client.call(calls.CommitTransactionNoFlags())

@@ -40,7 +40,7 @@ def test_a_record_counts_its_users_jobs() -> None:
     schedd.submit(1, BOB)
     query = ClassAd()
     query.insert_text("Requirements", 'User == "alice@vm"')
-    (shown,) = user_records.select(schedd.queue, query)
+    (shown,) = filter(None, user_records.look(schedd.queue, query))
     assert (shown.integer("NumJobs"), shown.integer("NumIdle")) == (3, 3)
 
 
@@ -50,7 +50,7 @@ def test_a_record_is_shown_without_a_look_at_the_jobs_and_counts_as_they_change(
     jobs = schedd.submit(3, ALICE, AccountingGroup='"group_x.a"')
 
     def counts() -> tuple[int | None, ...]:
-        (shown,) = user_records.select(queue, ClassAd())
+        (shown,) = user_records.look(queue, ClassAd())
         names = ("NumJobs", "NumIdle", "NumHeld", "NumRunning")
         return tuple(shown.integer(name) for name in names)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from kettle.classad import ClassAd
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_queue import Changes
@@ -33,6 +31,8 @@ def test_a_hold_that_the_queue_took_is_told_where_who_follows_it_fails() -> None
     world = World()
     (job,) = world.submit()
 
+    problems: list[str] = []
+
     async def nothing() -> None:
         return
 
@@ -48,19 +48,26 @@ def test_a_hold_that_the_queue_took_is_told_where_who_follows_it_fails() -> None
         actor=lambda _: ALICE,
         now=lambda: world.now,
         journal=SimpleNamespace(flush=nothing),
+        on_disk=SimpleNamespace(settle=nothing),
+        runtime=SimpleNamespace(log=SimpleNamespace(problem=problems.append)),
     )
     none: Any = None
-    commands = QueueCommands(schedd, shadows=none, ads=none, departures=none, factories=none)
+    leaving: Any = SimpleNamespace(settle=nothing)
+    commands = QueueCommands(schedd, shadows=none, ads=none, departures=leaving, factories=none)
     said = [request(actions.JobAction.HOLD, str(job.id)), yes()]
 
     async def receive() -> Reader:
         return said.pop(0)
 
-    async def send(_: object) -> None:
-        return
+    sent: list[Any] = []
+
+    async def send(words: object) -> None:
+        sent.append(words)
 
     stream: Any = SimpleNamespace(receive=receive, send=send)
-    with pytest.raises(ValueError, match="an odd job"):
-        run_virtually(commands.on_action(stream))
+    run_virtually(commands.on_action(stream))
+    assert "an odd job" in problems[0]
+    # Who asked for it is told that it has happened.
+    assert [words.values for words in sent][1:] == [(1,)]
     assert job.status == 5
     assert [done[:2] for done in world.hands.take()] == [("012", str(job.id))]
