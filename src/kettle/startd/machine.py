@@ -170,6 +170,24 @@ class Machine:
         """Return a time of ours as the wall clock has it."""
         return int(at) + self.set_ahead
 
+    def follow_disk(self, *, always: bool) -> bool:
+        """Let an undivided machine offer the disk that is free now; return if it had none before.
+
+        Without `always` (STARTD_RECOMPUTE_DISK_FREE) that is done only where there was none.
+        Compat: the reference's startd that started on a full disk takes no job until it is started
+        again (test_a_startd_that_began_on_a_full_disk_offers_what_is_freed).
+        """
+        began = False
+        for record in self:
+            pool = record.pool
+            if pool is None or len(self.slots) > 1:
+                continue
+            had_none = pool.total.amount("Disk") <= 0
+            if always or (had_none and self.readings.disk_kib > 0):
+                record.pool = pool.resize("Disk", self.readings.disk_kib)
+                began = began or (had_none and self.readings.disk_kib > 0)
+        return began
+
     def divide(self, specs: list[SlotSpec], whole_machine: Bundle, now: float) -> None:
         """Make the configured slots, in Owner, as a machine starts."""
         self.whole, self.began_at = whole_machine, now

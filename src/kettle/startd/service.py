@@ -107,6 +107,11 @@ class StartdService:
         machine = self.machine
         resources = machine_resources(config, machine.facts, machine.readings, found)
         self.machine.divide(plan_layout(config, resources), resources, now)
+        if machine.readings.disk_kib <= 0:
+            self.runtime.log.problem(
+                f"EXECUTE, {config.value(StartdKnobs.EXECUTE)}, has no room beyond RESERVED_DISK: "
+                "no job is taken before it has some"
+            )
         self._make_base()
         self._meter.read()
         self._say_what_is_not_called()
@@ -438,10 +443,9 @@ class StartdService:
         """Measure the machine again."""
         config = self.runtime.config
         self._meter.read()
-        if config.boolean("STARTD_RECOMPUTE_DISK_FREE"):
-            for record in self.machine:
-                if record.pool is not None and len(self.machine.slots) == 1:
-                    record.pool = record.pool.resize("Disk", self.machine.readings.disk_kib)
+        always = config.boolean("STARTD_RECOMPUTE_DISK_FREE") or False
+        if self.machine.follow_disk(always=always):
+            self.runtime.log("EXECUTE has room for jobs now, though it had none at the start")
         self.refresh_base()
 
     # ---- starters -----------------------------------------------------------------------------

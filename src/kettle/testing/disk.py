@@ -127,6 +127,12 @@ class CrashingDisk:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self.on_step("remove")
 
+    def same(self, fd: int, path: str) -> bool:
+        """Return whether a name is the open file's."""
+        if path not in self._names:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return self._names[path] is self._open[fd]
+
     def close(self, fd: int) -> None:
         """Close a descriptor; KeyError if it is not open."""
         del self._open[fd]

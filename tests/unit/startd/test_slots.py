@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kettle.config import Config
 from kettle.errors import ConfigError
+from kettle.startd.facts import MachineFacts, Readings
+from kettle.startd.machine import Machine, machine_resources, plan_layout
 from kettle.startd.slots import (
     Bundle,
     Pool,
@@ -177,3 +180,33 @@ def test_whatever_is_carved_and_joined_nothing_is_lost_or_invented(
     for number in list(pool.children):
         pool = pool.join(number)
     assert pool == Pool.of(total)
+
+
+def test_a_startd_that_began_on_a_full_disk_offers_what_is_freed() -> None:
+    config = Config.from_text(
+        "NUM_CPUS = 4\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = 100%\n"
+        "SLOT_TYPE_1_PARTITIONABLE = true\n",
+        subsystem="STARTD",
+    )
+    whole = Machine(MachineFacts(host="h", cores=4, memory_mib=4000), "h")
+    whole.readings = Readings(disk_kib=0)
+    resources = machine_resources(config, whole.facts, whole.readings)
+    whole.divide(plan_layout(config, resources), resources, 100.0)
+
+    def offered() -> float:
+        [record] = whole
+        assert record.pool is not None
+        assert record.pool.free.amount("Disk") == record.pool.total.amount("Disk")
+        return record.pool.free.amount("Disk")
+
+    assert not whole.follow_disk(always=False)
+    assert offered() == 0
+    whole.readings = Readings(disk_kib=5000)
+    assert whole.follow_disk(always=False)
+    assert offered() == 5000
+    # What goes on after that is only followed where the site wants it.
+    whole.readings = Readings(disk_kib=7000)
+    assert not whole.follow_disk(always=False)
+    assert offered() == 5000
+    assert not whole.follow_disk(always=True)
+    assert offered() == 7000

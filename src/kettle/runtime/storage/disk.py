@@ -50,6 +50,10 @@ class Disk(Protocol):
         """Take a name away; a missing one is an OSError."""
         ...
 
+    def same(self, fd: int, path: str) -> bool:
+        """Return whether `path` names the open file; FileNotFoundError if it names none."""
+        ...
+
     def open_folder(self, path: str) -> int:
         """Open a folder, so that its names can be made durable."""
         ...
@@ -108,6 +112,10 @@ class SystemDisk:
     def remove(self, path: str) -> None:
         """Take a name away; a missing one is an OSError."""
         os.unlink(path)
+
+    def same(self, fd: int, path: str) -> bool:
+        """Return whether `path` names the open file; FileNotFoundError if it names none."""
+        return os.path.samestat(os.fstat(fd), os.stat(path))
 
     def open_folder(self, path: str) -> int:
         """Open a folder, so that its names can be made durable."""

@@ -201,6 +201,21 @@ class DurableFile:
         """Bytes in the file now."""
         return self._disk.size(self._fd)
 
+    def is_named(self) -> bool:
+        """Return whether its name still leads to it, and not to nothing.
+
+        StorageError if another file has that name now: what is written here is nobody's.
+        """
+        try:
+            files = [fd for fd in (self._fd, self._successor) if fd >= 0]
+            if any(self._disk.same(fd, self.path) for fd in files):
+                return True
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise _error("look at", self.path, error) from error
+        raise StorageError(f"{self.path} is another file than the one that was opened")
+
     def fileno(self) -> int:
         """The descriptor, for locks."""
         return self._fd

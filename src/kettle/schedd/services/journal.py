@@ -8,6 +8,8 @@ A disk without room refuses what is asked for; what has happened waits in `backl
 is room, and whoever waits for the disk with it, so that nothing starts, leaves or is acknowledged
 meanwhile. A log that fails in any other way ends the schedd: its memory would be ahead of the disk,
 and only the disk is what the next start, or a power cut, leaves. Source: R081.
+A log that somebody has deleted is put back before anything more is acknowledged: what was is still
+in the open file, though no start would find it.
 """
 
 from __future__ import annotations
@@ -58,6 +60,8 @@ class QueueJournal:
         self._backlog = Backlog(self._write_backlog, runtime.log.problem)
         self._lock = -1
         self._compacting = False
+        # Held while the log's name changes the file that it leads to.
+        self._placing = asyncio.Lock()
         self._waits = True
         self._size_when_written = 0
         self.rotations = rotations
@@ -104,9 +108,24 @@ class QueueJournal:
         await self._backlog.written()
         try:
             await self._file.commit()
+            if not self._file.is_named():
+                await self._put_back(self._file)
         except StorageError as error:
             self._end(error)
             raise
+
+    async def _put_back(self, file: DurableFile) -> None:
+        """Give a deleted log its name again, in a folder made anew if need be."""
+        async with self._placing:
+            if file.is_named():
+                return
+            self._runtime.log.problem(
+                f"ERROR: somebody has deleted {self._path}, the queue: written anew from the open "
+                "file; what else was in its folder, input files of jobs above all, is lost"
+            )
+            self._runtime.files.make_folder(os.path.dirname(self._path))
+            await file.replace(f"{self._path}.tmp", stands_for=0)
+            self._lock_again()
 
     def wait_no_more(self) -> None:
         """From now on a full disk ends the schedd, which is about to leave."""
@@ -165,9 +184,20 @@ class QueueJournal:
                     raise
             await asyncio.sleep(_LOCK_PAUSE_SECONDS)
 
+    @property
+    def _lock_path(self) -> str:
+        return os.path.join(os.path.dirname(self._path), ".schedd_lock")
+
+    def _lock_again(self) -> None:
+        """Keep others away also where the lock's file has been deleted."""
+        if not os.path.exists(self._lock_path):
+            old = self._lock
+            self._take_lock()
+            os.close(old)
+
     def _take_lock(self) -> None:
         """Make sure that this queue is nobody else's: two schedds would run its jobs twice."""
-        path = os.path.join(os.path.dirname(self._path), ".schedd_lock")
+        path = self._lock_path
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -208,8 +238,11 @@ class QueueJournal:
 
         try:
             await self._runtime.snapshots.run(make, "writes the queue log anew")
-            self._keep_old(queue.sequence)
-            await file.replace(temporary, stands_for=stands_for)
+            async with self._placing:
+                # A deleted log has no other name to get; it is put back by the next flush, or here.
+                if file.is_named():
+                    self._keep_old(queue.sequence)
+                await file.replace(temporary, stands_for=stands_for)
             queue.sequence = sequence
             self._size_when_written = file.size
             self.compactions += 1

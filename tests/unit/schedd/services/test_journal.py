@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +47,16 @@ def contents(queue: JobQueue) -> dict[str, dict[str, str]]:
     found = {str(job.id): job.ad for job in queue.jobs.values()}
     found |= {str(cluster.id): cluster.ad for cluster in queue.clusters.values()}
     return {key: {name: ad.text(name) or "" for name in ad} for key, ad in found.items()}
+
+
+def add(queue: JobQueue) -> int:
+    """Make a cluster, and do not wait until it is on disk."""
+    cluster = queue.take_cluster_number()
+    transaction = queue.transaction()
+    transaction.new_ad(f"0{cluster}.-1", "Job")
+    transaction.set_attribute(f"0{cluster}.-1", "Owner", '"bob"')
+    queue.commit(transaction)
+    return cluster
 
 
 def test_a_log_cut_at_every_byte_of_its_last_transactions_restarts_with_what_was_whole(
@@ -223,6 +234,57 @@ def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
     run_virtually(scenario())
 
 
+@pytest.mark.parametrize("deleted", ["log", "folder"])
+def test_a_log_that_somebody_deletes_is_put_back_before_anything_is_acknowledged(
+    tmp_path: Path, deleted: str
+) -> None:
+    async def scenario() -> None:
+        runtime = runtime_over(tmp_path)
+        lines: list[str] = []
+        runtime.log.problem = lines.append  # type: ignore[method-assign, assignment]
+        path = tmp_path / "spool" / "job_queue.log"
+        journal, queue = opened(path, runtime)
+        numbers = [add(queue)]
+        await journal.flush()
+        for _ in range(2):
+            path.unlink()
+            if deleted == "folder":
+                shutil.rmtree(path.parent)
+            numbers += [add(queue), add(queue)]
+            await asyncio.gather(journal.flush(), journal.flush())
+            restarted = JobQueue(MemoryJournal(), uid_domain="vm")
+            restarted.restore(path.read_bytes())
+            assert list(restarted.clusters) == numbers
+        assert len(lines) == 2
+        assert str(path) in lines[0]
+        # And nobody else takes the queue over meanwhile.
+        with pytest.raises(StorageError, match="another schedd uses"):
+            opened(path, runtime)
+        journal.close()
+
+    run_virtually(scenario())
+
+
+def test_another_file_in_the_place_of_the_log_ends_the_schedd(tmp_path: Path) -> None:
+    """It may be a backup that was put back; neither file is the whole truth, and one is theirs."""
+
+    async def scenario() -> None:
+        runtime = runtime_over(tmp_path)
+        aborted: list[str] = []
+        runtime.abort = lambda: aborted.append("now")  # type: ignore[method-assign]
+        path = tmp_path / "spool" / "job_queue.log"
+        journal, queue = opened(path, runtime)
+        path.rename(path.with_suffix(".old"))
+        path.write_text("theirs")
+        add(queue)
+        with pytest.raises(StorageError, match="another file"):
+            await journal.flush()
+        assert aborted == ["now"]
+        assert path.read_text() == "theirs"
+
+    run_virtually(scenario())
+
+
 def test_what_the_schedd_before_could_not_bring_to_the_disk_is_written_anew_at_the_start(
     tmp_path: Path,
 ) -> None:
@@ -234,14 +296,6 @@ def test_what_the_schedd_before_could_not_bring_to_the_disk_is_written_anew_at_t
         runtime.files = SimulatedFiles(disk)
         runtime.abort = lambda: None  # type: ignore[method-assign]
         path = tmp_path / "spool" / "job_queue.log"
-
-        def add(queue: JobQueue) -> int:
-            cluster = queue.take_cluster_number()
-            transaction = queue.transaction()
-            transaction.new_ad(f"0{cluster}.-1", "Job")
-            transaction.set_attribute(f"0{cluster}.-1", "Owner", '"bob"')
-            queue.commit(transaction)
-            return cluster
 
         journal, queue = opened(path, runtime)
         add(queue)
