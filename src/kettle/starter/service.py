@@ -131,6 +131,13 @@ class Starter:
             self.vacate = self.vacate or outcome.Vacate(reason, code)
         except ConnectionLost as error:
             self.log(f"a connection broke: {error}")
+        except Exception as error:
+            # A fault of ours: the job goes back to the queue with a word of it in its log, as the
+            # reference's does when its starter gives up (an EXCEPT), instead of a silence that
+            # looks like a broken network. Whoever called us says where it was.
+            self.end.stays = False
+            await self.report_failure(f"starter fault: {type(error).__name__}: {error}", 0, 0)
+            raise
         finally:
             await self._clean_up()
         return 0

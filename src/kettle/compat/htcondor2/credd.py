@@ -19,6 +19,7 @@ from kettle.compat.htcondor2.daemon_enums import CredType, DaemonType
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.errors import NotConnected
+from kettle.octets import to_bytes, to_text
 from kettle.wire.commands import Command
 from kettle.wire.messages.credentials import CredentialAnswer
 
@@ -102,7 +103,7 @@ class Credd:
         """Have a user's password kept; `condor_pool@DOMAIN` is the pool's."""
         if not password:
             raise ValueError("password may not be empty")
-        self._send(_LEGACY_PASSWORD | _ADD, user, password.encode())
+        self._send(_LEGACY_PASSWORD | _ADD, user, to_bytes(password))
 
     def delete_password(self, user: str | None = None) -> bool:
         """Have a user's password forgotten; whether there was one."""
@@ -233,7 +234,7 @@ class Credd:
                         PROCESS.connector,
                         self._address,
                         domain,
-                        data.decode(),
+                        to_text(data),
                         only_secretly=True,
                     )
                 )

@@ -11,7 +11,10 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.logs import Log
+from kettle.starter.service import Starter
 from kettle.starter.services import entry
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.ending import JobEnd
 from kettle.wire.messages.starter_control import StarterActivation
 
 
@@ -33,3 +36,29 @@ def test_a_mistake_that_ends_a_starter_is_in_its_log(
     text = (tmp_path / "StarterLog.slot1").read_text()
     assert "ERROR: Traceback" in text
     assert "'/execute/dir_1'" in text
+
+
+def test_a_mistake_in_a_jobs_run_sends_the_job_back_with_a_word_of_it() -> None:
+    said: list[tuple[str, int, int]] = []
+
+    async def report(message: str, code: int, subcode: int) -> None:
+        said.append((message, code, subcode))
+
+    async def fail() -> None:
+        raise UnicodeEncodeError("utf-8", "\udce9", 0, 1, "surrogates not allowed")
+
+    async def nothing() -> None:
+        said.append(("cleaned up", 0, 0))
+
+    starter = object.__new__(Starter)
+    starter.control = cast(StartdControl, SimpleNamespace(begin=lambda _starter: None))
+    starter.end = cast(JobEnd, SimpleNamespace(stays=True, report_failure=report))
+    vars(starter).update(_run=fail, _clean_up=nothing)
+    with pytest.raises(UnicodeEncodeError):
+        asyncio.run(starter.run())
+    (message, code, subcode), last = said
+    assert message.startswith("starter fault: UnicodeEncodeError: 'utf-8' codec can't encode")
+    # No reason to hold: the reference's job is queued again, too.
+    assert (code, subcode) == (0, 0)
+    assert last == ("cleaned up", 0, 0)
+    assert starter.end.stays is False
