@@ -224,14 +224,19 @@ def compute_file_name(call: Call) -> str:
     letters = call.function[1:].lower()
     path = _unquoted(call.value_or_text(call.body))
     if not path:
-        return ""
+        return quoted("", letters)
     if "f" in letters and call.absolute is not None:
         path = call.absolute(path)
     if "w" in letters:
         path = path.replace("/", "\\")
     elif "u" in letters:
         path = path.replace("\\", "/")
-    text = _chosen_parts(path, letters) if set(letters) & set("pdnx") else path
+    parts = set(letters) & set("pdnx")
+    text = _chosen_parts(path, letters) if parts else path
+    if not text and parts != {"d"} and parts != {"p", "d"}:
+        # Compat: of the quotes around a part that is not there the reference leaves one, unless
+        # directories were asked for last (test_parts_of_paths).
+        return quoted("", letters)[:1]
     return quoted(text, letters)
 
 

@@ -39,6 +39,18 @@ RECORDED = [
     ("$Fw(/a/b)", "\\a\\b"),
     ("$Fdw(/a/b/c)", ""),
     ("$Fuq(\\a\\b)", '"/a/b"'),
+    ("$Fqp(foo.txt)", '"'),
+    ("x$Fqp(foo.txt)y", 'x"y'),
+    ("$Fqx(dir/foo)", '"'),
+    ("$Fqax(foo)", "'"),
+    ("$Fqnx(/)", '"'),
+    ("$Fqdx(foo)", '"'),
+    ("$Fqd(foo)", '""'),
+    ("$Fqpd(foo)", '""'),
+    ("$Fqda(foo)", "''"),
+    ("$Fqn()", '""'),
+    ("$Fq()", '""'),
+    ("$Fa()", ""),
     ("$Fnx(\\a\\b)", "\\a\\b"),
 ]
 
