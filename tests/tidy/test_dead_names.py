@@ -18,8 +18,9 @@ TABLES = re.compile(
     r"attributes/|config/(knobs/|default_texts|templates)|submit/commands/|wire/commands|"
     r"wire/messages/|classad/functions/|compat/|testing/|.*__init__\.py$"
 )
-# Names that somebody else calls: protocols of asyncio and argparse, services' handlers by table.
-CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")
+# Names that somebody else calls: protocols of asyncio, argparse and imports, services' handlers by
+# table.
+CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$|(create|exec)_module$")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 # What tests alone use, as one half of a protocol or a table's index: may only shrink.
 UNUSED = {

@@ -443,8 +443,7 @@ class StartdService:
         """Measure the machine again."""
         config = self.runtime.config
         self._meter.read()
-        always = config.boolean("STARTD_RECOMPUTE_DISK_FREE") or False
-        if self.machine.follow_disk(always=always):
+        if self.machine.follow_disk(always=config.value(StartdKnobs.STARTD_RECOMPUTE_DISK_FREE)):
             self.runtime.log("EXECUTE has room for jobs now, though it had none at the start")
         self.refresh_base()
 

@@ -250,14 +250,18 @@ def _remove_left(place: str) -> None:
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for name in os.listdir(folder):
-                log = NewLog.gathered(name)
-                if log is not None and _is_left(folder, name, log):
-                    log = log._replace(path=os.path.join(place, LOG_NAME))
-                    _remove_gathered(folder, log)
-                    with contextlib.suppress(OSError):
-                        os.unlink(name, dir_fd=folder)
+                _remove_if_left(place, folder, name)
         finally:
             os.close(folder)
+
+
+def _remove_if_left(place: str, folder: int, name: str) -> None:
+    log = NewLog.gathered(name)
+    if log is None or not _is_left(folder, name, log):
+        return
+    _remove_gathered(folder, log._replace(path=os.path.join(place, LOG_NAME)))
+    with contextlib.suppress(OSError):
+        os.unlink(name, dir_fd=folder)
 
 
 def _is_left(folder: int, name: str, log: NewLog) -> bool:

@@ -105,35 +105,36 @@ def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int
     """Explain each job, or machine, that is meant; the result is the exit code."""
     _check_words(wish)
     wanted = read_analysis(wish)
-    verbose = "verbose" in wish.flags
+    aside = streams.stderr.write if "verbose" in wish.flags else _say_nothing
     slots = find_slots(wish, environment)
-    if verbose:
-        streams.stderr.write(_tell_slots(wish, slots))
+    aside(_tell_slots(wish, slots))
     known = Known(machine="" if wish.machine_constraint else wish.machine)
     if wanted.priority:
         known.priorities = find_priorities(wish, environment)
-        if verbose:
-            many = len(known.priorities.by_user)
-            streams.stderr.write(f"Fetching user priorities... {many} submitters\n")
+        many = len(known.priorities.by_user)
+        aside(f"Fetching user priorities... {many} submitters\n")
     found = False
     for answer in find_jobs(wish, environment):
         found = True
         jobs = sorted(answer.ads, key=job_id)
         if wish.skips_empty and not jobs:
             continue
-        if verbose:
-            streams.stderr.write(_tell_jobs(wish, wanted, jobs))
+        aside(_tell_jobs(wish, wanted, jobs))
         known.schedd = None
         if wanted.summary or any(job.integer("JobUniverse") in _START_BESIDE for job in jobs):
             known.schedd = find_schedd(wish, environment, answer.schedd)
         known.autoclusters = read_autoclusters(answer.summary)
-        if verbose and not (wanted.reverse or wanted.summary or wanted.unmatchable):
-            streams.stderr.write(_tell_autoclusters(known.autoclusters))
+        if wanted.tells_autoclusters:
+            aside(_tell_autoclusters(known.autoclusters))
         streams.stdout.write(f"\n\n-- {answer.title}\n")
         streams.stdout.write(render_wish(wanted, jobs, slots, known))
     if wish.skips_empty and not found:
         streams.stdout.write(ALL_EMPTY)
     return 0
+
+
+def _say_nothing(_: str) -> None:
+    """Take what only -verbose asks for."""
 
 
 def _tell_slots(wish: Wish, slots: Sequence[ClassAd]) -> str:
@@ -148,7 +149,7 @@ def _tell_jobs(wish: Wish, wanted: AnalysisWish, jobs: Sequence[ClassAd]) -> str
     """Return what is said aside of the jobs that came, and how many groups they are."""
     end = ".\n\n" if wish.job_file else "\n"
     said = f"Fetching job ads... {len(jobs)} ads{end}"
-    if wanted.reverse or wanted.summary or wanted.unmatchable:
+    if not wanted.tells_autoclusters:
         alone = sum(job.integer("AutoClusterId") is None for job in jobs)
         groups = len(group_alike(jobs)) - alone
         said += f"\nBuilding autocluster map of {len(jobs)} Jobs..."
@@ -329,12 +330,10 @@ def render_analysis(
     requirements = job.lookup("Requirements")
     if requirements is None:
         return f"\n{name}:  Job has no Requirements expression.\n\n"
-    kinds = [bool(slot.boolean("PartitionableSlot")) for slot in slots]
-    # Where there are parts alone they are looked at; else each counts with its whole.
-    parts = not any(kinds) and sum(bool(slot.boolean("DynamicSlot")) for slot in slots) > 1
+    parts = _has_parts_alone(slots)
     found = count_matches(job, slots, drain=not parts, priorities=known.priorities)
-    if len(slots) > 1 and not parts:
-        slots = [slot for slot in slots if (slot.integer("DSlotID") or 0) <= 0]
+    if not parts:
+        slots = _without_parts(slots)
     universe = job.integer("JobUniverse") or 0
     beside = universe in _START_BESIDE
     if beside:
@@ -348,6 +347,19 @@ def render_analysis(
         body = _render_requirements(job, requirements, slots, matches, known, wanted)
     said = f"\n{name}:  {state}\n\n" if state else ""
     return f"{body}{counts}\n{said}{_history_of_matches(job, known.autoclusters)}"
+
+
+def _has_parts_alone(slots: Sequence[ClassAd]) -> bool:
+    """Tell whether dynamic slots are looked at for themselves; else each counts with its whole."""
+    if any(slot.boolean("PartitionableSlot") for slot in slots):
+        return False
+    return sum(bool(slot.boolean("DynamicSlot")) for slot in slots) > 1
+
+
+def _without_parts(slots: Sequence[ClassAd]) -> Sequence[ClassAd]:
+    if len(slots) <= 1:
+        return slots
+    return [slot for slot in slots if (slot.integer("DSlotID") or 0) <= 0]
 
 
 def _render_requirements(

@@ -29,6 +29,11 @@ class AnalysisWish(Struct):
     # The bits of `clauses`.
     details: int = 0
 
+    @property
+    def tells_autoclusters(self) -> bool:
+        """Whether -verbose tells what the schedd said of autoclusters, not the groups made here."""
+        return not (self.reverse or self.summary or self.unmatchable)
+
 
 # The words, in the order in which they are looked for, and how much of each is enough.
 _WORDS = (

@@ -92,14 +92,9 @@ class _Plan:
         if isinstance(expr, Parentheses):
             return self.walk(expr.inner, inline, kept=True, level=level + 1)
         operator = expr.operator if isinstance(expr, (Unary, Binary)) else ""
-        logical = operator in ("!", "&&", "||")
         varies = _asks_time(expr)
-        if isinstance(expr, AttributeReference) and expr.key in inline and not expr.absolute:
-            definition = self._ad.lookup(expr.name)
-            sides, inline = ([] if definition is None else [definition]), ()
-        else:
-            sides = _sides(expr) if level < _MOST_LEVELS else []
-        logical = logical and bool(sides)
+        sides, inline = self._looked_into(expr, inline, level)
+        logical = operator in ("!", "&&", "||") and bool(sides)
         numbers = []
         for side in sides:
             number, varied = self.walk(side, inline, kept=logical, level=level + 1)
@@ -117,6 +112,15 @@ class _Plan:
             clause.label = unparse(expr)
         self.clauses.append(clause)
         return len(self.clauses) - 1, varies
+
+    def _looked_into(
+        self, expr: Expr, inline: Collection[str], level: int
+    ) -> tuple[list[Expr], Collection[str]]:
+        """Return the parts in which conditions are looked for, and what is inline in them."""
+        if isinstance(expr, AttributeReference) and expr.key in inline and not expr.absolute:
+            definition = self._ad.lookup(expr.name)
+            return ([] if definition is None else [definition]), ()
+        return (_sides(expr) if level < _MOST_LEVELS else []), inline
 
     def _negate(self, expr: Expr) -> None:
         """Let the clause before stand for its opposite, which takes its number."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad.text import read_old_string
 from kettle.structs import Struct, field
 
 # Limit: so many names of slots stand behind a count, as in the reference.
@@ -262,7 +263,7 @@ def read_priorities_text(text: str) -> dict[str, float]:
         r"^\s*(Name|Priority)(\d+)\s*=\s*(.*?)\s*$", text, re.MULTILINE
     ):
         if kind == "Name":
-            names[number] = value.strip('"')
+            names[number] = read_old_string(value) or value
         else:
             found = re.match(r"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?", value)
             try:

@@ -183,7 +183,7 @@ class Making:
     def serve(self) -> list[list[int]]:
         for number in self.schedd.queue.clusters:
             self.factories._wanted[number] = None
-        asyncio.run(self.factories._serve())
+        run_virtually(self.factories._serve())
         return self.turns
 
 
@@ -297,7 +297,7 @@ def test_a_disk_that_fails_once_ends_no_cluster(passes: bool) -> None:
         again = Factories(making.factories._schedd)
         again._running = True
         again.start()
-        asyncio.run(again._serve())
+        run_virtually(again._serve())
         assert making.made == [[0, 1]] * 2
 
 
