@@ -138,3 +138,49 @@ def test_a_log_is_followed_in_each_form(form: str, monkeypatch: pytest.MonkeyPat
     code, out, err = run(["-status", "-num", "2", "growing"])
     assert (code, err) == (0, "")
     assert out == f"{STATUS}7.1.0 aborted\nSpecifed number of jobs (2) done.\n"
+
+
+OPENED = """\
+@ Reading log file ended.log
+@ init: Opening file ended.log
+@ Opening log file #0 'ended.log' (is_lock_cur=false,seek=false,read_header=true)
+"""
+TOLD = f"{OPENED}@ 7.0.0 submitted\n@ 7.1.0 submitted\n@ 7.0.0 completed\n@ 7.1.0 aborted\n"
+# Recorded from HTCondor 25.14.1: what stands on standard error, moments as @.
+DEBUGGED = (
+    ("-debug", ""),
+    ("-debug:D_ERROR", ""),
+    ("-debug:D_FULLDEBUG", TOLD),
+    ("-debug:D_ALWAYS:2", TOLD),
+    ("-debug -debug:D_FULLDEBUG", TOLD),
+    ("-debug:D_FULLDEBUG -debug", ""),
+    ("-status -debug:D_FULLDEBUG", TOLD),
+    ("-debug:D_FULLDEBUG -wait 0", f"@ Will exit at EOF\n{TOLD}"),
+    ("-wait 0 -debug:D_FULLDEBUG", TOLD),
+    (
+        "-debug:D_FULLDEBUG -wait 1 -num 2",
+        f"@ Will wait until @\n\n@ Will wait until 2 jobs end\n{TOLD}",
+    ),
+    ("-debug:D_FULLDEBUG|D_CAT", TOLD.replace("@ ", "@ (D_ALWAYS:2) ")),
+)
+_MOMENT = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}")
+
+
+@pytest.mark.parametrize(("words", "told"), DEBUGGED)
+def test_debugging_in_full_says_what_is_read(words: str, told: str) -> None:
+    code, said, complaint = run([*words.split(), "ended.log"])
+    assert (code, _MOMENT.sub("@", complaint)) == (0, told)
+    assert said in {_DONE, "Specifed number of jobs (2) done.\n"}
+
+
+def test_debugging_looks_at_the_knobs_of_tools() -> None:
+    """As in HTCondor 25.14.1 they say nothing without -debug."""
+    place = {"CONDOR_CONFIG": "/dev/null", "_CONDOR_TOOL_DEBUG": "D_FULLDEBUG"}
+    complaints = []
+    for words in (["-debug"], []):
+        err = io.StringIO()
+        main(
+            ["condor_wait", *words, "ended.log"], place, Streams(io.StringIO(), io.StringIO(), err)
+        )
+        complaints.append(_MOMENT.sub("@", err.getvalue()))
+    assert complaints == [TOLD, ""]

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from kettle.errors import ConfigError, UsageError
 from kettle.octets import to_text
@@ -35,6 +35,9 @@ from kettle.tools.options import (
     run_tool,
 )
 from kettle.tools.programs import Streams
+
+if TYPE_CHECKING:
+    from kettle.runtime.logs import Log
 
 # Compat: the whole name also after two dashes, which the reference takes of three of them alone;
 # shown by test_two_dashes_are_as_good_as_one.
@@ -62,7 +65,8 @@ log cannot be read.
 
   -help             show this and end
   -version          show the version and end
-  -debug            say more about what is being read
+  -debug[:LEVELS]   say more about what is being read; with D_FULLDEBUG how jobs
+                    stand, too
   -status           say which jobs are submitted, start, complete and are aborted
   -echo[:FORMAT]    copy the events of these jobs to the output; FORMAT is any of
                     ISO_DATE, UTC, XML, JSON, separated by commas
@@ -124,7 +128,10 @@ class Wish:
     event: int | None = None
     times: int = 1
     remark: str = ""
-    debug: bool = False
+    # What -debug asks for beyond TOOL_DEBUG; None without it.
+    debug: str | None = None
+    # The options after -debug that set an end to the waiting, in order: -debug tells of them.
+    ends: tuple[str, ...] = ()
 
     @property
     def ends_with_log(self) -> bool:
@@ -143,6 +150,8 @@ class Watch:
     found: int = 0
     open: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
+    # What how a job stands is told besides, for -debug.
+    notes: list[str] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
         """Count one event of the log, and note what is to be printed for it."""
@@ -152,6 +161,8 @@ class Watch:
             self.lines.append(render_echo(event, self.style))
         name = f"{event.cluster}.{event.proc}.{event.subproc}"
         said = self._count(event, name)
+        if said and not isinstance(event, ExecuteEvent):
+            self.notes.append(said)
         if event.number == self.wish.event:
             # Compat: the reference never finds the events that it counts for themselves, and waits
             # for ever (test_an_event_that_begins_or_ends_a_job_is_found).
@@ -255,6 +266,10 @@ def _complain(error: UsageError) -> str:
 def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Open the log and wait; 1 if it cannot be opened or the time is over."""
     streams.stderr.write(wish.remark)
+    trace = make_trace(wish, environment, streams)
+    if trace is not None:
+        for line in describe_plan(wish, time.time()):
+            trace.full(line)
     if wish.seconds is not None and wish.seconds < 0:
         streams.stdout.write("Time expired.\n")
         return 1
@@ -264,26 +279,56 @@ def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> 
         # (test_a_folder_is_no_log).
         log = open(wish.path, "rb")  # noqa: SIM115 - closed below, after the message about it
     except OSError as error:
-        if wish.debug:
-            now = time.strftime("%m/%d/%y %H:%M:%S")
+        if trace is not None:
             why = f"open() failed: {error.strerror} ({error.errno})."
-            streams.stderr.write(f"{now} ReadUserLog: Failed to open {wish.path}\n")
-            streams.stderr.write(f"{now} FileModifiedTrigger( {wish.path} ): {why}\n")
+            trace(f"ReadUserLog: Failed to open {wish.path}")
+            trace(f"FileModifiedTrigger( {wish.path} ): {why}")
         streams.stderr.write(f"Couldn't open {wish.path}: {error.strerror}\n")
         return 1
+    if trace is not None:
+        trace.full(f"init: Opening file {wish.path}")
+        how = "is_lock_cur=false,seek=false,read_header=true"
+        trace.full(f"Opening log file #0 '{wish.path}' ({how})")
     with log:
-        return wait(log, Watch(wish, style), streams)
+        return wait(log, Watch(wish, style), streams, trace)
+
+
+def make_trace(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Log | None:
+    """Return what takes the lines of -debug, as TOOL_DEBUG and its levels ask; None without it."""
+    if wish.debug is None:
+        return None
+    from kettle.runtime.logs import Log, parse_verbosity  # few say -debug
+
+    knobs = (read_knob(environment, name) for name in ("ALL_DEBUG", "TOOL_DEBUG"))
+    return Log(verbosity=parse_verbosity(*knobs, wish.debug), sink=streams.stderr.write)
+
+
+def describe_plan(wish: Wish, now: float) -> Iterator[str]:
+    """Yield what D_FULLDEBUG tells before the log is read, `now` being seconds since 1970."""
+    for end in wish.ends:
+        if end == "num":
+            yield f"Will wait until {wish.count} jobs end"
+        elif wish.seconds:
+            # An empty line follows, as in the reference.
+            yield f"Will wait until {time.ctime(int(now) + wish.seconds)}\n"
+        else:
+            yield "Will exit at EOF"
+    yield f"Reading log file {wish.path}"
+
+
+def read_knob(environment: Mapping[str, str], name: str) -> str:
+    """Return a knob, empty where no pool is: a log is read there, too."""
+    from kettle.tools.reach import Reach  # few want an echo or -debug
+
+    try:
+        return Reach(environment).config.get(name) or ""
+    except ConfigError:
+        return ""
 
 
 def read_echo(qualifiers: str, environment: Mapping[str, str]) -> Style:
     """Return how events are echoed: as configured, and as the qualifiers say beyond that."""
-    from kettle.tools.reach import Reach  # few want an echo
-
-    try:
-        configured = Reach(environment).config.get("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""
-    except ConfigError:
-        # A log is read where no pool is, too.
-        configured = ""
+    configured = read_knob(environment, "DEFAULT_USERLOG_FORMAT_OPTIONS")
     style = Style.parse(f"{configured},{qualifiers}", iso=False)
     return replace(style, iso=style.iso or style.form is not Form.TEXT)
 
@@ -294,11 +339,14 @@ def read_wish(given: Iterable[Given]) -> Wish:
     job: str | None = None
     for item in given:
         if item.name == "debug":
-            wish = replace(wish, status=False, debug=True)
-        elif item.name == "status" and wish.debug:
+            # As in the reference the last -debug alone counts.
+            wish = replace(wish, status=False, debug=item.qualifiers)
+        elif item.name == "status" and wish.debug is not None:
             wish = replace(wish, remark="-status is implied by -debug\n")
         elif item.name:
             wish = _take_option(wish, item)
+            if wish.debug is not None and item.name in {"num", "wait"}:
+                wish = replace(wish, ends=(*wish.ends, item.name))
         elif item.value == "-":
             raise UnknownOptionError("-")
         elif not wish.path:
@@ -365,8 +413,8 @@ def read_count(item: Given) -> int:
     return count
 
 
-def wait(log: BinaryIO, watch: Watch, streams: Streams) -> int:
-    """Follow the log until the wish is met (0) or its time is over (1)."""
+def wait(log: BinaryIO, watch: Watch, streams: Streams, trace: Log | None = None) -> int:
+    """Follow the log until the wish is met (0) or its time is over (1); `trace`: of -debug."""
     reader = AnyFormReader(year=time.localtime().tm_year)
     is_new = False
     for piece in follow(log, watch.wish.seconds):
@@ -379,8 +427,12 @@ def wait(log: BinaryIO, watch: Watch, streams: Streams) -> int:
         if not piece and not is_new:
             is_new = True
             verdict = "All jobs done." if watch.all_done() else ""
+        if trace is not None:
+            for note in watch.notes:
+                trace.full(note)
         streams.stdout.write("".join(watch.lines))
         watch.lines.clear()
+        watch.notes.clear()
         if verdict:
             streams.stdout.write(f"{verdict}\n")
             return 0
