@@ -139,6 +139,30 @@ def test_a_user_log_gives_run_time_and_end(tmp_path: Path) -> None:
     assert (code, out.splitlines(keepends=True)[1]) == (0, row)
 
 
+@pytest.mark.parametrize(
+    ("words", "procs"),
+    [
+        ("", "0 1 2"),
+        ("-limit 2", "0 1"),
+        ("-match 1", "0"),
+        ("-limit 0", "0 1 2"),
+        ("-scanlimit 2 -constraint ProcId>0", "1"),
+        ("-since 7.0", "1 2"),
+        ("-since 7.2", ""),
+        ("-since ProcId<2", "2"),
+        ("-since 99.0", "0 1 2"),
+    ],
+)
+def test_limits_hold_for_a_user_log(words: str, procs: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    submitted = (
+        "000 (007.00{0}.000) 2026-01-02 03:04:05 Job submitted from host: <127.0.0.1:9>\n...\n"
+    )
+    log.write_text("".join(submitted.format(proc) for proc in range(3)))
+    code, out, _ = run(tmp_path, "-userlog", str(log), *words.split(), "-af", "ProcId")
+    assert (code, out.split()) == (0, procs.split())
+
+
 def test_records_are_copied_out_only_by_a_constraint(tmp_path: Path) -> None:
     said = "Error: -extract requires a constraint for which ClassAds to copy\n"
     assert run(tmp_path, "-extract", str(tmp_path / "to")) == (1, "", said)
