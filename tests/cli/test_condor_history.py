@@ -166,6 +166,8 @@ def test_limits_hold_for_a_user_log(words: str, procs: str, tmp_path: Path) -> N
 def test_records_are_copied_out_only_by_a_constraint(tmp_path: Path) -> None:
     said = "Error: -extract requires a constraint for which ClassAds to copy\n"
     assert run(tmp_path, "-extract", str(tmp_path / "to")) == (1, "", said)
+    here = "Error: -extract can only be used when reading directly from a history file\n"
+    assert run(tmp_path, "-name", "ap@", "-extract", str(tmp_path / "to")) == (1, "", here)
     assert run(tmp_path, "-extract", str(tmp_path / "to"), "-constraint", "ClusterId == 2")[0] == 0
     assert "ClusterId = 2\n" in (tmp_path / "to").read_text()
 

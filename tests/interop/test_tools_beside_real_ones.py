@@ -36,6 +36,7 @@ ALLOW_READ = *
 ALLOW_WRITE = *
 NUM_CPUS = 4
 MEMORY = 4000
+SCHEDD_NAME = ap@
 """
 INSIDE = """
 RELEASE_DIR = /usr
@@ -51,6 +52,7 @@ UID_DOMAIN = {domain}
 SCHEDD_ADDRESS_FILE = {folder}/.schedd_address
 COLLECTOR_ADDRESS_FILE = {folder}/.collector_address
 HISTORY = {folder}/history
+SCHEDD_NAME = ap@
 """
 JOB = """
 executable = /bin/sleep
@@ -108,6 +110,7 @@ condor_q -better-analyze:priority 3.0
 condor_q -better-analyze:summary -constraint ClusterId>2
 condor_q -better-analyze:reverse -constraint ClusterId>2
 condor_q -unmatchable -better-analyze -constraint ClusterId==5
+condor_q -unmatchable -better-analyze -constraint ClusterId>2
 condor_q -cputime
 condor_q -currentrun
 condor_q -factory -allusers
@@ -145,6 +148,20 @@ condor_history -completedsince 1 -af ProcId
 condor_history -forwards -af ProcId
 condor_history -json -limit 1 -attributes ClusterId,Cmd
 condor_history nobody
+condor_history -name ap@
+condor_history -name ap@ -limit 2
+condor_history -name ap@ -scanlimit 2 -af ProcId
+condor_history -name ap@ -since 1.0 -af ProcId
+condor_history -name ap@ -forwards -af ProcId
+condor_history -name ap@ -constraint ProcId>0 -af ProcId
+condor_history -name ap@ -long -limit 1
+condor_history -name ap@ -json -attributes ClusterId,Cmd
+condor_history -name ap@ -completedsince 1 -af ProcId
+condor_history -name ap@ 1.1 -af ClusterId ProcId
+condor_history -name ap@ nobody
+condor_history -name ap@ -epochs -af ProcId
+condor_history -name ap@ -extract x
+condor_history -name nosuch@
 condor_status
 condor_status -compact -totals
 condor_status -claimed

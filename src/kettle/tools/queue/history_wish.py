@@ -174,19 +174,14 @@ def read_wish(words: Sequence[str]) -> Wish:
     return wish
 
 
-def _check_extraction(wish: Wish) -> None:
-    if wish.is_remote:
-        raise UsageError(
-            "Error: -extract can only be used when reading directly from a history file"
-        )
-    if wish.constraint() == "true":
-        raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
-
-
 def _check(wish: Wish) -> None:
     """Raise UsageError for options that make no sense together."""
     if wish.forwards and wish.ends_early:
         raise UsageError("Error: Argument -forwards cannot be combined with -since.")
+    if wish.extract and wish.is_remote:
+        raise UsageError(
+            "Error: -extract can only be used when reading directly from a history file"
+        )
     if wish.extract and not (wish.constraints or wish.ids or wish.owners):
         raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
     if wish.of_transfers and not (wish.form or wish.columns or wish.print_format):
@@ -194,8 +189,8 @@ def _check(wish: Wish) -> None:
             "Error: -transfer-history does not have a default print table. "
             "Please use -long, -json, -xml, or a custom print format."
         )
-    if wish.extract:
-        _check_extraction(wish)
+    if wish.extract and wish.constraint() == "true":
+        raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
 
 
 def _take_values(option: Option, word: str, rest: Words) -> list[str]:
