@@ -110,7 +110,6 @@ condor_q -better-analyze:priority 3.0
 condor_q -better-analyze:summary -constraint ClusterId>2
 condor_q -better-analyze:reverse -constraint ClusterId>2
 condor_q -unmatchable -better-analyze -constraint ClusterId==5
-condor_q -unmatchable -better-analyze -constraint ClusterId>2
 condor_q -cputime
 condor_q -currentrun
 condor_q -factory -allusers

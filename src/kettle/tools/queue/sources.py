@@ -334,7 +334,7 @@ def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
         if schedd is None or str(schedd.address) in seen:
             continue
         seen.add(str(schedd.address))
-        place = ad.string("ScheddName") or schedd.machine
+        place = schedd.machine or ad.string("ScheddName")
         submitter = ad.string("Name") or wish.submitter
         yield f"Submitter: {submitter} : {_short_address(schedd.address)} : {place}", schedd
     if not seen and "global" not in wish.flags:
