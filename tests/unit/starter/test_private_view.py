@@ -9,7 +9,7 @@ from kettle.errors import KettleError
 from kettle.runtime.process.privileges import Account
 from kettle.starter.private_view import private_folders
 from kettle.starter.services.ssh import render_config
-from kettle.starter.services.view import accounts_with_shell, only_local_accounts
+from kettle.starter.services.view import accounts_with_shell, groups_without_tty, only_local
 
 SLOT, JOB = ClassAd({"OpSys": "LINUX"}), ClassAd({"WantTmp": True})
 
@@ -44,7 +44,19 @@ def test_an_account_gets_a_shell_and_the_others_stay_as_they_are() -> None:
 
 def test_only_the_files_are_asked_for_accounts() -> None:
     text = "passwd: files systemd\ngroup:  files systemd\nshadow:\tfiles systemd\n"
-    assert only_local_accounts(text) == "group:  files systemd\npasswd: files\nshadow: files\n"
+    assert only_local(text, ["passwd", "shadow"]) == (
+        "group:  files systemd\npasswd: files\nshadow: files\n"
+    )
+
+
+def test_the_group_that_terminals_are_handed_to_is_left_out_and_no_other() -> None:
+    text = "root:x:0:\ntty:x:5:alice\nttys:x:6:\n"
+    assert groups_without_tty(text) == "root:x:0:\nttys:x:6:\n"
+
+
+def test_sshd_refuses_a_terminal_where_granting_it_would_end_the_session() -> None:
+    assert "PermitTTY yes\n" in render_config("/ssh", "alice")
+    assert "PermitTTY no\n" in render_config("/ssh", "alice", terminal=False)
 
 
 def test_sshd_is_told_of_folders_with_blanks_and_signs() -> None:

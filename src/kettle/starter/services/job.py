@@ -29,6 +29,7 @@ from kettle.runtime.process.processes import (
     processes_of,
 )
 from kettle.runtime.process.signalling import send_signal
+from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.argument_syntax import show_words
@@ -244,13 +245,26 @@ class JobProcesses:
 
     @contextlib.contextmanager
     def inside_with_shell(self, home: str) -> Iterator[None]:
-        """Be inside, where the job's account has a shell to log in with; OSError if it cannot."""
+        """Be inside, where the job's account can log in to a terminal; OSError if it cannot."""
+        shell = "" if has_shell(self.account.name) else "/bin/sh"
+        plain = self.try_terminal() is not Terminals.GROUP
         with self.inside():
-            if self.view is None or has_shell(self.account.name):
+            if self.view is None or not self.view.possible or (plain and not shell):
                 yield
                 return
-            with self.view.with_shell(self.account, "/bin/sh", home):
+            with self.view.with_login(self.account, shell, home, without_tty=not plain):
                 yield
+
+    def try_terminal(self) -> Terminals:
+        """Tell whether sshd, running as the job's account, can give a terminal here."""
+        with self._privileges.as_account(self.account):
+            return try_terminal()
+
+    def may_have_terminal(self) -> bool:
+        """Whether a login to the job can have a terminal, if need be with a view made for it."""
+        found = self.try_terminal()
+        curable = self.view is not None and self.view.possible
+        return found is Terminals.GIVEN or (found is Terminals.GROUP and curable)
 
     def _explain(self, plan: LaunchPlan, error: OSError) -> CannotLaunch:
         number = error.errno or errno.EIO

@@ -30,11 +30,16 @@ PermitRootLogin no
 PrintMotd no
 PermitUserEnvironment no
 X11Forwarding no
+PermitTTY {terminal}
 AllowUsers {user}
 ForceCommand exec {shell}
 Subsystem sftp internal-sftp
 """
 _KEY_SECONDS = 30.0
+_NO_TERMINAL = (
+    "This machine gives a job's account no terminal (/dev/pts is not mounted with gid=5, for the "
+    "group tty): what you type goes to a shell without a prompt."
+)
 # Where sshd's own "internal-sftp" is asked for, the session needs a program: sshd runs ours only.
 SFTP_SERVERS = (
     "/usr/lib/openssh/sftp-server",
@@ -45,9 +50,10 @@ SFTP_SERVERS = (
 )
 
 
-def render_config(folder: str, user: str) -> str:
+def render_config(folder: str, user: str, *, terminal: bool = True) -> str:
     """Return sshd's configuration; KettleError for a folder that it has no way to write.
 
+    Without `terminal` a client's wish for one is refused: sshd would end on trying to grant it.
     Names are quoted: a pool may lie in a folder with blanks. In AuthorizedKeysFile a percent sign
     stands for something else, and the command goes through a shell.
     """
@@ -58,6 +64,7 @@ def render_config(folder: str, user: str) -> str:
         pattern=folder.replace("%", "%%"),
         shell=shlex.quote(f"{folder}/shell"),
         user=user,
+        terminal="yes" if terminal else "no",
     )
 
 
@@ -101,8 +108,9 @@ class ShellServer:
         keeper.write(
             f"{folder}/authorized_keys", to_text(self._read(f"{folder}/client_key.pub")), 0o600
         )
-        keeper.write(f"{folder}/shell", self._shell_script(shells), 0o700)
-        text = render_config(folder, keeper.account.name)
+        terminal = starter.jobs.may_have_terminal()
+        keeper.write(f"{folder}/shell", self._shell_script(shells, terminal=terminal), 0o700)
+        text = render_config(folder, keeper.account.name, terminal=terminal)
         keeper.write(f"{folder}/sshd_config", text, 0o600)
         # The client puts a host pattern in front of the server's key.
         return folder, Keys(_encode(server), _encode(client))
@@ -130,7 +138,7 @@ class ShellServer:
         finally:
             os.close(descriptor)
 
-    def _shell_script(self, shells: str) -> str:
+    def _shell_script(self, shells: str, *, terminal: bool) -> str:
         """Return the program that becomes the session: the job's directory and environment."""
         plan = self._starter.launch_plan
         lines = ["#!/bin/sh"]
@@ -144,6 +152,8 @@ class ShellServer:
         lines += [f"[ -x {server} ] && exec {server}" for server in SFTP_SERVERS]
         lines.append("echo this machine has no sftp-server >&2; exit 127; fi")
         lines.append('[ -n "$SSH_ORIGINAL_COMMAND" ] && exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
+        if not terminal:
+            lines.append(f"echo {shlex.quote(_NO_TERMINAL)} >&2")
         lines += [
             f"[ -x {shlex.quote(shell)} ] && exec {shlex.quote(shell)}"
             for shell in shells.split(",")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kettle.runtime.process import kernel
 from kettle.runtime.process.namespaces import MountNamespace
@@ -89,17 +89,25 @@ class JobView:
             yield
 
     @contextlib.contextmanager
-    def with_shell(self, account: Account, shell: str, home: str) -> Iterator[None]:
-        """See what the job sees, and the account with this shell; OSError where that cannot be.
+    def with_login(
+        self, account: Account, shell: str, home: str, *, without_tty: bool
+    ) -> Iterator[None]:
+        """See what the job sees, changed so that the account can log in; OSError if it cannot.
 
-        A login needs one, and accounts of slots often have none. The machine's list of accounts is
-        copied to where nobody can write and differs in that one line; who else makes up accounts
-        (nss-systemd knows nobody as locked) is not asked.
+        A login needs a shell, and accounts of slots often have none: with `shell` the machine's
+        list of accounts is copied to where nobody can write and differs in that one line; who else
+        makes up accounts (nss-systemd knows nobody as locked) is not asked. `without_tty` leaves
+        the group tty out of the list of groups: sshd lets a terminal stay its user's own then,
+        where it could not hand it to that group and would end (`runtime/process/terminals.py`).
         """
-        texts = {
-            "/etc/passwd": accounts_with_shell(_read("/etc/passwd"), account, shell, home),
-            "/etc/nsswitch.conf": only_local_accounts(_read("/etc/nsswitch.conf")),
-        }
+        texts, local = {}, list[str]()
+        if shell:
+            texts["/etc/passwd"] = accounts_with_shell(_read("/etc/passwd"), account, shell, home)
+            local += ["passwd", "shadow"]
+        if without_tty:
+            texts["/etc/group"] = groups_without_tty(_read("/etc/group"))
+            local.append("group")
+        texts["/etc/nsswitch.conf"] = only_local(_read("/etc/nsswitch.conf"), local)
         with self.entered():
             inner = MountNamespace.make()
             try:
@@ -142,14 +150,15 @@ def accounts_with_shell(text: str, account: Account, shell: str, home: str) -> s
     return "\n".join([*lines, own, ""])
 
 
-def only_local_accounts(text: str) -> str:
-    """Return the name service configuration with nobody but the files asked for accounts."""
-    lines = [
-        line
-        for line in text.splitlines()
-        if line.partition(":")[0].strip() not in {"passwd", "shadow"}
-    ]
-    return "\n".join([*lines, "passwd: files", "shadow: files", ""])
+def groups_without_tty(text: str) -> str:
+    """Return the list of groups without the one that terminals are handed to."""
+    return "".join(f"{line}\n" for line in text.splitlines() if line.partition(":")[0] != "tty")
+
+
+def only_local(text: str, local: Sequence[str]) -> str:
+    """Return the name service configuration with nobody but the files asked for these lists."""
+    lines = [line for line in text.splitlines() if line.partition(":")[0].strip() not in local]
+    return "\n".join([*lines, *(f"{name}: files" for name in local), ""])
 
 
 def _replace_files(texts: Mapping[str, str]) -> None:

@@ -7,6 +7,7 @@ command fails if one of them found something that keeps jobs from running.
 from __future__ import annotations
 
 import argparse
+import grp
 import importlib.util
 import json
 import os
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError
+from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -74,6 +76,19 @@ def check_programs(patient: Patient) -> Verdict:
     if missing:
         return DOUBT, f"not installed: {', '.join(missing)}", "only if you want these features"
     return GOOD, "sshd and a mailer are there", ""
+
+
+def check_terminals(_: Patient) -> Verdict:
+    """A shell beside a job can have a terminal; as root its starter sees to that."""
+    found = try_terminal()
+    if found is Terminals.GIVEN:
+        return GOOD, "a shell beside a job gets a terminal", ""
+    lacks = "a shell beside a job (condor_ssh_to_job, interactive jobs) gets no terminal"
+    if found is Terminals.NONE:
+        return DOUBT, f"{lacks}: none can be opened", "let everybody write /dev/ptmx"
+    number = grp.getgrnam("tty").gr_gid
+    why = "/dev/pts is not mounted for the group tty"
+    return DOUBT, f"{lacks}: {why}", f"as root: mount -o remount,gid={number},mode=620 /dev/pts"
 
 
 def check_folder(patient: Patient) -> Verdict:
@@ -194,6 +209,7 @@ CHECKS: tuple[tuple[str, Callable[[Patient], Verdict]], ...] = (
     ("Python", check_python),
     ("libraries", check_libraries),
     ("programs", check_programs),
+    ("terminals", check_terminals),
     ("folder", check_folder),
     ("disk", check_disk),
     ("clock", check_clock),
