@@ -159,7 +159,11 @@ def test_input_is_spooled_and_output_retrieved(pool: WheelPool) -> None:
     assert (report["output"], report["output 1"]) == ("hello\ndeep\n", "hello\ndeep\n")
     assert report["left"] is True
     assert report["missing file's job"] == [5, 16]
-    assert raised(report) == {"spool what is not spooled", "spool a missing file"}
+    assert raised(report) == {
+        "retrieve too early",
+        "spool what is not spooled",
+        "spool a missing file",
+    }
 
 
 def test_a_dag_becomes_a_submit_description(pool: WheelPool) -> None:

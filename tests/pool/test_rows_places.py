@@ -227,6 +227,37 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     assert [event.number for event in jobs.events()] == [0, 1, 5]
 
 
+@shows("S008")
+@pytest.mark.parametrize("ends", ["by itself", "condor_rm"])
+def test_a_scheduler_job_can_read_its_ad_as_long_as_it_runs(
+    pool: PersonalPool, work: Path, ends: str
+) -> None:
+    ad, told = work / "ad", work / "told"
+    program = work / "reader"
+    program.write_text(
+        f'#!/bin/sh\ncat "$_CONDOR_JOB_AD" >{ad}\necho "$_CONDOR_JOB_AD" >{told}\n'
+        f"[ -e {work}/go ] || exec sleep 300\n"
+    )
+    program.chmod(0o755)
+    if ends == "by itself":
+        (work / "go").touch()
+    text = f"universe = scheduler\nexecutable = {program}\n+Mine = 3 + 4\nqueue\n"
+    jobs = submit(pool, work, text)
+    wait_until(lambda: told.exists() and told.read_text().endswith("\n"), 20)
+    path = Path(told.read_text().strip())
+    assert path.parts[-3:] == ("local_univ_execute", f"dir_{jobs.cluster}_0", ".job.ad")
+    if ends != "by itself":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
+        assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+    jobs.wait_until_gone()
+    wait_until(lambda: not path.parent.exists(), 10)
+    lines = ad.read_text().splitlines()
+    # Observed of a real schedd: the ad is that of a job that has not begun.
+    for line in (f"ClusterId = {jobs.cluster}", "JobUniverse = 7", "JobStatus = 1", "Mine = 3 + 4"):
+        assert line in lines
+
+
 def test_scheduler_jobs_are_told_of_in_order(pool: PersonalPool, work: Path) -> None:
     text = "universe = scheduler\nexecutable = /bin/sleep\narguments = 1\n"
     jobs = submit(pool, work, text + "priority = $(process)\nqueue 12\n")

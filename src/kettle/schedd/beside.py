@@ -81,6 +81,8 @@ class Run:
     released: bool = False
     # Whether the job's log has its event 001.
     executed: bool = False
+    # What the file with the job's ad holds: the ad as it was before the start.
+    ad_text: str = ""
     attributes: dict[str, object] = field(default_factory=dict)
 
 
@@ -243,8 +245,11 @@ def cool_down(run: Run, status: int, seconds: int, now: int) -> dict[str, object
     return {"NumJobCoolDowns": (ad.integer("NumJobCoolDowns") or 0) + 1, COOLS_UNTIL: now + seconds}
 
 
-def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:
-    """Return what a scheduler-universe job runs; relative names are meant from its Iwd."""
+def plan_program(ad: ClassAd, inherited: dict[str, str], job_ad: str = "") -> Program:
+    """Return what a scheduler-universe job runs; relative names are meant from its Iwd.
+
+    `job_ad` is the file with its ad, if there is one.
+    """
     cwd = ad.string("Iwd") or "/"
 
     def path(name: str, default: str) -> str:
@@ -257,6 +262,8 @@ def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:
     environment.update(read_environment(ad.string("Environment"), ad.string("Env"), delimiter))
     # By this condor_dagman knows which job it is, and names it in its nodes' ads.
     environment["CONDOR_ID"] = f"{ad.integer('ClusterId')}.{ad.integer('ProcId')}"
+    if job_ad:
+        environment["_CONDOR_JOB_AD"] = job_ad
     return Program(
         argv=(os.path.join(cwd, ad.string("Cmd") or ""), *words),
         environment=environment,

@@ -60,6 +60,12 @@ def test_the_job_knows_which_it_is() -> None:
     assert plan_program(job(), {}).environment["CONDOR_ID"] == "7.1"
 
 
+def test_the_job_s_file_is_named_whatever_its_own_environment_says() -> None:
+    ad = job(Environment="_CONDOR_JOB_AD=/own")
+    assert plan_program(ad, {}, "/x/.job.ad").environment["_CONDOR_JOB_AD"] == "/x/.job.ad"
+    assert plan_program(ad, {}).environment["_CONDOR_JOB_AD"] == "/own"
+
+
 def test_a_signal_that_is_none_is_the_next_that_is_one() -> None:
     ad = job(RemoveKillSig="NSIG", KillSig="SIG_SETMASK")
     assert leave_signal(ad, "Remove") == leave_signal(ad, "Vacate") == signal.SIGTERM

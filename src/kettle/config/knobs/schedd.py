@@ -136,7 +136,7 @@ class ScheddKnobs:
     )
     LOCAL_UNIV_EXECUTE = path(
         "$(SPOOL)/local_univ_execute",
-        doc="Where local universe jobs run.",
+        doc="Where local universe jobs run, and where scheduler universe jobs find their ads.",
     )
     MAX_CLAIM_ALIVES_MISSED = integer(
         "6",

@@ -42,6 +42,14 @@ def is_waiting_for_files(ad: ClassAd) -> bool:
     )
 
 
+def has_folder(ad: ClassAd) -> bool:
+    """Tell whether output is fetched from a job's spool folder.
+
+    One whose input has not come yet has none there, so that fetching what it names fails.
+    """
+    return "StageInStart" in ad or is_waiting_for_files(ad)
+
+
 def rewritten(ad: ClassAd, folder: str) -> Attributes:
     """Return a spooled job's paths, inside its folder, with the user's own beside them."""
     changes: Attributes = {"Iwd": quote_line(folder)}
@@ -90,12 +98,17 @@ def plan_output(ad: ClassAd, folder: str, view: FileView) -> Generator[None, Non
     """
     named = yield from _outputs(ad, folder, view)
     missing = [SendFile(path, name) for path, name in named if view.look(path) is None]
+    # A job whose files have not come and that names its output lacks its streams, too.
+    tells_streams = bool(missing) and is_waiting_for_files(ad)
     for source, name in _streams(ad).items():
         for candidate in (source, name):
             look = view.look(posixpath.join(folder, candidate))
             if look is not None and look.is_regular:
                 named.append((posixpath.join(folder, candidate), name))
                 break
+        else:
+            if tells_streams and source in {STDOUT_NAME, STDERR_NAME}:
+                missing.append(SendFile(posixpath.join(folder, name), name))
     plan: Plan = yield from plan_named(view, named)
     return replace(plan, items=(*missing, *plan.items))
 

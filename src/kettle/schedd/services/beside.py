@@ -34,6 +34,7 @@ from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.beside_events import failure_events, last_events
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.local import LocalRun, execute_folder, program_mark
 from kettle.schedd.services.program import start_program
 
@@ -164,9 +165,10 @@ class BesideJobs:
         schedd = self._schedd
         now = schedd.now()
         host = schedd.runtime.identity.machine
+        ad_text = text_of(job.ad) if job.universe == JobUniverse.SCHEDULER else ""
         schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now))
         schedd.statistics.on_started(job, now)
-        run = self.runs[job.id] = Run(job, now)
+        run = self.runs[job.id] = Run(job, now, ad_text=ad_text)
         # Compat: the reference tells of one start after the other
         # (test_scheduler_jobs_are_told_of_in_order).
         turn = _Turn(self._last_told)
@@ -195,6 +197,8 @@ class BesideJobs:
             turn.told.set()
             self._children.pop(run.job.id, None)
             self._local.pop(run.job.id, None)
+            if run.ad_text:
+                remove_job_ad(schedd, run.job.id)
             self.runs.pop(run.job.id, None)
             if not self.runs:
                 self._empty.set()
@@ -204,7 +208,8 @@ class BesideJobs:
 
     async def _run_program(self, run: Run, turn: _Turn) -> int:
         runtime, job = self._schedd.runtime, run.job
-        program = beside.plan_program(job.ad, _inherited(job))
+        job_ad = write_job_ad(self._schedd, job.id, run.ad_text)
+        program = beside.plan_program(job.ad, _inherited(job), job_ad)
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
         self._starting += 1

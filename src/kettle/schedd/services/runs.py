@@ -9,8 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobUniverse
 from kettle.records.job_trace import Step
 from kettle.schedd.services.beside import end_leftover
+from kettle.schedd.services.job_ad_file import remove_job_ad
 
 if TYPE_CHECKING:
     from kettle.schedd.claims import Claim
@@ -67,5 +69,7 @@ class Runs:
         return job.id in self._beside.runs
 
     def end_leftover(self, job: Job) -> None:
-        """End the process that an earlier schedd left of a job beside it."""
+        """End the process that an earlier schedd left of a job beside it, and remove its file."""
         end_leftover(job.ad)
+        if job.universe == JobUniverse.SCHEDULER:
+            remove_job_ad(self._schedd, job.id)

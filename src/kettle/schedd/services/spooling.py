@@ -205,7 +205,7 @@ class SpoolCommands:
             if job is not None
             and job.id in schedd.queue.jobs
             and actor.may_change(job.user)
-            and "StageInStart" in job.ad
+            and spooling.has_folder(job.ad)
             and job.id not in self._departures.leaving
         ]
         stream.timeout = TRANSFER_SECONDS

@@ -74,3 +74,16 @@ def test_what_is_named_and_not_there_is_sent_all_the_same(tmp_path: Path) -> Non
     assert names(tmp_path, TransferOutput="gone,there") == ["gone", "there"]
     assert names(tmp_path, TransferOutput="gone,there", OutputDestination="x://y") == ["there"]
     assert names(tmp_path, TransferOutput="") == []
+
+
+def test_what_a_job_names_whose_input_has_not_come_is_missing(tmp_path: Path) -> None:
+    # Observed of a real schedd: a job that names nothing has nothing, and nobody complains; for one
+    # that does its streams are missing, too, but not its log.
+    waiting = {"JobStatus": 5, "HoldReasonCode": 16, "UserLog": "log"}
+    streams = {"Out": "o", "Err": "e"}
+    folder = tmp_path / "none"
+    assert spooling.has_folder(ClassAd(waiting))
+    assert not spooling.has_folder(ClassAd({**waiting, "HoldReasonCode": 15}))
+    assert names(folder, **waiting, **streams) == []
+    assert names(folder, **waiting, TransferOutput="zz") == ["zz"]
+    assert names(folder, **waiting, **streams, TransferOutput="zz,yy") == ["zz", "yy", "o", "e"]
