@@ -124,7 +124,10 @@ class QueueJournal:
                 "file; what else was in its folder, input files of jobs above all, is lost"
             )
             self._runtime.files.make_folder(os.path.dirname(self._path))
-            await file.replace(f"{self._path}.tmp", stands_for=0)
+            # A name of its own: the log may just be being written anew.
+            aside = f"{self._path}.again"
+            self._runtime.files.remove(aside)
+            await file.replace(aside, stands_for=0)
             self._lock_again()
 
     def wait_no_more(self) -> None:
@@ -228,20 +231,21 @@ class QueueJournal:
             raise self._backlog.trouble
         self._compacting = True
         temporary, disk = f"{self._path}.tmp", self._runtime.files.disk
-        file, stands_for, sequence = self._file, 0, 0
+        file, stands_for, sequence, written = self._file, 0, 0, -1
 
         def make() -> Callable[[], None]:
             """Note the moment that the new log stands for, and return what writes it."""
-            nonlocal stands_for, sequence
+            nonlocal stands_for, sequence, written
             stands_for, sequence = file.size, queue.sequence + 1
+            # Ours to know it by: one that was deleted since is not what takes the log's place.
+            written = disk.open(temporary, 0o600)
             return partial(write_log, disk, temporary, queue.snapshot(sequence, now))
 
         try:
             await self._runtime.snapshots.run(make, "writes the queue log anew")
             async with self._placing:
-                # A deleted log has no other name to get; it is put back by the next flush, or here.
-                if file.is_named():
-                    self._keep_old(queue.sequence)
+                self._check_undeleted(file, temporary, written)
+                self._keep_old(queue.sequence)
                 await file.replace(temporary, stands_for=stands_for)
             queue.sequence = sequence
             self._size_when_written = file.size
@@ -254,6 +258,13 @@ class QueueJournal:
             raise StorageError(f"cannot write {temporary}: {error}") from error
         finally:
             self._compacting = False
+            if written >= 0:
+                disk.close(written)
+
+    def _check_undeleted(self, file: DurableFile, temporary: str, written: int) -> None:
+        """Raise an error if the log or what was `written` anew has lost its name meanwhile."""
+        if not self._runtime.files.disk.same(written, temporary) or not file.is_named():
+            raise StorageError(f"somebody deletes files beside {self._path}")
 
     def _keep_old(self, sequence: int) -> None:
         """Give the old log, which goes on until the last moment, its historical name as well."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,67 @@ def test_a_log_that_somebody_deletes_is_put_back_before_anything_is_acknowledged
         # And nobody else takes the queue over meanwhile.
         with pytest.raises(StorageError, match="another schedd uses"):
             opened(path, runtime)
+        journal.close()
+
+    run_virtually(scenario())
+
+
+class Deleting(InlineSnapshots):
+    """While the log is written anew, at its beginning or at its end, somebody deletes files."""
+
+    def __init__(self, delete: Callable[[], None], flush: Callable[[], Awaitable[None]]) -> None:
+        super().__init__()
+        self._delete = delete
+        self._flush = flush
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        def work() -> None:
+            write()
+            self._delete()
+
+        write = make()
+        await super().run(lambda: work, name)
+        await self._flush()
+
+
+@pytest.mark.parametrize("deleted", ["log", "folder", "new log"])
+@pytest.mark.parametrize("flushes", [True, False])
+def test_what_is_deleted_while_the_log_is_written_anew_costs_nothing_acknowledged(
+    tmp_path: Path, deleted: str, flushes: bool
+) -> None:
+    async def scenario() -> None:
+        runtime = runtime_over(tmp_path)
+        path = tmp_path / "spool" / "job_queue.log"
+        # What a schedd that was killed meanwhile has left.
+        path.parent.mkdir(exist_ok=True)
+        path.with_name("job_queue.log.tmp").write_text("old\n")
+        path.with_name("job_queue.log.again").write_text("old\n")
+        journal, queue = opened(path, runtime)
+        numbers = [add(queue) for _ in range(5)]
+        await journal.flush()
+
+        def delete() -> None:
+            if deleted == "folder":
+                shutil.rmtree(path.parent)
+            else:
+                path.with_name(f"job_queue.log{'' if deleted == 'log' else '.tmp'}").unlink()
+
+        async def flush() -> None:
+            if flushes:
+                numbers.append(add(queue))
+                await journal.flush()
+
+        runtime.snapshots = Deleting(delete, flush)
+        with contextlib.suppress(StorageError):
+            await journal.compact(queue, NOW)
+        runtime.snapshots = InlineSnapshots()
+        for _ in range(2):
+            numbers.append(add(queue))
+            await journal.flush()
+            restarted = JobQueue(MemoryJournal(), uid_domain="vm")
+            restarted.restore(path.read_bytes())
+            assert list(restarted.clusters) == numbers
+            await journal.compact(queue, NOW)
         journal.close()
 
     run_virtually(scenario())
