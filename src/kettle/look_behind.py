@@ -133,6 +133,10 @@ def _repeated(least: int, most: int, body: _Widths) -> _Widths:
     if len(body) == 1:
         [(width, texts)] = body.items()
         one = b"(?:" + b"|".join(texts) + b")"
+        if not width:
+            # What holds at a place holds there however often it is asked; what may be left out asks
+            # nothing.
+            return {0: [one if least else b""]}
         return {width * times: [one + b"{%d}" % times] for times in range(least, most + 1)}
     found: _Widths = {}
     made: _Widths = {0: [b""]}

@@ -8,6 +8,9 @@ leaves this program through `to_bytes`, or through a file that is opened with `e
 
 from __future__ import annotations
 
+import codecs
+import functools
+from collections.abc import Callable
 from typing import Final
 
 # What keeps every byte: the name of the error handler, for open(), sys.stdout and their like.
@@ -19,6 +22,38 @@ def to_bytes(text: str) -> bytes:
     return text.encode("utf-8", AS_IS)
 
 
+def to_shown_bytes(text: str) -> bytes:
+    """Return the bytes of a text that somebody reads: what is no text at all is escaped."""
+    return text.encode("utf-8", keeping_bytes("backslashreplace"))
+
+
 def to_text(data: bytes) -> str:
     """Return bytes as text, none lost."""
     return data.decode("utf-8", AS_IS)
+
+
+@functools.cache
+def keeping_bytes(errors: str) -> str:
+    """Return the error handler for writing that keeps every byte, and else does as `errors`."""
+    if errors.startswith(AS_IS):
+        return errors
+    if errors == "strict":
+        return AS_IS
+    name = f"{AS_IS}+{errors}"
+    codecs.register_error(name, functools.partial(_keep_bytes, codecs.lookup_error(errors)))
+    return name
+
+
+_Handler = Callable[[UnicodeError], tuple[str | bytes, int]]
+
+
+def _keep_bytes(otherwise: _Handler, error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        return otherwise(error)
+    letter = error.object[error.start]
+    after = error.start + 1
+    if "\udc80" <= letter <= "\udcff":
+        return bytes([ord(letter) - 0xDC00]), after
+    return otherwise(
+        UnicodeEncodeError(error.encoding, error.object, error.start, after, error.reason)
+    )

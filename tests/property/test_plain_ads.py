@@ -37,7 +37,7 @@ _PIECES = (
     ),
     *("1", "-1", "0", "-0", "007", "0x1F", "12345678901234567890", "1.5", "-0.0", "1.5E+01", "1."),
     *("1e5", ".5", '"s"', '"a;b"', '"]"', '"\\""', '"\\', '"é"', '"', "'", "/", "//", "/*", "*/"),
-    *("+", "-", "!", "&&", "=?=", "is", "size(a)", "{ 1,a }", "[ c = 1; d = 2 ]", "\\", "\0"),
+    *("+", "-", "!", "&&", "=?=", "is", "size(a)", "{ 1,a }", "[ c = 1; d = 2 ]", "\\", "\0", "\xa0", "\x1f"),
 )
 _ENTRIES = st.builds(
     "{}={};".format,
@@ -83,6 +83,9 @@ def _outcome(parse: Callable[[str], ClassAd], text: str) -> ClassAd | str:
 @example('[a="x" "y";b="]"]')
 @example("[is=1]")
 @example("[a==1]")
+@example("[a=\xa01]")
+@example("[a=b\x1c]")
+@example("[a=\u20031+\u0661]")
 def test_every_ad_is_what_the_parser_says(text: str) -> None:
     wanted = _outcome(_by_parser, text)
     found = _outcome(parse_ad, text)

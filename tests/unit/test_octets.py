@@ -41,6 +41,26 @@ def test_a_tools_streams_take_every_byte(monkeypatch: pytest.MonkeyPatch) -> Non
     assert written.getvalue() == b"a\xe9"
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding", "errors", "bytes_written"),
+    [
+        ("stderr", "latin-1", "backslashreplace", b"a\xe9\\u20ac\\ud800\xff"),
+        ("stderr", "utf-8", "backslashreplace", b"a\xe9\xe2\x82\xac\\ud800\xff"),
+        ("stdout", "ascii", "replace", b"a\xe9??\xff"),
+    ],
+)
+def test_what_a_stream_cannot_write_becomes_what_it_became_before(
+    monkeypatch: pytest.MonkeyPatch, name: str, encoding: str, errors: str, bytes_written: bytes
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, name, io.TextIOWrapper(written, encoding=encoding, errors=errors))
+    for _ in range(2):
+        stream = getattr(programs.standard_streams(), name)
+    stream.write("a\udce9\u20ac\ud800\udcff")
+    stream.flush()
+    assert written.getvalue() == bytes_written
+
+
 def test_half_a_pair_in_json_becomes_bytes_that_can_be_written() -> None:
     (ad,) = parse_json_ads('{"A": "\\ud800"}')
     assert to_bytes(ad.string("A") or "") == b"\xed\xa0\x80"

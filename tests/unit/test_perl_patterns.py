@@ -74,6 +74,12 @@ def test_what_is_no_pattern_says_why(pattern: bytes, why: str) -> None:
         ("(?<=a{1,255})b", "aab", "b"),
         ("(?<=[^x-z]{1,2}|x)b", "yxb", "b"),
         ("(?x)(?<= a b? )c", "abc", "c"),
+        (r"(?<=(?:\b)?\d{1,2})x", "a1x", "x"),
+        ("(?<=(?:^)?ab?)c", "xabc", "c"),
+        (r"(?<!(?:\b)?ab?)c", "xac", None),
+        (r"(?<=(?:\b){2}ab?)c", "xabc", None),
+        (r"(?<=(?:\b)*ab?)c", "xabc", "c"),
+        (r"(?<=(?:\b){0,60000}ab?)c", "xabc", "c"),
     ],
 )
 def test_a_look_behind_sees_what_is_not_always_equally_long(

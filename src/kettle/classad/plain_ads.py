@@ -17,7 +17,7 @@ from kettle.classad.values import Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 
-# Between tokens these mean nothing.
+# Between tokens these mean nothing; of the blanks of Unicode none is one.
 BLANKS: Final = " \t\r\n\f\v"
 _ENTRY: Final = late_pattern(
     r"[\s;]*+([A-Za-z_]\w*+)\s*+=\s*+(?:"
@@ -58,7 +58,7 @@ def find_plain_ad(text: str, position: int = 0) -> tuple[AdNode, int] | None:
         elif real is not None:
             table[key] = Literal(float(real))
         else:
-            value = _expression(expression.strip())
+            value = _expression(expression.strip(BLANKS))
             if value is None:
                 return None
             table[key] = value

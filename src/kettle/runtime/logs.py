@@ -22,7 +22,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from kettle.octets import to_bytes
+from kettle.octets import to_shown_bytes
 from kettle.runtime.storage.small_files import open_as_meant
 from kettle.wire.security.secret_words import hide_secrets
 
@@ -225,7 +225,7 @@ class Log:
         if self.path is None or self._closed:
             (self._sink or sys.stderr.write)(line)
             return
-        data = to_bytes(line)
+        data = to_shown_bytes(line)
         size, seconds = self._limit
         if (seconds or self._size + len(data) > size) and self._is_full(now, len(data)):
             self._rotate()
@@ -236,7 +236,7 @@ class Log:
         if self._lost:
             head = self._head(now, "D_ERROR")
             said = f"{self._lost} lines of this log could not be written: {self._why}"
-            data = to_bytes(f"{head}{said}\n") + data
+            data = to_shown_bytes(f"{head}{said}\n") + data
         try:
             if self._fd < 0:
                 self._open()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
-from kettle.octets import AS_IS
+from kettle.octets import AS_IS, keeping_bytes
 
 if TYPE_CHECKING:
     from random import Random
@@ -144,12 +144,15 @@ def run_program(name: str) -> int:
 def standard_streams() -> Streams:
     """Return this process's streams, over which every byte goes as it is.
 
-    The encoding stays the terminal's: a console would be drawn with letters that it has not.
+    The encoding stays the terminal's: a console would be drawn with letters that it has not. What
+    it cannot write becomes what it became before: for stderr an escape, so that no message is lost.
     """
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        # A stream may be closed, which is None, or another object in a test.
+    # A stream may be closed, which is None, or another object in a test.
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors=AS_IS)
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=AS_IS)
+            stream.reconfigure(errors=keeping_bytes(stream.errors or "strict"))
     return Streams(sys.stdin, sys.stdout, sys.stderr)
 
 

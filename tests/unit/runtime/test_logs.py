@@ -24,6 +24,11 @@ def log_at(path: Path, verbosity: str = "", **options: object) -> Log:
     )
 
 
+def test_what_is_no_text_is_escaped_and_bytes_are_as_they_are(tmp_path: Path) -> None:
+    log_at(tmp_path / "XLog").write("D_ALWAYS", "half \ud800, byte \udce9")
+    assert (tmp_path / "XLog").read_bytes().endswith(b"half \\ud800, byte \xe9\n")
+
+
 def test_a_line_begins_with_date_and_time(tmp_path: Path) -> None:
     log = log_at(tmp_path / "SchedLog")
     log("Number of Active Workers 0")

@@ -214,7 +214,7 @@ class Files:
         return data
 
     def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:
-        """Return a file's text; bytes that are not UTF-8 become replacement characters."""
+        """Return a file's text; bytes that are not UTF-8 stay what they are (see `octets`)."""
         return to_text(self.read(path, limit=limit))
 
     def write_atomically(
