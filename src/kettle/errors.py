@@ -22,6 +22,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   └── AuthorizationDenied
     ├── WaitInterrupted        a wait that somebody here ended; the connection goes on
     ├── StorageError           a file that cannot be read, written or trusted
+    │   ├── ChangedError           what has to stay as it is has changed, or is gone
     │   └── NotMade                nothing was made: something is there, or may not be
     ├── RefusedError           a daemon said no, with a code and a reason
     └── NotFoundError          a job, a daemon or a file that is not there
@@ -155,6 +156,10 @@ class StorageError(KettleError):
         super().__init__(message, hint=hint)
         self.errno = errno
         self.ends_daemon = False
+
+
+class ChangedError(StorageError):
+    """A file that has to stay as it was when it was first read, and has changed or is gone."""
 
 
 class NotMade(StorageError):  # noqa: N818 - the name says what happened

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import overload
 
+from kettle.errors import ChangedError
+
 # White space without the separator of units, which Python counts as white space.
 BLANKS = " \t\r\n\v\f"
 # A place is remembered at the first line that begins behind so many bytes, and so many, or one
@@ -29,9 +31,18 @@ def split_lines(text: str) -> list[str]:
 class ItemLines(Sequence[str]):
     """The items of a file that stays as it is."""
 
-    def __init__(self, pieces: Iterable[bytes], read: Callable[[int, int], bytes]) -> None:
-        """Go through the file once; `read` returns bytes from an offset on, up to a number."""
+    def __init__(
+        self,
+        pieces: Iterable[bytes],
+        read: Callable[[int, int], bytes],
+        name: str = "the file of items",
+    ) -> None:
+        """Go through the file once; `read` returns bytes from an offset on, up to a number.
+
+        `name` is what errors call the file.
+        """
         self._read = read
+        self._name = name
         # Where lines begin, and their numbers.
         self._offsets, self._numbers = array("Q", (0,)), array("Q", (0,))
         size = lines = ended = 0
@@ -60,7 +71,7 @@ class ItemLines(Sequence[str]):
     def __getitem__(self, index: slice) -> list[str]: ...
 
     def __getitem__(self, index: int | slice) -> str | list[str]:
-        """Return an item; what `read` raises."""
+        """Return an item; ChangedError if the lines are others now, and what `read` raises."""
         if isinstance(index, slice):
             return [self[each] for each in range(self._count)[index]]
         number = range(self._count)[index]
@@ -70,9 +81,14 @@ class ItemLines(Sequence[str]):
 
     def _load(self, number: int) -> None:
         place = bisect_right(self._numbers, number) - 1
-        offset, self._first = self._offsets[place], self._numbers[place]
+        offset, first = self._offsets[place], self._numbers[place]
         more = place + 1 < len(self._offsets)
         end = self._offsets[place + 1] if more else self._size
-        self._lines = split_lines(
-            self._read(offset, end - offset).decode("utf-8", "surrogateescape")
-        )
+        behind = self._numbers[place + 1] if more else self._count
+        lines = split_lines(self._read(offset, end - offset).decode("utf-8", "surrogateescape"))
+        if len(lines) != behind - first:
+            # Every item behind would be another job's.
+            raise ChangedError(
+                f"{self._name} has changed: {len(lines)} items are where {behind - first} were"
+            )
+        self._first, self._lines = first, lines

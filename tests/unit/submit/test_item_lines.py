@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kettle.errors import ChangedError
 from kettle.submit import item_lines
 from kettle.submit.item_lines import ItemLines, split_lines
 from kettle.submit.queue_statement import QueueStatement
@@ -49,6 +50,18 @@ def test_a_million_items_take_the_memory_of_a_few() -> None:
         assert tracemalloc.get_traced_memory()[0] < 500_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("now", [b"a b\nc d\ne\n", b"a\n\n\nc\nde\n\n"])
+def test_items_that_have_moved_in_their_file_are_not_taken_for_others(now: bytes) -> None:
+    """A line less was an IndexError, and a line more another job's item."""
+    before = b"a\nb\nc\nd\ne\n"
+    now = now.ljust(len(before), b"x")
+    assert len(now) == len(before)
+    items = ItemLines([before], lambda at, size: now[at : at + size], "/spool/items")
+    for number in (0, 4):
+        with pytest.raises(ChangedError, match=r"^/spool/items has changed: . items are where 5"):
+            items[number]
 
 
 def test_no_item_is_behind_the_last() -> None:

@@ -14,7 +14,7 @@ import stat
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from kettle.errors import NotFoundError, NotMade, StorageError
+from kettle.errors import ChangedError, NotFoundError, NotMade, StorageError
 from kettle.octets import to_bytes, to_text
 from kettle.runtime.machine_facts import read_machine_facts
 
@@ -185,7 +185,7 @@ class Files:
         except FileNotFoundError as error:
             raise NotFoundError(f"{path} does not exist") from error
         except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+            raise _failed("read", path, error) from error
         if len(data) > limit:
             raise StorageError(f"{path} is larger than {limit} bytes")
         return data
@@ -199,18 +199,20 @@ class Files:
         except FileNotFoundError as error:
             raise NotFoundError(f"{path} does not exist") from error
         except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+            raise _failed("read", path, error) from error
 
     def read_at(self, path: str, offset: int, size: int) -> bytes:
-        """Return the bytes of a part of a file; StorageError if it has no such part."""
+        """Return a part of a file that had it; ChangedError if it has not now, or StorageError."""
         try:
             with _open_regular(path) as file:
                 file.seek(offset)
                 data = file.read(size)
+        except FileNotFoundError as error:
+            raise ChangedError(f"{path} is gone", errno=errno.ENOENT) from error
         except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+            raise _failed("read", path, error) from error
         if len(data) < size:
-            raise StorageError(f"{path} has become shorter")
+            raise ChangedError(f"{path} has changed: it has become shorter")
         return data
 
     def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:

@@ -15,7 +15,7 @@ from random import Random
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
-from kettle.errors import KettleError, StorageError
+from kettle.errors import ChangedError, KettleError, StorageError
 from kettle.schedd.queue import submission
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import check_shape, decide_new
@@ -61,10 +61,15 @@ def is_factory(cluster: Cluster) -> bool:
     return "JobMaterializeDigestFile" in cluster.ad
 
 
+def is_running(cluster: Cluster) -> bool:
+    """Tell whether nothing keeps a cluster from making jobs."""
+    return (cluster.ad.integer("JobMaterializePaused") or 0) == Paused.RUNNING
+
+
 def count_wanted(cluster: Cluster) -> int:
     """Return how many jobs a cluster should make now."""
     ad = cluster.ad
-    if not is_factory(cluster) or (ad.integer("JobMaterializePaused") or 0) != Paused.RUNNING:
+    if not is_factory(cluster) or not is_running(cluster):
         return 0
     limit = ad.integer("JobMaterializeLimit")
     wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(cluster.procs))
@@ -196,13 +201,14 @@ def judge_failure(error: Exception) -> Paused | None:
     """Decide what becomes of a cluster whose next job could not be made; None to try it again.
 
     A job that its description or the administrator's rules make impossible puts the making on
-    hold: whoever has mended that releases the cluster. What nobody thought of ends it until the
-    next start.
+    hold: whoever has mended that releases the cluster. So do items that have changed or are gone:
+    which jobs they make now is for a person to say. What nobody thought of ends it until the next
+    start.
 
     Compat: where a commit refuses the job, the reference's making stands still until a job of the
     cluster leaves, and says nothing (test_a_refused_job_puts_the_making_on_hold).
     """
-    if isinstance(error, StorageError):
+    if isinstance(error, StorageError) and not isinstance(error, ChangedError):
         return None if error.errno in _PASSES else Paused.INVALID
     return Paused.HELD if isinstance(error, KettleError) else Paused.INVALID
 

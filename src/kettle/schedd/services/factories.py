@@ -75,6 +75,8 @@ class Factories:
         self._plans: dict[int, Iterator[JobPlan]] = {}
         # How often in a row the next job could not be made for what may pass.
         self._tries: dict[int, int] = {}
+        # Who waits to try it again, one for a cluster.
+        self._later: dict[int, asyncio.Task[None]] = {}
         # The one that waits longest is next.
         self._wanted: dict[int, None] = {}
         self._late: dict[int, Cluster] = {}
@@ -140,12 +142,17 @@ class Factories:
             code = int(HoldReasonCode.UserRequest)
             event = FactoryPausedEvent(reason=reason, pause_code=paused, hold_code=code)
             self._schedd.events.write_cluster(cluster, event)
+        # Whoever releases a cluster wants it tried at once.
+        self._forget_later(cluster.id)
         self._want(cluster)
 
     def _want(self, cluster: Cluster) -> None:
         if not factory.is_factory(cluster):
             return
         self._late[cluster.id] = cluster
+        if cluster.id in self._later and factory.is_running(cluster):
+            # Each look would read the digest and the items again, only to fail once more.
+            return
         self._wanted[cluster.id] = None
         if not self._running:
             self._running = True
@@ -237,10 +244,18 @@ class Factories:
         seconds = min(_FIRST_SECONDS << min(tries, 10), _LONGEST_SECONDS)
         said = f"Cluster {cluster.id} makes its next jobs in {seconds} seconds: {reason}"
         self._schedd.runtime.log.problem(said)
-        tasks.spawn(self._want_in(seconds, cluster), "late materialization, once more")
+        self._forget_later(cluster.id)
+        again = self._want_in(seconds, cluster)
+        self._later[cluster.id] = tasks.spawn(again, "late materialization, once more")
+
+    def _forget_later(self, cluster: int) -> None:
+        waiting = self._later.pop(cluster, None)
+        if waiting is not None:
+            waiting.cancel()
 
     async def _want_in(self, seconds: int, cluster: Cluster) -> None:
         await asyncio.sleep(seconds)
+        self._later.pop(cluster.id, None)
         if self._schedd.queue.clusters.get(cluster.id) is cluster:
             self._want(cluster)
 
@@ -266,7 +281,7 @@ class Factories:
         items: Sequence[str] = ()
         if items_file:
             own = schedd.spool.cluster_file(cluster.id, "items")
-            items = ItemLines(files.read_pieces(own), partial(files.read_at, own))
+            items = ItemLines(files.read_pieces(own), partial(files.read_at, own), own)
         facts = SubmitFacts(
             now=schedd.now(),
             user=ad.string("Owner") or "",
@@ -291,6 +306,7 @@ class Factories:
         self._late.pop(cluster.id, None)
         self._plans.pop(cluster.id, None)
         self._tries.pop(cluster.id, None)
+        self._forget_later(cluster.id)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
         # Any number at all: a user may set the attribute.
         completion = _COMPLETIONS.get(paused, Completion.INCOMPLETE)

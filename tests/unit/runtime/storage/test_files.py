@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import threading
 from pathlib import Path
@@ -149,6 +150,28 @@ def test_reading_is_bounded_and_says_what_is_missing(tmp_path: Path) -> None:
         files.read(str(tmp_path / "big"), limit=10)
     with pytest.raises(NotFoundError, match="does not exist"):
         files.read(str(tmp_path / "none"))
+
+
+def test_what_cannot_be_read_says_the_kernels_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody could tell a disk that fails for a moment from a file that is no good."""
+    path = str(tmp_path / "file")
+    Path(path).write_bytes(b"words")
+
+    def fail(*_: object) -> int:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(os, "open", fail)
+    files = Files()
+    for read in (
+        lambda: files.read(path),
+        lambda: list(files.read_pieces(path)),
+        lambda: files.read_at(path, 0, 5),
+    ):
+        with pytest.raises(StorageError) as failed:
+            read()
+        assert failed.value.errno == errno.EMFILE
 
 
 def test_a_script_that_does_not_say_what_runs_it_is_run_by_the_shell(tmp_path: Path) -> None:

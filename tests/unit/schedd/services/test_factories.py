@@ -17,6 +17,7 @@ from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.records.event_cluster import Completion
+from kettle.runtime import tasks
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue import actions, factory
 from kettle.schedd.queue.factory import Paused
@@ -299,6 +300,95 @@ def test_a_disk_that_fails_once_ends_no_cluster(passes: bool) -> None:
         again.start()
         run_virtually(again._serve())
         assert making.made == [[0, 1]] * 2
+
+
+def test_a_cluster_that_waits_to_try_again_waits_once() -> None:
+    """Each look at it failed anew and set another timer: 50 looks were 50 more, for ever."""
+    making = Making("queue 2\n")
+    # The first two are the clusters' first tries.
+    making.trouble = [StorageError("no room", errno=errno.ENOSPC) for _ in range(60)]
+
+    async def serve() -> None:
+        clusters = making.schedd.queue.clusters
+        for _ in range(50):
+            for cluster in clusters.values():
+                making.factories._want(cluster)
+            await asyncio.sleep(0.01)
+        assert len(making.trouble) == 58
+        waiting = [task for task in tasks.running() if task.get_name().endswith("once more")]
+        assert len(waiting) == 2
+        # A cluster that is held, or released, by its user is looked at nevertheless.
+        making.trouble.clear()
+        making.factories.on_paused(clusters[1], Paused.RUNNING, "via condor_release (by user bob)")
+        await asyncio.sleep(0.01)
+        assert making.made == [[0, 1], []]
+        await asyncio.sleep(5)
+
+    run_virtually(serve())
+    assert making.made == [[0, 1], [0, 1]]
+
+
+def test_a_removed_cluster_does_not_wait_for_its_next_try() -> None:
+    making = Making("queue 2\n")
+    making.trouble = [StorageError("no room", errno=errno.ENOSPC) for _ in range(2)]
+    making.factories._schedd.events.cluster_removed = lambda *_: None  # type: ignore[method-assign]
+    making.factories._schedd.spool.remove_cluster = lambda _: None  # type: ignore[method-assign]
+
+    async def serve() -> None:
+        queue = making.schedd.queue
+        cluster = queue.clusters[1]
+        making.factories._want(cluster)
+        await asyncio.sleep(0.01)
+        assert 1 in making.factories._later
+        removal = queue.transaction()
+        factory.plan_end(removal, cluster, Paused.REMOVED)
+        making.factories.on_changes(queue.commit(removal))
+        await asyncio.sleep(0.01)
+        assert 1 not in queue.clusters
+
+    run_virtually(serve())
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        # As many bytes in fewer lines.
+        (b"0 1\n2\n3\n", "has changed: 3 items are where 4 were"),
+        (b"0\n1\n", "has changed: it has become shorter"),
+        (None, "is gone"),
+    ],
+)
+def test_items_that_are_not_what_they_were_put_the_making_on_hold(
+    tmp_path: Path, now: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended with `list index out of range`, or without a chance to go on."""
+    making = Making("arguments = $(x)\nqueue 1 x from /spool/items\n")
+    items = tmp_path / "items"
+    items.write_bytes(b"0\n1\n2\n3\n")
+    files = Files()
+    files.read_text = making.factories._schedd.runtime.files.read_text  # type: ignore[method-assign]
+    making.factories._schedd.runtime.files = files  # type: ignore[misc]
+    making.factories._schedd.spool.cluster_file = lambda _, what: str(tmp_path / what)  # type: ignore[method-assign]
+    for cluster in making.schedd.queue.clusters.values():
+        cluster.ad["JobMaterializeItemsFile"] = "/spool/items"
+    read = files.read_pieces
+
+    def change(path: str) -> Iterator[bytes]:
+        yield from read(path)
+        if now is None:
+            items.unlink()
+        else:
+            items.write_bytes(now)
+
+    monkeypatch.setattr(files, "read_pieces", change)
+    making.factories._wanted[1] = None
+    run_virtually(making.factories._serve())
+    cluster = making.schedd.queue.clusters[1]
+    assert cluster.ad.integer("JobMaterializePaused") == Paused.HELD
+    assert cluster.ad.string("JobMaterializePauseReason") == f"{items} {said}"
+    assert making.told == [
+        (1, ["Job Materialization Paused", f"\t{items} {said}", "\tPauseCode 1"])
+    ]
 
 
 def test_jobs_that_the_queue_did_not_take_are_made_again() -> None:
