@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.config.macro_search import MacroSearch
+from kettle.errors import SubmitError
 from kettle.submit.queue_statement import UNIT_SEPARATOR
 from kettle.submit.registry import known_names
 
@@ -25,7 +26,10 @@ KEPT = frozenset({"initialdir", "initial_dir", "iwd", "max_materialize", "max_id
 
 
 def render_digest(submission: Submission, statement: QueueStatement, items_file: str) -> str:
-    """Return the digest of a description; `items_file` is where the schedd keeps the items."""
+    """Return the digest of a description; `items_file` is where the schedd keeps the items.
+
+    SubmitError for a value that cannot stand on a line: the rest would be another command.
+    """
     macros = submission.macros
     lines = {
         "FACTORY.Iwd": submission.facts.folder,
@@ -37,6 +41,11 @@ def render_digest(submission: Submission, statement: QueueStatement, items_file:
         text, is_live = partly_expanded(variable.text, macros)
         is_command = name.lower() in commands or name[:3].upper() == "MY."
         if is_live or name.lower() in KEPT or not is_command:
+            if "\n" in text or text.endswith("\\"):
+                raise SubmitError(
+                    f"ERROR: jobs that are made later cannot have {name} of several lines, or "
+                    "with a backslash at its end"
+                )
             lines[name] = text
     if statement.items is None:
         lines["Item"] = ""

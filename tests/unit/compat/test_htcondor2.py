@@ -98,6 +98,95 @@ def test_jobs_and_procs_show_what_would_be_submitted() -> None:
     assert [ad["ProcId"] for ad in description.jobs(count=3)] == list(range(6))
 
 
+SH = {"executable": "/bin/sh", "transfer_executable": "false"}
+
+
+def _only(description: htcondor2.Submit) -> classad2.ClassAd:
+    (ad,) = description.jobs()
+    return ad
+
+
+@pytest.mark.parametrize(
+    "value", ["back\\", "one\n@end\npriority = 99", "one\npriority = 99", "a\n# b\n@end\\"]
+)
+@pytest.mark.parametrize("way", ["dictionary", "name", "item"])
+def test_a_value_is_never_another_command(value: str, way: str) -> None:
+    commands = {**SH, "+Text": "1", "x": value, "priority": "7", "batch_name": "$(x)"}
+    if way == "dictionary":
+        description = htcondor2.Submit(commands)
+    elif way == "name":
+        description = htcondor2.Submit(SH, **{key: commands[key] for key in list(commands)[2:]})
+    else:
+        description = htcondor2.Submit(SH)
+        for key in list(commands)[2:]:
+            description[key] = commands[key]
+    ad = _only(description)
+    assert (ad["JobPrio"], ad["JobBatchName"], ad["Text"]) == (7, value, 1)
+    # What it prints is read as the same commands, too.
+    assert htcondor2.Submit(str(description))["priority"] == "7"
+    assert description["x"] == value
+
+
+def test_continued_lines_of_a_value_are_joined() -> None:
+    for description in (htcondor2.Submit({**SH, "batch_name": "a \\\n  b"}), htcondor2.Submit(SH)):
+        description["batch_name"] = "a \\\n  b"
+        assert _only(description)["JobBatchName"] == "a b"
+
+
+@pytest.mark.parametrize("name", ["queue", "IF", "a b", "a\nb", "x = 1\ny", "#", "+a-b", ""])
+def test_the_name_of_no_command_is_refused(name: str) -> None:
+    description = htcondor2.Submit(SH)
+    description[name] = "1"
+    with pytest.raises(ValueError, match="name of no command"):
+        list(description.jobs())
+
+
+def test_what_no_value_can_say_is_refused() -> None:
+    for key, value in (("x", "a\0b"), ("x\0y", "a")):
+        with pytest.raises(ValueError, match="NUL"):
+            htcondor2.Submit({key: value})
+        with pytest.raises(ValueError, match="NUL"):
+            htcondor2.Submit()[key] = value
+    with pytest.raises(ValueError, match="one line"):
+        htcondor2.Submit({"x = 1\ny": "1"})
+
+
+def test_an_item_may_be_any_line() -> None:
+    items = ["a", "#b", ")", "(", "c\\", "queue", "in x", "$(item)"[:-1]]
+    description = htcondor2.Submit({**SH, "batch_name": "$(item)"})
+    found = description.jobs(itemdata=iter(items))
+    assert [ad["JobBatchName"] for ad in found] == items
+    rows = [{"y": "#1", "x": ") 2"}, {"y": "", "x": "b,c\\"}]
+    description["batch_name"] = "$(x)-$(y)"
+    found = description.jobs(2, itemdata=iter(rows))
+    assert [ad["JobBatchName"] for ad in found] == [") 2-#1"] * 2 + ["b,c\\-"] * 2
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *("a\nb", "a\0b", {"x": "\0"}, {"x y": "1"}, {"x from /etc/passwd": "1"}, {"in": "1"}),
+        *({"a": "\x1f", "b": ""}, {"": "1"}),
+    ],
+)
+def test_what_no_item_can_say_is_refused(item: str | dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="itemdata"):
+        list(htcondor2.Submit(SH).jobs(itemdata=iter([item])))
+
+
+def test_jobs_made_later_have_no_value_that_is_another_command() -> None:
+    from kettle.compat.htcondor2 import submitting
+    from kettle.errors import SubmitError
+    from kettle.submit.digest import render_digest
+
+    for value in ("$(Process)\\", "$(Process)\npriority = 99"):
+        description = htcondor2.Submit({**SH, "max_materialize": "1", "batch_name": value})
+        submission = submitting.read(description, 1, spooled=False)
+        statement = submission.first_of_later()
+        with pytest.raises(SubmitError, match="batch_name of several lines"):
+            render_digest(submission, statement, "")
+
+
 def test_a_reserved_method_must_be_insisted_on() -> None:
     description = htcondor2.Submit()
     with pytest.raises(ValueError, match="100 or greater"):

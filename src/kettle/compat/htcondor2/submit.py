@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,21 +14,29 @@ from kettle.compat.htcondor2.errors import HTCondorException
 from kettle.compat.htcondor2.job_enums import SubmitMethod
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.config.origin import Origin
+from kettle.config.reader import IDENTIFIER
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import make_macros
 from kettle.submit.extended import read_templates
+from kettle.submit.item_lines import BLANKS
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import (
     COUNT_FIRST,
     KEYWORD,
     UNIT_SEPARATOR,
+    VARIABLE_NAME,
     QueueStatement,
     parse_queue,
 )
-from kettle.submit.reader import QueueText, SubmitReader
+from kettle.submit.reader import ATTRIBUTE_NAME, QueueText, SubmitReader
 
 _NAME: Final = "<PythonString>"
 _WORD_QUEUE: Final = "queue "
+# Where a queue statement has its items from that a program has handed over; no file is read.
+_GIVEN: Final = "<itemdata>"
+_CONTINUED: Final = re.compile(r"\\[ \t\r]*\n\s*")
+# What begins a statement is the name of no command; `error` and `use` may be one.
+_STATEMENTS: Final = frozenset({"queue", "iterate", "if", "elif", "else", "endif"})
 # Numbers that only a `SubmitMethod` may have, unless a program insists.
 _RESERVED: Final = range(100)
 
@@ -54,10 +62,12 @@ class Submit(MutableMapping[str, str]):
         self._queue_args = ""
         # The lines behind a queue statement: its items, where they stand in the description.
         self._inline: list[str] = []
+        # Items that a program has handed over: never text, for an item may be any line.
+        self._items: Sequence[str] | None = None
         self._method = int(SubmitMethod.PythonBindings)
         self._macros = new_macros()
         if isinstance(input, dict):
-            self._read(text_of_mapping(input))
+            self._read_mapping(input)
         elif isinstance(input, str):
             self._read(input)
         elif input is not None:
@@ -69,6 +79,16 @@ class Submit(MutableMapping[str, str]):
             if not isinstance(queue, str):
                 raise TypeError("queue must be a string")
             self.setQArgs(queue)
+
+    def _read_mapping(self, commands: dict[str, Any]) -> None:
+        texts = {key: _text_of(key, value) for key, value in commands.items()}
+        # Compat: with the wheel a value of several lines is several commands, and one that ends
+        # in a backslash takes the next command with it
+        # (test_a_value_is_never_another_command).
+        kept = {key: text for key, text in texts.items() if "\n" in text or text[-1:] == "\\"}
+        self._read("\n".join(f"{key} = {'' if key in kept else texts[key]}" for key in texts))
+        for key, text in kept.items():
+            self[_command_name(key, self._macros)] = text
 
     def _read(self, text: str) -> None:
         reader = SubmitReader(self._macros, SystemSubmitSources(), text, _NAME)
@@ -91,6 +111,7 @@ class Submit(MutableMapping[str, str]):
 
     def __setitem__(self, key: str, value: str) -> None:
         key, text = _checked(key, "key"), _checked(value, "value")
+        _refuse_nul(key, text)
         earlier = self._macros.variables.get(key.upper())
         name = earlier.name if earlier is not None else key
         self._macros.variables[key.upper()] = Variable(name, text, Origin(_NAME))
@@ -130,7 +151,7 @@ class Submit(MutableMapping[str, str]):
             args = args[len(_WORD_QUEUE) :]
         first, *lines = args.strip().split("\n")
         self._queue_args = first.strip()
-        self._inline = lines
+        self._inline, self._items = lines, None
 
     def itemdata(self, qargs: str | None = None) -> Iterator[str] | Iterator[dict[str, str]] | None:
         """Return the items of the queue statement, or of another one: a dictionary for each.
@@ -157,7 +178,7 @@ class Submit(MutableMapping[str, str]):
     def _statement(self) -> QueueStatement:
         reader = SubmitReader(self._macros, SystemSubmitSources(), "\n".join(self._inline), _NAME)
         try:
-            return parse_queue(QueueText(self._queue_args, 1), reader, SystemSubmitSources())
+            return parse_queue(QueueText(self._queue_args, 1), reader, self.sources())
         except (SubmitError, ConfigError) as error:
             raise ValueError(_reason(error)) from error
 
@@ -173,7 +194,7 @@ class Submit(MutableMapping[str, str]):
             for key, one in self._macros.variables.items()
         )
         same._queue_args, same._inline = self._queue_args, list(self._inline)
-        same._method = self._method
+        same._items, same._method = self._items, self._method
         return same
 
     def with_queue(self, queue: str | None) -> Submit:
@@ -189,14 +210,43 @@ class Submit(MutableMapping[str, str]):
     ) -> Submit:
         """Return this description with these items, or with one job for None."""
         same = self.copy()
-        same.setQArgs("" if items is None else queue_for(items))
+        same.setQArgs("")
+        if items is not None:
+            same.give_items(*read_items(items))
         del queue
         return same
 
-    def whole_text(self, count: int = 0) -> str:
-        """Return the description, `count` jobs of each item if that is not 0."""
+    def give_items(self, names: str, items: Sequence[str]) -> None:
+        """Take these items, for variables with these names, instead of a queue statement's."""
+        self.setQArgs(f"{names} from {_GIVEN}")
+        self._items = items
+
+    def queue_text(self, count: int = 0) -> str:
+        """Return the queue statement, `count` jobs of each item if that is not 0.
+
+        It stands on the line where it would stand behind the commands, for the messages.
+        """
         args = with_count(self._queue_args, count, self._macros) if count else self._queue_args
-        return "\n".join([f"{self.commands()}{_WORD_QUEUE}{args}", *self._inline, ""])
+        before = "\n" * self.commands().count("\n")
+        return "\n".join([f"{before}{_WORD_QUEUE}{args}", *self._inline, ""])
+
+    def sources(self) -> SystemSubmitSources:
+        """Return where a submission has its files and items from."""
+        return SystemSubmitSources() if self._items is None else _GivenItems(self._items)
+
+    def assign_to(self, macros: SubmitMacros) -> None:
+        """Set the commands in a table, each to its value, whatever that would mean as text.
+
+        Raises ValueError for a name that no command has, HTCondorException for a macro in a
+        value that cannot be replaced.
+        """
+        for number, (key, value) in enumerate(self.items(), 1):
+            try:
+                name = _command_name(key, macros)
+                text = "undefined" if key[:1] == "-" else _joined(value)
+                macros.assign(name, text, Origin("", number))
+            except ConfigError as error:
+                raise HTCondorException(str(error)) from error
 
     # -- The rest ---------------------------------------------------------------------------
 
@@ -316,33 +366,77 @@ def _reason(error: Exception) -> str:
     return found[1] if found is not None else text
 
 
-def text_of_mapping(commands: dict[str, Any]) -> str:
-    """Return commands as text; TypeError for what the language has no text for."""
-    lines = []
-    for key, value in commands.items():
-        name = _checked(key, "key")
-        if name.casefold() == "queue":
-            raise ValueError("the queue statement can not be specified in a dictionary")
-        if isinstance(value, ClassAd):
-            value = repr(value)
-        elif isinstance(value, int | float | Path):
-            value = str(value)
-        lines.append(f"{name} = {_checked(value, 'value')}")
-    return "\n".join(lines)
+def _text_of(key: object, value: Any) -> str:
+    """Return a command's value as text; TypeError for what the language has no text for."""
+    name = _checked(key, "key")
+    if name.casefold() == "queue":
+        raise ValueError("the queue statement can not be specified in a dictionary")
+    if isinstance(value, ClassAd):
+        value = repr(value)
+    elif isinstance(value, int | float | Path):
+        value = str(value)
+    text = _checked(value, "value")
+    _refuse_nul(name, text)
+    if "\n" in name:
+        raise ValueError(f"a command's name has one line: {name!r}")
+    return _joined(text)
+
+
+def _refuse_nul(key: str, text: str) -> None:
+    if "\0" in key or "\0" in text:
+        raise ValueError(f"a command has no NUL character: {key!r} = {text!r}")
+
+
+def _joined(value: str) -> str:
+    """Return a value without the blanks around it, its continued lines joined."""
+    return _CONTINUED.sub("", value.strip())
+
+
+def _command_name(key: str, macros: SubmitMacros) -> str:
+    """Return the name that `key = value` sets; ValueError where that is no command."""
+    name = macros.expand(key.strip())
+    if name[:1] in ("+", "-") and ATTRIBUTE_NAME.fullmatch(name[1:]):
+        return f"MY.{name[1:]}"
+    if not IDENTIFIER.fullmatch(name) or name.casefold() in _STATEMENTS:
+        raise ValueError(f"{key!r} is the name of no command")
+    return name
 
 
 def _line(key: str, value: str) -> str:
-    """Return one command; a value of several lines is written as one."""
+    """Return one command; a value of several lines is written as one.
+
+    The language has no way to write a backslash at the end of a line: what reads the text loses
+    it. The blank line is for that, so that the next command is not lost too.
+    """
+    blank = "\n" if value.rstrip().endswith("\\") else ""
     if "\n" not in value:
-        return f"{key} = {value}\n"
-    return f"{key} @=end\n{value}\n@end\n"
+        return f"{key} = {value}\n{blank}"
+    tag, joined = "end", _joined(value)
+    while f"@{tag}" in joined:
+        tag += "_"
+    return f"{key} @={tag}\n{value}\n{blank}@{tag}\n"
 
 
-def queue_for(items: Iterator[str] | Iterator[dict[str, str]]) -> str:
-    """Return the arguments of a queue statement with these items in it.
+class _GivenItems(SystemSubmitSources):
+    """What a submission can read, and the items that a program has handed over."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        super().__init__()
+        self._items = items
+
+    def read_items(self, path: str) -> Sequence[str]:
+        """Return the items, if it is they that are asked for."""
+        return self._items if path == _GIVEN else super().read_items(path)
+
+
+def read_items(items: Iterator[str] | Iterator[dict[str, str]]) -> tuple[str, list[str]]:
+    """Return the variables of a queue statement for these items, and the items, one text each.
 
     The names are those of the first dictionary. Raises TypeError and ValueError for what cannot
     stand there.
+
+    Compat: to the wheel an item `#b` is a comment and one that begins with `)` ends the items
+    (test_an_item_may_be_any_line).
     """
     if not isinstance(items, Iterable):
         raise TypeError(f"itemdata is no iterator but {type(items).__name__}")
@@ -351,26 +445,32 @@ def queue_for(items: Iterator[str] | Iterator[dict[str, str]]) -> str:
         raise ValueError("itemdata is empty")
     first = every[0]
     if isinstance(first, str):
-        return "\n".join(["item from (", *(_item_line(one, []) for one in every), ")"])
+        return "item", [_item_line(one, []) for one in every]
     if not isinstance(first, dict):
         raise TypeError("itemdata must be a list of strings or dictionaries")
     if not all(isinstance(name, str) for name in first):
         raise TypeError("itemdata dictionaries must have string keys")
     names = list(first)
-    lines = (_item_line(one, names) for one in every)
-    return "\n".join([f"{','.join(names)} from (", *lines, ")"])
+    for name in names:
+        if not VARIABLE_NAME.fullmatch(name) or KEYWORD.fullmatch(name):
+            raise ValueError(f"itemdata keys must be names of variables, which {name!r} is not")
+    return ",".join(names), [_item_line(one, names) for one in every]
 
 
 def _item_line(item: str | dict[str, str], names: list[str]) -> str:
+    texts = [item] if isinstance(item, str) else [item.get(name, "") for name in names]
     if isinstance(item, str):
         if "\n" in item:
             raise ValueError("itemdata strings must not contain newlines")
-        return item
-    if any("\n" in name for name in item):
+    elif any("\n" in name for name in item):
         raise ValueError("itemdata keys must not contain newlines")
-    if any("\n" in value for value in item.values()):
+    elif any("\n" in value for value in item.values()):
         raise ValueError("itemdata values must not contain newlines")
-    return UNIT_SEPARATOR.join(item.get(name, "") for name in names)
+    if any("\0" in text for text in texts):
+        raise ValueError("itemdata must not contain NUL characters")
+    if len(texts) > 1 and any(UNIT_SEPARATOR in text for text in texts):
+        raise ValueError("itemdata values must not contain the unit separator")
+    return UNIT_SEPARATOR.join(texts).strip(BLANKS)
 
 
 def with_count(args: str, count: int, macros: SubmitMacros) -> str:

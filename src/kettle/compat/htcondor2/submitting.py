@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from kettle.classad import ClassAd as Ad
 from kettle.client.jobs import reschedule
 from kettle.client.queue import Queue, check_universe, submit_factory
-from kettle.client.submit_sources import SystemSubmitSources, read_facts
+from kettle.client.submit_sources import read_facts
 from kettle.compat.classad2.ads import of_engine
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.process import PROCESS
@@ -22,8 +22,10 @@ from kettle.submit.extended import commands_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kettle.client.submit_sources import SystemSubmitSources
     from kettle.compat.classad2 import ClassAd
     from kettle.submit.build import JobPlan, Submission
+    from kettle.submit.macros import SubmitMacros
     from kettle.wire.sinful import Sinful
 
 _METHOD = "JobSubmitMethod"
@@ -34,8 +36,14 @@ _QUEUE_TROUBLE = "invalid Queue statement"
 class Description(Protocol):
     """What there is to know of a description: `Submit`."""
 
-    def whole_text(self, count: int = 0) -> str:
-        """Return its text with the queue statement, `count` jobs of each item if that is not 0."""
+    def queue_text(self, count: int = 0) -> str:
+        """Return its queue statement, `count` jobs of each item if that is not 0."""
+
+    def sources(self) -> SystemSubmitSources:
+        """Return where a submission has its files and items from."""
+
+    def assign_to(self, macros: SubmitMacros) -> None:
+        """Set the commands in a table; ValueError, HTCondorException."""
 
     def getSubmitMethod(self) -> int:  # noqa: N802 - the wheel's name
         """Return what JobSubmitMethod tells of the jobs."""
@@ -98,12 +106,17 @@ def set_method(ad: Ad, method: int) -> None:
 
 
 def read(description: Description, count: int, *, spooled: bool) -> Submission:
-    """Return the submission that a description stands for; nothing of it is looked at yet."""
+    """Return the submission that a description stands for; its jobs are not looked at yet.
+
+    ValueError and HTCondorException for commands that cannot be set.
+    """
     config = PROCESS.config
     facts = read_facts(config, os.environ, "")
-    text = description.whole_text(count)
-    options = SubmitOptions(spooled=spooled)
-    return read_submission(text, SystemSubmitSources(), config, facts, options)
+    text, options = description.queue_text(count), SubmitOptions(spooled=spooled)
+    found = read_submission(text, description.sources(), config, facts, options)
+    # Not by way of text: a value would be a comment, or another command, in some of its lines.
+    description.assign_to(found.macros)
+    return found
 
 
 def submit(address: Sinful, description: Description, count: int, *, spooled: bool) -> SubmitResult:
