@@ -205,4 +205,4 @@ def test_a_job_bigger_than_every_slot_waits_and_is_told_what_would_help(
             code, said, _ = run_tool(pool, "condor_q", "-better-analyze", str(jobs.cluster))
             assert code == 0
             assert "No machines matched the job's constraints" in said
-            assert helps in said
+            assert helps in run_tool(pool, "kettle", "why", f"{jobs.cluster}.0")[1]

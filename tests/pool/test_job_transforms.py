@@ -97,11 +97,13 @@ def test_a_submission_that_is_refused_says_why(
 def test_a_warning_is_told_and_the_jobs_are_queued(pool: PersonalPool, work: Path) -> None:
     code, said, complaint = submit(pool, work, '+Colour="red"')
     assert code == 0
-    assert complaint.startswith(
+    cluster = cluster_of(said)
+    assert complaint == (
+        f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n"
         "\nWARNING: Committed job submission into the queue with the following warning(s):\n"
         "WARNING: QMGMT:0:careful|QMGMT:0:careful\n"
     )
-    assert len(ask_queue(pool, cluster_of(said), "ProcId")) == 2
+    assert len(ask_queue(pool, cluster, "ProcId")) == 2
 
 
 def test_what_makes_no_sense_in_the_configuration_is_in_the_log(

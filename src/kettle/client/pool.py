@@ -130,9 +130,10 @@ class Pool:
         """Find a daemon: the named one by the collector, else this host's by its address file.
 
         A name that is this host's own daemon's is found by its file too, whatever the collector
-        calls that one, unless it is to be as `far` as another's. `address` (from `-addr`) needs no
-        finding. `to_command` is said by who is about to give it orders: where the collector knows
-        us for an administrator of the pool, the daemon takes us for one too. Raises NotFoundError.
+        calls that one, unless it is to be as `far` as another's, or is to be given orders.
+        `address` (from `-addr`) needs no finding. `to_command` is said by who is about to give it
+        orders: where the collector knows us for an administrator of the pool, the daemon takes us
+        for one too. Raises NotFoundError.
         """
         if address:
             return Located(Sinful.parse(address), address)
@@ -142,7 +143,9 @@ class Pool:
         # Who negotiates is the collector's to say, as in the reference.
         if not self.named and kind is not NEGOTIATOR:
             near = self._locate_here(kind)
-            if near is not None and (not name or (name == near.name and not far)):
+            # Orders are given by the collector's word, and to the slot that it found.
+            asked = far or to_command
+            if near is not None and (not name or (name == near.name and not asked)):
                 return near
         return self._locate_by_collector(kind, name, to_command=to_command)
 

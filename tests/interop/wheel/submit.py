@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import classad2
@@ -22,7 +23,13 @@ def submitted(name, description, **options):
     def act():
         result = schedd.submit(htcondor2.Submit(description), **options)
         clusters.append(result.cluster())
-        jobs = schedd.query(f"ClusterId == {result.cluster()}")
+        jobs = []
+        # Jobs that are made later are made a moment after the submission has its answer.
+        for _ in range(100):
+            jobs = schedd.query(f"ClusterId == {result.cluster()}")
+            if jobs:
+                break
+            time.sleep(0.1)
         return {
             "first": result.first_proc(),
             "jobs": result.num_procs(),
