@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -216,7 +217,8 @@ class Tools:
             self.written = Path(argv[-1]).read_text()
             names = dict(re.findall(r"(\w+) = (\.condor\S+)", self.written))
             for number in self.meanwhile:
-                os.kill(os.getpid(), number)
+                # Another thread of the tests would take what is sent to the process.
+                signal.pthread_kill(threading.main_thread().ident or 0, number)
             with Path(names["log"]).open("a") as log:
                 log.write(self.event)
             if self.event == TERMINATED:
