@@ -69,8 +69,14 @@ DIFFERENCES: dict[str, dict[str, Any]] = {
 }
 
 
+# Their reports name the account, or attributes that only jobs with an account of their own have.
+OF_ROOT = {"submit", "history", "exports"}
+
+
 @pytest.mark.parametrize("script", reports.SCRIPTS)
 def test_a_script_reports_what_it_reports_under_the_wheel(pool: PersonalPool, script: str) -> None:
+    if script in OF_ROOT and os.geteuid() != 0:
+        pytest.skip("what the wheel reports was recorded of root's jobs")
     ours = reports.normalized(reports.run_under_kettle(pool, script))
     theirs = reports.recorded(script)
     if script == "locate_and_query":
