@@ -272,12 +272,12 @@ class Job:
         written_by="schedd", doc="Number of the next job that the cluster makes."
     )
     JobMaterializeNextRow = integer(written_by="schedd", doc="Row of items for the next job.")
-    JobMaterializePauseReason = string(
-        written_by="schedd", doc="Why a cluster makes no jobs for the time being."
-    )
     JobMaterializePaused = integer(
         written_by="schedd",
         doc="Whether the cluster makes jobs: 0 yes, 1 held, 2 no more, 3 removed.",
+    )
+    JobMaterializePauseReason = string(
+        written_by="schedd", doc="Why a cluster makes no jobs for the time being."
     )
     JobMaxRetries = integer(
         written_by="submit", by_job=True, doc="How often the job is tried again."

@@ -67,7 +67,7 @@ def test_all_patterns_of_one_evaluation_have_one_bound_together(call: str) -> No
         ad.insert_text(f"A{row}", f"A{row - 1} is 5 || A{row - 1} is 5")
     began = time.process_time()
     assert ad.evaluate("A8") is False
-    assert time.process_time() - began < 4 * pattern_limit.PATTERN_SECONDS
+    assert time.process_time() - began < 12 * pattern_limit.PATTERN_SECONDS
 
 
 def test_a_pattern_that_had_no_time_left_is_not_known_as_slow() -> None:

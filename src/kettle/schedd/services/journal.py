@@ -107,9 +107,11 @@ class QueueJournal:
         assert self._file is not None
         await self._backlog.written()
         try:
-            await self._file.commit()
-            if not self._file.is_named():
-                await self._put_back(self._file)
+            file = self._file
+            await file.commit()
+            # One that was closed meanwhile is another schedd's to look after.
+            if self._file is file and not file.is_named():
+                await self._put_back(file)
         except StorageError as error:
             self._end(error)
             raise
