@@ -69,7 +69,8 @@ DIFFERENCES: dict[str, dict[str, Any]] = {
 }
 
 
-# Their reports name the account, or attributes that only jobs with an account of their own have.
+# Limit: recorded of root alone. Exports name the account; why the names of attributes differ for
+# another one in the other two has not been looked into.
 OF_ROOT = {"submit", "history", "exports"}
 
 
