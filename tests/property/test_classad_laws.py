@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kettle.classad import ERROR, ClassAd, parse_expression, unparse
+from kettle.classad import ERROR, ClassAd, parse_expression, parse_old_ad, unparse
+from kettle.classad.forms_json import to_json
 from kettle.classad.nodes import (
     AttributeReference,
     Binary,
@@ -123,3 +124,22 @@ def test_a_value_that_nobody_parsed_is_the_one_that_parsing_gives(text: str, cha
         found = [(ad.string(name), ad.integer(name), ad.real(name)) for ad in (fresh, parsed)]
         assert repr(found[0]) == repr(found[1])
         assert fresh.boolean(name) is parsed.boolean(name)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["A", "B", "Name%s", "%"]), VALUES), max_size=4))
+@example([("A", '"\x7f"'), ("B", '"é"')])
+@example([("A", '"tab\t"'), ("B", '"a/b"')])
+def test_an_ad_whose_values_were_kept_as_text_is_printed_as_one_that_was_read(
+    entries: list[tuple[str, str]],
+) -> None:
+    lines = [f"{name} = {text}" for name, text in entries]
+    try:
+        kept, read = parse_old_ad(lines), parse_old_ad(lines)
+    except ClassAdSyntaxError:
+        return
+    for name in read:
+        read.lookup(name)
+    assert unparse(kept, old=True) == unparse(read, old=True)
+    # As a program prints them that looks at nothing, each anew.
+    assert unparse(parse_old_ad(lines)) == unparse(read)
+    assert to_json(parse_old_ad(lines)) == to_json(read)

@@ -65,9 +65,27 @@ _PLAIN = st.builds(
         ["1", "-17", "2.50", "-1.0E-03", '"x y"', "a + b", '{ 1,"s" }', "a ? 1 : 2", "undefined"]
     ),
 )
-_ADS = st.lists(st.one_of(_PLAIN, _PLAIN, _PLAIN, _ENTRIES), max_size=5).map(
+_IN_BRACKETS = st.lists(st.one_of(_PLAIN, _PLAIN, _PLAIN, _ENTRIES), max_size=5).map(
     lambda entries: "[" + " ".join(entries) + "]"
 )
+# As ads are printed, with whatever may stand there.
+_PRINTED = st.lists(
+    st.builds(
+        "{} = {}".format,
+        st.sampled_from(["a", "B", "c_1", "A", "true", "'q'", " a"]),
+        st.one_of(
+            st.sampled_from(
+                ["1", "-17", "2.50", "-1.0E-03", '"x y"', "a + b", '{ 1,"s" }', "undefined", "-0"]
+            ),
+            st.sampled_from(
+                ['"a; b = 1"', '"x', 'y"', "[ c = 1; d = 2 ]", "f(1; 2)", "1 // 2", "/* ", " */ 1"]
+            ),
+            st.lists(st.sampled_from(_PIECES), max_size=3).map("".join),
+        ),
+    ),
+    max_size=5,
+).map(lambda entries: "[ " + "; ".join(entries) + " ]")
+_ADS = st.one_of(_IN_BRACKETS, _PRINTED)
 
 
 def _by_parser(text: str) -> ClassAd:
@@ -100,6 +118,15 @@ def _outcome(parse: Callable[[str], ClassAd], text: str) -> ClassAd | str:
 @example("[a=\xa01]")
 @example("[a=b\x1c]")
 @example("[a=\u20031+\u0661]")
+@example('[ a = "x; A = 1; y" ]')
+@example('[ a = "x"//; B = 2 ]')
+@example("[ a = f(1; B = 2) ]")
+@example("[ a = [ B = 1 ]")
+@example('[ a = "x ]')
+@example("[ a = 1; a = 2; A = -0; B = 007 ]")
+@example("[ ]")
+@example("[  ]")
+@example("[ a = 1;  ]")
 def test_every_ad_is_what_the_parser_says(text: str) -> None:
     wanted = _outcome(_by_parser, text)
     found = _outcome(parse_ad, text)

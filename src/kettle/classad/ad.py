@@ -15,7 +15,9 @@ from typing import Final
 from kettle.classad.context import Context
 from kettle.classad.nodes import ERROR_LITERAL, AdNode, ListNode, Literal, literal
 from kettle.classad.parser import (
+    RESERVED,
     Parser,
+    is_plain,
     parse_expression,
     parse_old_value,
     plain_integer,
@@ -64,6 +66,12 @@ def _shared_text(name: str, text: str) -> str:
     if len(text) <= _LONGEST_SHARED:
         _last_text[key] = text
     return text
+
+
+def _may_be_usual(name: str, key: str) -> bool:
+    """Tell whether a name's spelling is the usual one from now on: it needs no quotes."""
+    plain = name.isidentifier() and key not in RESERVED
+    return plain and _shared_names.take(2 * (ENTRY_BYTES + getsizeof(name)))
 
 
 def _key_of(name: str) -> str:
@@ -178,7 +186,7 @@ class ClassAd(Ad):
 
     def _unusual(self, name: str) -> str:
         key = name.lower()
-        if key not in _usual_name and _shared_names.take(2 * (ENTRY_BYTES + getsizeof(name))):
+        if key not in _usual_name and _may_be_usual(name, key):
             _usual_name[key] = name
             _usual_key[name] = key
         elif key not in self.table:
@@ -191,6 +199,20 @@ class ClassAd(Ad):
         self.table = dict(self.table)
         self._names = dict(self._names) if self._names is not None else None
         self._shared = False
+
+    @classmethod
+    def of_node(cls, node: AdNode) -> ClassAd:
+        """Return an ad that has what is written out in a node which nobody else keeps."""
+        ad = cls()
+        ad.table = node.table
+        names = {key: name for key, name in node.names.items() if name not in _usual_key}
+        for key, name in list(names.items()):
+            if key not in _usual_name and _may_be_usual(name, key):
+                _usual_name[key] = name
+                _usual_key[name] = key
+                del names[key]
+        ad._names = names or None
+        return ad
 
     def insert(self, name: str, expr: Expr) -> None:
         """Set an attribute to an expression."""
@@ -513,15 +535,21 @@ def _ad_node(ad: ClassAd) -> AdNode:
 def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
     """Return the ad a text in new syntax is. Raises ClassAdSyntaxError, which knows the column."""
     # Loaded here: most tools read no ad in new syntax.
-    from kettle.classad.plain_ads import BLANKS, find_plain_ad
+    from kettle.classad.plain_ads import BLANKS, find_plain_ad, split_plain_ad
 
-    plain = None if strict else find_plain_ad(text)
-    if plain is not None and not text[plain[1] :].strip(BLANKS):
-        return ClassAd.view_of(plain[0], None)
+    if not strict:
+        table = split_plain_ad(text, _usual_key)
+        if table is not None:
+            ad = ClassAd()
+            ad.table = table
+            return ad
+        plain = find_plain_ad(text)
+        if plain is not None and not text[plain[1] :].strip(BLANKS):
+            return ClassAd.of_node(plain[0])
     parser = Parser(text, strict=strict)
     node = parser.ad()
     parser.expect_end()
-    return ClassAd.view_of(node, None)
+    return ClassAd.of_node(node)
 
 
 def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
@@ -530,10 +558,10 @@ def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
 
     plain = find_plain_ad(text, position)
     if plain is not None:
-        return ClassAd.view_of(plain[0], None), plain[1]
+        return ClassAd.of_node(plain[0]), plain[1]
     parser = Parser(text[position:])
     node = parser.ad()
-    return ClassAd.view_of(node, None), position + parser.position
+    return ClassAd.of_node(node), position + parser.position
 
 
 def parse_old_ad(source: str | Iterable[str], *, check: bool = True) -> ClassAd:
@@ -543,24 +571,48 @@ def parse_old_ad(source: str | Iterable[str], *, check: bool = True) -> ClassAd:
     is wrong; without, values are kept as text and parsed when needed.
     """
     ad = ClassAd()
+    table, usual, seen = ad.table, _usual_key, _last_text.get
     lines: Iterable[str] = source.split("\n") if isinstance(source, str) else source
     for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text[0] == "#":
+        name, _, text = line.partition(" = ")
+        key = usual.get(name)
+        text = text.strip()
+        if key is None or not text:
+            _read_line(ad, line.strip(), number, check=check)
             continue
-        name, equals, value = text.partition("=")
-        name = name.rstrip(" ")
-        if not equals or not name:
-            raise _line_error(number, text, "there is no Name = value in")
-        value = value.strip()
-        if check:
-            try:
-                ad.insert(name, parse_old_value(value))
-            except ClassAdSyntaxError as error:
-                raise _line_error(number, text, error.message + ", in") from None
-        else:
-            ad.insert_text(name, value)
+        # What would be printed as it stands is kept as text also where it is checked.
+        if check and not is_plain(text):
+            table[key] = _checked_value(text, number, line)
+            continue
+        before = seen(key)
+        if before == text:
+            text = before
+        elif len(text) <= _LONGEST_SHARED:
+            _last_text[key] = text
+        table[key] = text
     return ad
+
+
+def _read_line(ad: ClassAd, text: str, number: int, *, check: bool) -> None:
+    """Set an attribute from a line that is written in any way."""
+    if not text or text[0] == "#":
+        return
+    name, equals, value = text.partition("=")
+    name = name.rstrip(" ")
+    if not equals or not name:
+        raise _line_error(number, text, "there is no Name = value in")
+    value = value.strip()
+    if check and not is_plain(value):
+        ad.insert(name, _checked_value(value, number, text))
+    else:
+        ad.insert_text(name, value)
+
+
+def _checked_value(text: str, number: int, line: str) -> Expr:
+    try:
+        return parse_old_value(text)
+    except ClassAdSyntaxError as error:
+        raise _line_error(number, line.strip(), error.message + ", in") from None
 
 
 def _line_error(number: int, text: str, problem: str) -> ClassAdSyntaxError:

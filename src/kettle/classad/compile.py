@@ -17,7 +17,7 @@ from typing import Final
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.context import AMBIENT, Context
 from kettle.classad.functions.library import find_function
-from kettle.classad.functions.table import LazyFunction, StrictFunction
+from kettle.classad.functions.table import SMALL, LazyFunction, StrictFunction, call_strict
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
@@ -35,12 +35,16 @@ from kettle.classad.operators import BINARY, UNARY, Operation, truth
 from kettle.classad.state import ANY_FAULT, FAULT, MatchRoot, State, evaluate_entry, resolve
 from kettle.classad.values import (
     ERROR,
+    HOT,
+    MISSED,
     UNDEFINED,
     Ad,
     Closure,
     Evaluator,
     Expr,
     ExprList,
+    Hot,
+    Missed,
     Value,
     fold_case,
     wrap_32,
@@ -81,10 +85,45 @@ def evaluate(
     context: Context | None = None,
 ) -> Value:
     """Return the value of the expression in `ad`, matched against `target`; lists as lists."""
-    if type(expr) is Literal and type(expr.value) is not ExprList:
+    if context is None:
+        context = AMBIENT.context
+    value = _by_generated(expr, ad, target, context)
+    if value is MISSED:
+        state = new_state(ad, target, context)
+        return finished(evaluate_lazily(expr, state), state)
+    if type(value) is ExprList:
+        return finished(value, new_state(ad, target, context))
+    return value  # type: ignore[return-value]
+
+
+def evaluate_once(expr: Expr, ad: Ad | None, target: Ad | None, context: Context) -> Value:
+    """Return the value as `evaluate_lazily` does, by a generated function if there is one."""
+    value = _by_generated(expr, ad, target, context)
+    if value is MISSED:
+        return evaluate_lazily(expr, new_state(ad, target, context))
+    return value  # type: ignore[return-value]
+
+
+def _by_generated(expr: Expr, ad: Ad | None, target: Ad | None, context: Context) -> Value | Missed:
+    """Return what a generated function makes of the expression; MISSED if there is none for it."""
+    if type(expr) is Literal:
         return expr.value
-    state = new_state(ad, target, context)
-    return finished(evaluate_lazily(expr, state), state)
+    if ad is None or context.strict:
+        return MISSED
+    heat = expr.heat
+    if type(heat) is Hot:
+        for run in heat.alone if target is None else heat.matched:
+            value = run(ad, target, context)
+            if value is not MISSED:
+                return value
+    elif heat < HOT:  # type: ignore[operator]
+        expr.heat = heat + 1  # type: ignore[misc,operator]
+        return MISSED
+    # Loaded here: most programs evaluate nothing so often.
+    from kettle.classad.hot import cool
+
+    cool(expr, heat, ad, target)  # type: ignore[arg-type]
+    return MISSED
 
 
 def finished(value: Value, state: State) -> Value:
@@ -304,7 +343,7 @@ def _compile_binary(expr: Expr) -> Closure:
                 return test(one, other)
             if type(one) is str and type(other) is str:
                 size = len(one) + len(other)
-                if size > _SMALL and not state.charge(size):
+                if size > SMALL and not state.charge(size):
                     return ERROR
             return operation(one, other)
 
@@ -314,7 +353,7 @@ def _compile_binary(expr: Expr) -> Closure:
         def identify(state: State) -> Value:
             one = left(state)
             other = right(state)
-            if type(one) is str and len(one) > _SMALL and not state.charge(len(one)):
+            if type(one) is str and len(one) > SMALL and not state.charge(len(one)):
                 return ERROR
             return operation(one, other)
 
@@ -352,7 +391,7 @@ def _compile_with_constant(
 
         def compare_order(state: State) -> Value:
             value = left(state)
-            if type(value) is str and len(value) > _SMALL and not state.charge(len(value)):
+            if type(value) is str and len(value) > SMALL and not state.charge(len(value)):
                 return ERROR
             return operation(value, constant)
 
@@ -380,7 +419,7 @@ def _compile_chain(expr: Binary) -> Closure:
             other = right(state)
             if type(other) is str and type(value) is str:
                 size = len(value) + len(other)
-                if size > _SMALL and not state.charge(size):
+                if size > SMALL and not state.charge(size):
                     return ERROR
             value = operation(value, other)
         return value
@@ -477,45 +516,9 @@ def _compile_call(expr: Expr) -> Closure:
     closures = tuple(argument.closure for argument in expr.arguments)
 
     def run(state: State) -> Value:
-        values = [closure(state) for closure in closures]
-        for value in values:
-            kind = type(value)
-            if kind is str:
-                if len(value) > _SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
-                    return ERROR
-            elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
-                return ERROR
-        try:
-            return strict(state, values)
-        except FAULT:
-            return ERROR
+        return call_strict(strict, state, [closure(state) for closure in closures])
 
     return run
-
-
-# Texts up to this long cost nothing to speak of.
-_SMALL: Final = 63
-
-
-def _can_read(state: State, value: Value) -> bool:
-    """Charge what a function may read of a list or an ad: what it is made of, all through.
-
-    Lists of lists may be one and the same many times over.
-    """
-    if type(value) is ExprList and (known := value.plain) is not None:
-        return state.charge(max(8 * len(known.values) + known.size, 64))
-    pending: list[object] = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, ExprList | ListNode):
-            plain = [each.value if type(each) is Literal else each for each in item.elements]
-            pending += [each for each in plain if isinstance(each, ExprList | ListNode)]
-            size = 8 * len(plain) + sum(len(each) for each in plain if type(each) is str)
-        else:
-            size = 8 * len(item.table) if isinstance(item, ClassAd) else 0
-        if not state.charge(max(size, 64)):
-            return False
-    return True
 
 
 def _compile_list(expr: Expr) -> Closure:

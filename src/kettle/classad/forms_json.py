@@ -18,9 +18,8 @@ from kettle.classad.nodes import (
     ListNode,
     Literal,
 )
-from kettle.classad.parser import parse_expression
+from kettle.classad.parser import is_plain, parse_expression
 from kettle.classad.text import render_real
-from kettle.classad.unparse import unparse
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_text
@@ -54,22 +53,48 @@ _TOKEN: Final = late_pattern(
 
 def to_json(ad: ClassAd, *, sort: bool = False) -> str:
     """Return the ad as JSON, by length of name or, with `sort`, by name."""
-    members = []
-    for key, beginning in (_sorted_members if sort else _members)[tuple(ad.names())]:
-        expr = ad.entry(key)
-        assert expr is not None
-        members.append(beginning + _render(expr, "  "))
-    return _enclosed(members, "")
+    names = ad.names()
+    layout = (_sorted_layouts if sort else _layouts)[tuple(names)]
+    if not names:
+        return _enclosed([], "")
+    keys, table = layout.keys, ad.table
+    if len(table) == len(names):
+        texts = [
+            found
+            if type(found) is str and _is_written_alike(found)
+            else _render(found if isinstance(found, Expr) else _entry_of(ad, key), "  ")
+            for key, found in zip(keys, map(table.__getitem__, keys), strict=True)
+        ]
+    else:
+        texts = [_render(_entry_of(ad, key), "  ") for key in keys]
+    return layout.text % tuple(texts)
+
+
+def _entry_of(ad: ClassAd, key: str) -> Expr:
+    expr = ad.entry(key)
+    assert expr is not None
+    return expr
+
+
+def _is_written_alike(text: str) -> bool:
+    """Tell whether a text of old syntax is what JSON writes of its value."""
+    return text.isprintable() and is_plain(text)
 
 
 def _enclosed(members: list[str], indent: str) -> str:
     return "{\n" + ",\n".join(members) + ("\n" if members else "") + indent + "}"
 
 
-def _lay_out(names: tuple[str, ...], *, sort: bool) -> list[tuple[str, str]]:
-    """Return in the order of printing the key of each name, and what its member begins with."""
-    ordered = sorted(names, key=lambda name: (0 if sort else len(name), name.lower()))
-    return [(name.lower(), f"  {_quote(name)}: ") for name in ordered]
+class _Layout:
+    """How ads with these names are written: their keys in order, and the text with places."""
+
+    __slots__ = ("keys", "text")
+
+    def __init__(self, names: tuple[str, ...], *, sort: bool) -> None:
+        ordered = sorted(names, key=lambda name: (0 if sort else len(name), name.lower()))
+        self.keys = [name.lower() for name in ordered]
+        members = [f"  {_quote(name)}: ".replace("%", "%%") + "%s" for name in ordered]
+        self.text = _enclosed(members, "")
 
 
 def _bytes_of(names: tuple[str, ...]) -> int:
@@ -79,13 +104,16 @@ def _bytes_of(names: tuple[str, ...]) -> int:
 # Limit: the bytes of what is remembered of sets of names; those of most ads of a pool are alike.
 _MOST_BYTES: Final = 1024 * 1024
 _NAME_BYTES: Final = 250
-_members: Final = Answers(lambda names: _lay_out(names, sort=False), _MOST_BYTES, _bytes_of)
-_sorted_members: Final = Answers(lambda names: _lay_out(names, sort=True), _MOST_BYTES, _bytes_of)
+_layouts: Final = Answers(lambda names: _Layout(names, sort=False), _MOST_BYTES, _bytes_of)
+_sorted_layouts: Final = Answers(lambda names: _Layout(names, sort=True), _MOST_BYTES, _bytes_of)
 
 
 def _render(expr: Expr, indent: str) -> str:
-    if isinstance(expr, Literal):
-        return _render_literal(expr)
+    kind = type(expr)
+    if kind is Literal:
+        return _render_literal(expr)  # type: ignore[arg-type]
+    if kind not in _WITH_PARTS:
+        return _json_text[expr.new_text]
     inner = indent + "  "
     if isinstance(expr, ListNode):
         items = [inner + _render(item, inner) for item in expr.elements]
@@ -126,7 +154,11 @@ def _render_literal(expr: Literal) -> str:
 
 
 def _render_expression(expr: Expr) -> str:
-    return _json_text[unparse(expr)]
+    return _json_text[expr.new_text]
+
+
+# What JSON has its own way to write, or may have.
+_WITH_PARTS: Final = frozenset({ListNode, AdNode, Call})
 
 
 def _expression_text(text: str) -> str:
@@ -139,7 +171,7 @@ _json_text: Final = Answers(_expression_text, _MOST_EXPRESSIONS, lambda text: 4 
 
 
 def _quote(text: str) -> str:
-    if _ESCAPE.search(text) is None:
+    if (text.isprintable() and '"' not in text and "\\" not in text) or not _ESCAPE.search(text):
         return f'"{text}"'
     return '"' + _ESCAPE.sub(_escape, text) + '"'
 

@@ -14,7 +14,12 @@ def matches(ad: ClassAd, other: ClassAd, context: Context | None = None) -> bool
     An ad without Requirements wants nobody. Numbers and spans of time count as booleans.
     Source: vectors/classad/match.json.
     """
-    value = other.evaluate("Requirements", ad, context)
+    condition = other.entry("requirements")
+    if condition is None:
+        return False
+    value = condition.evaluate(other, ad, context)
+    if value is True or value is False:
+        return value
     if isinstance(value, RelativeTime):
         return value.seconds != 0
     return truth(value) is True

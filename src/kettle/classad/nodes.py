@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from kettle.classad.text import quote_old, render_real
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, Value
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, Tree, Value
 
 
 class Literal(Expr):
@@ -30,19 +30,35 @@ class Literal(Expr):
         """Return that it is."""
         return True
 
-    def text(self, *, old: bool = False) -> str:
-        """Return the value as it is printed; the commonest kinds are not worth remembering."""
+    @property
+    def weight(self) -> int:  # type: ignore[override]
+        """Return the steps that it counts as."""
+        return weigh(self)
+
+    @property
+    def old_text(self) -> str:  # type: ignore[override]
+        """Return the value as old syntax writes it; most are in one ad only, and not remembered."""
+        value = self.value
+        if type(value) is str:
+            return quote_old(value)
+        return render_real(value, old=True) if type(value) is float else self._text(old=True)
+
+    @property
+    def new_text(self) -> str:  # type: ignore[override]
+        """Return the value as new syntax writes it."""
+        value = self.value
+        return render_real(value) if type(value) is float else self._text(old=False)
+
+    def _text(self, *, old: bool) -> str:
         value = self.value
         if type(value) is int:
             return str(value)
-        if old and type(value) is str:
-            return quote_old(value)
-        if type(value) is float:
-            return render_real(value, old=old)
-        return self._old_text if old else self._new_text
+        if value is True:
+            return "true"
+        return "false" if value is False else self.write_out(old=old)
 
 
-class AttributeReference(Expr):
+class AttributeReference(Tree):
     """`name`, or `.name` for one of the outermost ad."""
 
     __slots__ = ("absolute", "key", "name")
@@ -54,7 +70,7 @@ class AttributeReference(Expr):
         self._closure = None
 
 
-class Selection(Expr):
+class Selection(Tree):
     """`base.name`: an attribute of the ad that `base` is."""
 
     __slots__ = ("base", "key", "name")
@@ -66,7 +82,7 @@ class Selection(Expr):
         self._closure = None
 
 
-class Subscript(Expr):
+class Subscript(Tree):
     """`base[index]`: an element of a list, an attribute of an ad."""
 
     __slots__ = ("base", "index")
@@ -77,7 +93,7 @@ class Subscript(Expr):
         self._closure = None
 
 
-class Unary(Expr):
+class Unary(Tree):
     """`-a`, `+a`, `!a`, `~a`."""
 
     __slots__ = ("operand", "operator")
@@ -88,7 +104,7 @@ class Unary(Expr):
         self._closure = None
 
 
-class Parentheses(Expr):
+class Parentheses(Tree):
     """`(a)`; kept, because people recognise their own text by it."""
 
     __slots__ = ("inner",)
@@ -98,7 +114,7 @@ class Parentheses(Expr):
         self._closure = None
 
 
-class Binary(Expr):
+class Binary(Tree):
     """`left operator right`; the operators `=?=` and `=!=` are always under these names."""
 
     __slots__ = ("left", "operator", "right")
@@ -110,7 +126,7 @@ class Binary(Expr):
         self._closure = None
 
 
-class Conditional(Expr):
+class Conditional(Tree):
     """`condition ? yes : no`, or `condition ?: no` where `yes` is None."""
 
     __slots__ = ("condition", "no", "yes")
@@ -122,7 +138,7 @@ class Conditional(Expr):
         self._closure = None
 
 
-class Call(Expr):
+class Call(Tree):
     """`name(arguments)`."""
 
     __slots__ = ("arguments", "name")
@@ -133,7 +149,7 @@ class Call(Expr):
         self._closure = None
 
 
-class ListNode(Expr):
+class ListNode(Tree):
     """`{ a, b }`."""
 
     __slots__ = ("elements",)
@@ -143,7 +159,7 @@ class ListNode(Expr):
         self._closure = None
 
 
-class AdNode(Expr):
+class AdNode(Tree):
     """`[ a = 1; b = 2 ]`: names in lower case to expressions, and their first spelling."""
 
     __slots__ = ("names", "table")
@@ -201,7 +217,9 @@ def _same_labels(one: Expr, other: Expr) -> bool:
             return one.key == other.key and one.absolute == other.absolute
         case Selection(), Selection():
             return one.key == other.key
-        case (Unary(), Unary()) | (Binary(), Binary()):
+        case Unary(), Unary():
+            return one.operator == other.operator
+        case Binary(), Binary():
             return one.operator == other.operator
         case Conditional(), Conditional():
             return (one.yes is None) == (other.yes is None)

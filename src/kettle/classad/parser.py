@@ -467,6 +467,7 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
 
 
 _NOT_ZERO: Final = frozenset("123456789")
+_PLAIN_STARTS: Final = _NOT_ZERO | {'"'}
 
 
 def plain_string(text: str) -> str | None:
@@ -484,6 +485,16 @@ def plain_integer(text: str) -> int | None:
     if text[:1] in _NOT_ZERO and len(text) < 18 and text.isdecimal() and text.isascii():
         return int(text)
     return None
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether a text is what old syntax would print of the value that it stands for.
+
+    It is a string without escapes or a positive decimal number: such texts are kept as they are.
+    """
+    if text[:1] == '"':
+        return text.find('"', 1) == len(text) - 1 and "\\" not in text
+    return text.isdecimal() and text[0] in _NOT_ZERO and len(text) < 18 and text.isascii()
 
 
 def _is_plain_real(text: str) -> bool:
@@ -552,7 +563,10 @@ def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     Source: vectors/classad/ads_old.json.
     """
     if not strict:
-        known = _find_old_prefix(text) or _plain_literal(text)
+        if text[:1] in _PLAIN_STARTS:
+            known = _plain_literal(text) or _find_old_prefix(text)
+        else:
+            known = _find_old_prefix(text) or _plain_literal(text)
         if known is not None:
             return known
     parser = Parser(text, old=True, strict=strict)

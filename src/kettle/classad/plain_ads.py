@@ -1,18 +1,20 @@
 """Ads in new syntax whose entries need no brackets of their own, which is what most ads are.
 
-Each entry is found by one pattern: a number, a string without escapes, or the text of an expression
-up to its semicolon, of which equal texts share one tree. What is not so plain (escapes, comments,
-ads within ads, mistakes) is the parser's; what is read here, it reads the same way.
+An ad as it is printed is split at its semicolons. In others each entry is found by one pattern: a
+number, a string without escapes, or the text of an expression up to its semicolon, of which equal
+texts share one tree. What is not so plain (escapes, comments, ads within ads, mistakes) is the
+parser's; what is read here, it reads the same way.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from kettle.classad.lexer import MAX_TEXT
 from kettle.classad.nodes import AdNode, Literal, literal
-from kettle.classad.parser import RESERVED, parse_expression
+from kettle.classad.parser import RESERVED, is_plain, parse_expression
 from kettle.classad.values import Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
@@ -33,6 +35,49 @@ _END: Final = late_pattern(r"[\s;]*+\]", re.ASCII)
 # An expression with fewer of these is not nested too deeply anywhere.
 _NESTING: Final = "({?-+!~"
 _FEW: Final = 100
+
+
+_NUMBER: Final = late_pattern(
+    r"(-?(?:0|[1-9][0-9]{0,17}))(\.[0-9]++(?:[eE][+-]?[0-9]++)?)?", re.ASCII
+)
+_NUMBER_STARTS: Final = frozenset("-0123456789")
+
+
+def split_plain_ad(text: str, usual: Mapping[str, str]) -> dict[str, Expr | str] | None:
+    """Return the attributes of an ad that is the whole text and stands as ads are printed.
+
+    `usual` has the names that may be there, none of which needs quotes, and their keys. None if
+    there is anything else. A semicolon in a string leaves a piece with half the string, which is
+    nothing that could be read; so does one in a comment or in brackets.
+    """
+    if text[:2] != "[ " or text[-2:] != " ]" or len(text) > MAX_TEXT:
+        return None
+    if "\\" in text or "'" in text:
+        return None
+    table: dict[str, Expr | str] = {}
+    for piece in text[2:-2].split("; "):
+        name, _, value = piece.partition(" = ")
+        key = usual.get(name)
+        if key is None or not value:
+            return None
+        if is_plain(value):
+            table[key] = value
+            continue
+        entry = _value(value)
+        if entry is None:
+            return None
+        table[key] = entry
+    return table
+
+
+def _value(text: str) -> Expr | None:
+    if text[0] in _NUMBER_STARTS:
+        number = _NUMBER.fullmatch(text)
+        if number is not None:
+            return Literal(float(text)) if number[2] else literal(int(text))
+    if "//" in text or "/*" in text:
+        return None
+    return _expression(text)
 
 
 def find_plain_ad(text: str, position: int = 0) -> tuple[AdNode, int] | None:

@@ -15,8 +15,9 @@ from kettle.classad.context import Context
 from kettle.classad.nodes import Literal
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
-_SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "currenttime"})
-_AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
+# Names that mean something where an ad does not have them.
+SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "currenttime"})
+AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
 
 
 # Limit: the work of one evaluation: the attributes' expressions that it looks into, each by its
@@ -85,7 +86,7 @@ class State:
         self.ad = ad
         self.left = left
         self.right = right
-        self.root: Final = ad.outermost() if ad is not None else None
+        self.root: Final = ad if ad is None or ad.scope is None else ad.outermost()
         self.context: Final = context
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
@@ -155,7 +156,7 @@ def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:
     found = start.entry(key)
     if found is not None:
         return evaluate_entry(state, found, start)
-    if key in _SPECIAL:
+    if key in SPECIAL:
         special = _special(state, start, key)
         if special is not None:
             return special
@@ -185,7 +186,7 @@ def _look_around(state: State, start: Ad, key: str) -> Value | None:
         found = current.entry(key)
         if found is not None:
             return evaluate_entry(state, found, current)
-    if key in _AROUND and state.right is not None:
+    if key in AROUND and state.right is not None:
         return _context_name(state, current, key)
     return None
 

@@ -30,6 +30,7 @@ from kettle.classad.parser import (
     PRECEDENCE,
     RESERVED,
     UNARY_PRECEDENCE,
+    is_plain,
     parse_expression,
 )
 from kettle.classad.text import quote_old, render_real
@@ -75,16 +76,16 @@ def unparse(item: Expr | Ad, *, old: bool = False) -> str:
         return item.text(old=old)
     if not old:
         return render_ad(item)
-    own = item.table
-    parts = []
-    for name, key, beginning in _layouts[tuple(item.names())].old:
-        found = own.get(key)
-        if found is None:
-            text = item.text(name)
-        else:
-            text = found if type(found) is str else found.text(old=True)  # type: ignore[union-attr]
-        parts.append(f"{beginning}{text}\n")
-    return "".join(parts) or "\n"
+    names = item.names()
+    layout = _layouts[tuple(names)]
+    table = item.table
+    if len(table) != len(names):
+        return "".join(f"{beginning}{item.text(key)}\n" for key, beginning in layout.old) or "\n"
+    texts = [
+        found if type(found) is str else found.old_text  # type: ignore[union-attr]
+        for found in map(table.__getitem__, layout.keys)
+    ]
+    return layout.old_lines % tuple(texts) or "\n"
 
 
 def write_out(expr: Expr, *, old: bool) -> str:
@@ -100,19 +101,29 @@ def library_order(ad: Ad) -> list[str]:
 
 
 class _Layout:
-    """How ads with these names are printed: in order each name, its key, and `Name = `."""
+    """How ads with these names are printed: the keys in order, and each with `Name = `.
 
-    __slots__ = ("new", "old")
+    `old_lines` and `new_line` are the whole ad with a place for each expression.
+    """
+
+    __slots__ = ("keys", "new", "new_line", "old", "old_lines")
 
     def __init__(self, names: tuple[str, ...]) -> None:
         ordered = sorted(names, key=_by_length)
-        self.new = [(name, name.lower(), f"{quote_name(name)} = ") for name in ordered]
-        self.old = [(name, name.lower(), f"{quote_name(name, old=True)} = ") for name in ordered]
+        self.keys = [name.lower() for name in ordered]
+        self.new = [(name.lower(), f"{quote_name(name)} = ") for name in ordered]
+        self.old = [(name.lower(), f"{quote_name(name, old=True)} = ") for name in ordered]
+        self.new_line = "; ".join(_with_place(beginning) for _, beginning in self.new)
+        self.old_lines = "".join(_with_place(beginning) + "\n" for _, beginning in self.old)
+
+
+def _with_place(beginning: str) -> str:
+    return beginning.replace("%", "%%") + "%s"
 
 
 # Limit: the bytes of what is remembered of sets of names; those of most ads of a pool are alike.
 _MOST_LAYOUTS: Final = 2 * 1024 * 1024
-_NAME_BYTES: Final = 400
+_NAME_BYTES: Final = 500
 _layouts: Final = Answers(_Layout, _MOST_LAYOUTS, lambda names: _NAME_BYTES * (len(names) + 1))
 
 
@@ -122,28 +133,50 @@ def _by_length(name: str) -> tuple[int, str]:
 
 def render_ad(ad: Ad, *, old: bool = False) -> str:
     """Return the ad on one line, its expressions in new or `old` syntax."""
-    own = ad.table
-    parts = []
-    layout = _layouts[tuple(ad.names())]
-    for _, key, beginning in layout.old if old else layout.new:
-        found = own.get(key)
-        if type(found) is Literal and type(found.value) is str:
-            # Most strings are in one ad only: their text is not remembered.
-            parts.append(beginning + quote(found.value, old=old))
-            continue
-        expr = found if isinstance(found, Expr) else ad.entry(key)
-        assert expr is not None
-        parts.append(beginning + expr.text(old=old))
-    return f"[ {'; '.join(parts)} ]" if parts else "[  ]"
+    names = ad.names()
+    if not names:
+        return "[  ]"
+    layout = _layouts[tuple(names)]
+    table = ad.table
+    if old or len(table) != len(names):
+        parts = [
+            beginning + _entry_of(ad, key).text(old=old)
+            for key, beginning in (layout.old if old else layout.new)
+        ]
+        return f"[ {'; '.join(parts)} ]"
+    texts = [
+        found.new_text  # type: ignore[union-attr]
+        if type(found) is not str
+        else found
+        if _is_written_alike(found)
+        else _entry_of(ad, key).new_text
+        for key, found in zip(layout.keys, map(table.__getitem__, layout.keys), strict=True)
+    ]
+    return f"[ {layout.new_line % tuple(texts)} ]"
+
+
+def _entry_of(ad: Ad, key: str) -> Expr:
+    expr = ad.entry(key)
+    assert expr is not None
+    return expr
+
+
+def _is_written_alike(text: str) -> bool:
+    """Tell whether a text of old syntax is what both syntaxes print of its value."""
+    return is_plain(text) and text.isascii() and text.isprintable()
 
 
 def quote(text: str, *, old: bool = False) -> str:
     r"""Return the text as a string literal; new syntax writes bytes above 127 as octal."""
     if old:
         return quote_old(text)
-    if _NEEDS_ESCAPE.search(text) is None:
+    if _is_clean(text):
         return f'"{text}"'
     return '"' + _NEEDS_ESCAPE.sub(_escape, text) + '"'
+
+
+def _is_clean(text: str) -> bool:
+    return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -149,27 +149,23 @@ class RelativeTime:
 class Expr:
     """A parsed expression. Equal when the trees are the same (names without regard to case)."""
 
-    __slots__ = ("_closure", "_new_text", "_old_text", "weight")
+    __slots__ = ("_closure",)
     _closure: Closure | None
-    _new_text: str
-    _old_text: str
+    # As it is printed in new and in old syntax.
+    new_text: str
+    old_text: str
     # The steps that an evaluation of it counts as.
     weight: int
-
-    def __getattr__(self, name: str) -> str | int:
-        # What was printed once is kept: most ads are printed more often than changed.
-        if name == "weight":
-            self.weight = weight = _language.weigh(self)
-            return weight
-        if name not in ("_new_text", "_old_text"):
-            raise AttributeError(name)
-        text = _language.write_out(self, old=name == "_old_text")
-        setattr(self, name, text)
-        return text
+    # How often the closures evaluated it, or the functions that were generated because of that.
+    heat: int | Hot
 
     def text(self, *, old: bool = False) -> str:
         """Return the expression as it is printed in new or `old` syntax."""
-        return self._old_text if old else self._new_text
+        return self.old_text if old else self.new_text
+
+    def write_out(self, *, old: bool) -> str:
+        """Return the text, made anew."""
+        return _language.write_out(self, old=old)
 
     @property
     def closure(self) -> Closure:
@@ -188,6 +184,7 @@ class Expr:
         self, ad: Ad | None = None, target: Ad | None = None, context: Context | None = None
     ) -> Value:
         """Return the expression's value in `ad`, matched against `target`."""
+        # From the first call on, this is the evaluator's function itself.
         return _language.evaluator.evaluate(self, ad, target, context)
 
     def __eq__(self, other: object) -> bool:
@@ -203,6 +200,30 @@ class Expr:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+
+class Tree(Expr):
+    """An expression that is more than a value: what is worked out of it once is kept."""
+
+    __slots__ = ("heat", "new_text", "old_text", "weight")
+    new_text: str
+    old_text: str
+    heat: int | Hot
+    weight: int
+
+    def __getattr__(self, name: str) -> str | int:
+        # What was printed once is kept: most ads are printed more often than changed.
+        if name == "heat":
+            self.heat = 0
+            return 0
+        if name == "weight":
+            self.weight = weight = _language.weigh(self)
+            return weight
+        if name not in ("new_text", "old_text"):
+            raise AttributeError(name)
+        text = self.write_out(old=name == "old_text")
+        setattr(self, name, text)
+        return text
 
 
 class Ad:
@@ -272,7 +293,7 @@ def plain_values(elements: tuple[Expr, ...]) -> PlainValues | None:
     for element in elements:
         if not element.is_literal:
             return None
-        value: Value = element.value
+        value: Value = element.value  # type: ignore[attr-defined]
         if isinstance(value, ExprList | Ad | list):
             return None
         values.append(value)
@@ -317,6 +338,42 @@ Value: TypeAlias = Union[
     ExprList,
 ]
 
+# A function that was generated from an expression: of its ad, the other ad of a match, and the
+# context; and what it returns where it has no answer.
+Run: TypeAlias = Callable[["Ad", "Ad | None", Context], "Value | Missed"]
+
+
+class Missed:
+    """There is one, MISSED."""
+
+    __slots__ = ()
+
+
+MISSED: Final = Missed()
+
+
+# So many evaluations by the closures take about as long as to generate a function.
+HOT: Final = 200
+
+
+class Hot:
+    """The functions generated from an expression: for ads by themselves, and for those of a match.
+
+    `misses` counts the times that none of them had an answer, `tries` how often one was generated.
+    """
+
+    __slots__ = ("alone", "matched", "misses", "tries")
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have no functions, as in the beginning."""
+        self.alone: tuple[Run, ...] = ()
+        self.matched: tuple[Run, ...] = ()
+        self.misses = self.tries = 0
+
+
 # A compiled expression: a function of the evaluation's `State`.
 Closure: TypeAlias = Callable[[Any], Value]
 
@@ -343,6 +400,7 @@ class _Language:
         if name != "evaluator":
             raise AttributeError(name)
         self.evaluator = evaluator = self.load_evaluator()
+        Expr.evaluate = evaluator.evaluate  # type: ignore[method-assign,assignment]
         return evaluator
 
 

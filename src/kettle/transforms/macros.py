@@ -81,11 +81,12 @@ class TransformMacros:
         if key.startswith("MY.") and self.ad is not None:
             expr = self.ad.lookup(name[3:])
             if expr is not None:
-                is_text = isinstance(expr, Literal) and isinstance(expr.value, str)
                 # Compat: the reference replaces macros in here, too, with the daemon's settings and
                 # environment, which anybody with a job could read so
                 # (test_what_a_job_says_is_no_macro).
-                return keep(str(expr.value) if is_text else unparse(expr, old=True))
+                if isinstance(expr, Literal) and isinstance(expr.value, str):
+                    return keep(expr.value)
+                return keep(unparse(expr, old=True))
         return self._configured(name)
 
     def expand(self, text: str) -> str:

@@ -1,15 +1,18 @@
 """What a row of a function table is; the families' tables are gathered in `library.py`.
 
-A strict function gets its arguments' values, a lazy one their expressions.
+A strict function gets its arguments' values, a lazy one their expressions. What a call may read is
+counted, what it raises is ERROR.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from kettle.classad.state import State
-from kettle.classad.values import Expr, Value
+from kettle.classad.ad import ClassAd
+from kettle.classad.nodes import ListNode, Literal
+from kettle.classad.state import FAULT, State
+from kettle.classad.values import ERROR, Expr, ExprList, Value
 
 StrictCall = Callable[[State, list[Value]], Value]
 LazyCall = Callable[[State, tuple[Expr, ...]], Value]
@@ -19,6 +22,12 @@ class StrictFunction(NamedTuple):
     """Called with the values of the arguments."""
 
     call: StrictCall
+
+    @property
+    def stateless(self) -> bool:
+        """Tell whether it does not look at the state; its first argument is `_state` then."""
+        code = getattr(self.call, "__code__", None)
+        return code is not None and code.co_varnames[:1] == ("_state",)
 
 
 class LazyFunction(NamedTuple):
@@ -52,3 +61,43 @@ def lazy(
 ) -> Function:
     """Return the row of a function of expressions."""
     return Function(name, signature, doc, examples, LazyFunction(call))
+
+
+# Texts up to this long cost nothing to speak of.
+SMALL: Final = 63
+
+
+def call_strict(call: StrictCall, state: State, values: list[Value]) -> Value:
+    """Return what the function makes of the values."""
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if len(value) > SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
+                return ERROR
+        elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
+            return ERROR
+    try:
+        return call(state, values)
+    except FAULT:
+        return ERROR
+
+
+def _can_read(state: State, value: Value) -> bool:
+    """Charge what a function may read of a list or an ad: what it is made of, all through.
+
+    Lists of lists may be one and the same many times over.
+    """
+    if type(value) is ExprList and (known := value.plain) is not None:
+        return state.charge(max(8 * len(known.values) + known.size, 64))
+    pending: list[object] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, ExprList | ListNode):
+            plain = [each.value if type(each) is Literal else each for each in item.elements]
+            pending += [each for each in plain if isinstance(each, ExprList | ListNode)]
+            size = 8 * len(plain) + sum(len(each) for each in plain if type(each) is str)
+        else:
+            size = 8 * len(item.table) if isinstance(item, ClassAd) else 0
+        if not state.charge(max(size, 64)):
+            return False
+    return True

@@ -13,7 +13,7 @@ from typing import Any, Final
 from kettle.classad import ClassAd as Ad
 from kettle.classad import Expr, parse_expression
 from kettle.classad.ad import parse_ad_at, to_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_once
 from kettle.classad.nodes import AdNode, AttributeReference, Literal, Selection, children
 from kettle.classad.unparse import library_order, unparse
 from kettle.compat.classad2.convert import (
@@ -244,13 +244,13 @@ class ExprTree:
         there is no target either.
         """
         mine, theirs = _scopes(scope, target)
-        value = evaluate_lazily(self._tree, new_state(mine, theirs, CONTEXT))
+        value = evaluate_once(self._tree, mine, theirs, CONTEXT)
         return to_python(value, wrap_ad, wrap_tree)
 
     def simplify(self, scope: ClassAd | None = None, target: ClassAd | None = None) -> ExprTree:
         """Return the value of the expression as an expression."""
         mine, theirs = _scopes(scope, target)
-        value = evaluate_lazily(self._tree, new_state(mine, theirs, CONTEXT))
+        value = evaluate_once(self._tree, mine, theirs, CONTEXT)
         return ExprTree._of(to_expression(value))
 
 

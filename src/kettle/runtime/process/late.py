@@ -20,6 +20,7 @@ from typing import Any, cast
 LATE = (
     ("kettle.classad.ad", "kettle.classad.plain_ads"),
     ("kettle.classad", "kettle.classad.compile"),
+    ("kettle.classad.compile", "kettle.classad.hot"),
     ("kettle.classad.forms", "kettle.classad.forms_json"),
     ("kettle.classad.forms", "kettle.classad.forms_xml"),
     ("kettle.classad.functions.library", "kettle.classad.functions.control"),

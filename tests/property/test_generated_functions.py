@@ -1,0 +1,209 @@
+"""Generated functions say what the closures say, of any ads, or nothing at all."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kettle.classad import ClassAd, Context, parse_expression
+from kettle.classad.compile import evaluate, evaluate_lazily, finished, new_state
+from kettle.classad.context import ambient
+from kettle.classad.generated import generate
+from kettle.classad.values import HOT, MISSED, ExprList, Hot, Value
+
+NAMES = ("A", "B", "C", "D", "Memory", "My", "Target")
+VALUES = (
+    *("0", "1", "-1", "7", "9223372036854775807", "-9223372036854775807 - 1", "2", "64"),
+    *("0.0", "0.5", "1.0", "-2.5", "1.0e308", 'real("INF")', 'real("NaN")', 'real("-INF")'),
+    *("true", "false", "undefined", "error", '""', '"a"', '"A"', '"X86_64"', '"x86_64"', '"7"'),
+    *('"' + letter * 1500 + '"' for letter in "aA"),
+    '"' + "a" * 2500 + '"',
+    *('relTime("1+00:00:00")', 'absTime("2020-01-01T00:00:00Z")', '{ 1,"a",2.5 }', "{}"),
+)
+BINARY = (
+    *("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=", "&&", "||"),
+    *("&", "|", "^", "<<", ">>", ">>>", "&&", "||", "==", "<="),
+)
+REFERENCES = (
+    *NAMES[:5],
+    *(f"TARGET.{name}" for name in NAMES[:5]),
+    *(f"MY.{name}" for name in NAMES[:5]),
+)
+FUNCTIONS = ("size", "isUndefined", "isError", "floor", "int", "toLower", "string", "real")
+
+
+def _nest(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("{} {} {}".format, inner, st.sampled_from(BINARY), inner),
+        st.builds("({}({}))".format, st.sampled_from(("-", "+", "!", "~")), inner),
+        st.builds("({} ? {} : {})".format, inner, inner, inner),
+        st.builds("({} ?: {})".format, inner, inner),
+        st.builds("ifThenElse({}, {}, {})".format, inner, inner, inner),
+        st.builds("{}({})".format, st.sampled_from(FUNCTIONS), inner),
+        st.builds("strcat({}, {})".format, inner, inner),
+        st.builds("member({}, {})".format, inner, inner),
+        st.builds("regexp({}, {})".format, inner, inner),
+    )
+
+
+EXPRESSIONS = st.recursive(
+    st.one_of(st.sampled_from(VALUES), st.sampled_from(REFERENCES), st.sampled_from(REFERENCES)),
+    _nest,
+    max_leaves=10,
+)
+_ENTRIES = st.one_of(st.sampled_from(VALUES), st.sampled_from(VALUES), EXPRESSIONS)
+
+
+@st.composite
+def ads(draw: st.DrawFn) -> ClassAd:
+    """Return an ad, chained to another or not, whose attributes are parsed or not."""
+    parent = None
+    if draw(st.booleans()):
+        parent = ClassAd()
+        for name, text in draw(st.dictionaries(st.sampled_from(NAMES[:4]), _ENTRIES)).items():
+            parent.insert_text(name, text)
+    ad = ClassAd(parent=parent)
+    names = st.one_of(
+        st.sampled_from(NAMES[:5]), st.sampled_from(NAMES[:5]), st.sampled_from(NAMES)
+    )
+    for name, text in draw(st.dictionaries(names, _ENTRIES, max_size=5)).items():
+        ad.insert_text(name, text)
+        if draw(st.booleans()):
+            ad.lookup(name)
+    return ad
+
+
+def by_closures(text: str, ad: ClassAd, target: ClassAd | None) -> Value:
+    """Return the value by the reference evaluator."""
+    state = new_state(ad, target)
+    return finished(evaluate_lazily(parse_expression(text), state), state)
+
+
+def by_generated(text: str, model: list[ClassAd], ad: ClassAd, target: ClassAd | None) -> object:
+    """Return the value by the function that is generated for the ads of the model, or MISSED."""
+    other = None if target is None else model[1]
+    made = generate(parse_expression(text), model[0], other)
+    if made is None:
+        return MISSED
+    value = made[0](ad, target, ambient())
+    return finished(value, new_state(ad, target)) if isinstance(value, ExprList) else value
+
+
+@given(EXPRESSIONS, st.lists(ads(), min_size=4, max_size=4))
+@example("A", [ClassAd(), ClassAd({"A": 1}), ClassAd({"A": 2}), ClassAd()])
+@example("TARGET.A", [ClassAd(), ClassAd({"A": 1}), ClassAd({"Target": 2}), ClassAd({"A": 3})])
+@example("A =?= undefined", [ClassAd()] * 4)
+@example("5 =?= A", [ClassAd()] * 4)
+@example("9223372036854775807 + A", [ClassAd({"A": 1})] * 4)
+def test_what_is_generated_for_some_ads_says_of_any_what_the_closures_say(
+    text: str, some: list[ClassAd]
+) -> None:
+    for ad, target in ((some[0], some[1]), (some[2], some[3]), (some[1], some[1])):
+        for chosen in (target, None):
+            found = by_generated(text, some, ad, chosen)
+            if found is not MISSED:
+                assert repr(found) == repr(by_closures(text, ad, chosen))
+
+
+PLAIN = ClassAd({"A": 5, "Arch": "x86_64", "R": 0.5, "Flag": True, "L": [1, 2]})
+PLAIN.insert_text("Formula", "A > TARGET.B || Flag")
+PLAIN.insert_text("Circle", "Circle2 + 1")
+PLAIN.insert_text("Circle2", "Circle + 1")
+OTHER = ClassAd({"B": 3, "Name": "slot1@host"})
+OTHER.insert_text("Back", "TARGET.A + B + Arch2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("A", "A + 1", "A * R", "A - 1 > 3", "A / 2", "R / 2.0", "A / 2.0", "-A", "!Flag", "~A"),
+        *('Arch == "X86_64"', 'Arch =?= "x86_64"', 'Arch != "INTEL" && A >= 5', "R <= 0.5"),
+        *("Formula", "TARGET.Back", "Back", "B + MY.A", "TARGET.Nope =?= undefined", "Nope ?: 7"),
+        *("ifThenElse(Flag, A, R)", "A > 3 ? R : A", "isUndefined(Nope) || Nope > 3"),
+        *('member("a", { "b","A" })', 'regexp("^slot", Name)', 'strcat(Name, "/")', "size(Name)"),
+        *("15 * 60 + A", "A =!= 5", "Flag =?= true", "{ 1,2 }", 'split("a b")', "nosuch(1)"),
+        *("1 / 0 == A", "A % 2 == 1 && (Nope || Flag)", "Formula && TARGET.Nope"),
+    ],
+)
+def test_usual_expressions_have_functions_with_the_same_values(text: str) -> None:
+    found = by_generated(text, [PLAIN, OTHER], PLAIN, OTHER)
+    assert found is not MISSED
+    assert repr(found) == repr(by_closures(text, PLAIN, OTHER))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Circle", ".A", "A.B", "L[0]", "MY", "TARGET", "CurrentTime", "random(5)", 'eval("A")'),
+        *("[ a = 1 ]", "{ A,1 }", 'debug("x")', "unresolved(A)", "self", "TARGET.MY"),
+        " && ".join(["A > 1"] * 200),
+        "!(" * 30 + "A" + ")" * 30 + " && " + "(A && " * 41 + "A" + ")" * 41,
+        '"' + "a" * 10_000 + '" == A',
+    ],
+)
+def test_what_a_function_could_say_otherwise_has_none(text: str) -> None:
+    assert by_generated(text, [PLAIN, OTHER], PLAIN, OTHER) is MISSED
+
+
+def test_an_expression_that_is_asked_often_gets_a_function() -> None:
+    expr = parse_expression("HotName > TARGET.HotLimit")
+    ads_seen = [ClassAd({"HotName": number}) for number in range(HOT + 5)]
+    target = ClassAd({"HotLimit": HOT // 2})
+    found = [evaluate(expr, ad, target) for ad in ads_seen]
+    assert found == [number > HOT // 2 for number in range(HOT + 5)]
+    hot = expr.heat
+    assert isinstance(hot, Hot)
+    assert len(hot.matched) == 1
+    assert not hot.alone
+    assert hot.matched[0](ads_seen[0], target, ambient()) is False
+
+
+def test_ads_of_another_kind_get_a_function_of_their_own() -> None:
+    expr = parse_expression("HotStart && HotKind")
+    kinds = []
+    for text in ("Number > 1", "Number > 2"):
+        ad = ClassAd({"Number": 2, "HotKind": True})
+        ad.insert_text("HotStart", text)
+        kinds.append(ad)
+    for _ in range(4 * HOT):
+        assert [evaluate(expr, ad) for ad in kinds] == [True, False]
+    hot = expr.heat
+    assert isinstance(hot, Hot)
+    assert len(hot.alone) == 2
+
+
+def test_functions_are_tried_for_only_a_few_times() -> None:
+    expr = parse_expression("HotOdd.Attribute > 1")
+    for _ in range(200 * HOT):
+        evaluate(expr, PLAIN)
+    hot = expr.heat
+    assert isinstance(hot, Hot)
+    assert not hot.alone
+    assert hot.tries <= 7
+
+
+def test_strict_evaluation_is_the_closures() -> None:
+    expr = parse_expression("HotStrict ?: 1")
+    ad, target = ClassAd(), ClassAd({"HotStrict": 2})
+    for _ in range(HOT + 5):
+        assert evaluate(expr, ad, target) == 2
+    assert isinstance(expr.heat, Hot)
+    assert evaluate(expr, ad, target, Context(strict=True)) == 1
+
+
+def test_an_attribute_that_changes_is_read_anew() -> None:
+    expr = parse_expression("HotPolicy")
+    ad = ClassAd({"Number": 1})
+    ad.insert_text("HotPolicy", "Number + 1")
+    for _ in range(HOT + 5):
+        assert evaluate(expr, ad) == 2
+    ad.insert_text("HotPolicy", "Number + 2")
+    assert evaluate(expr, ad) == 3
+    ad["Number"] = 5
+    assert evaluate(expr, ad) == 7
+    ad["HotPolicy"] = "text"
+    assert evaluate(expr, ad) == "text"
+    del ad["HotPolicy"]
+    assert repr(evaluate(expr, ad)) == "UNDEFINED"
