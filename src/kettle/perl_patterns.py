@@ -71,6 +71,12 @@ _STEP: Final = re.compile(
     rb"|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|(" + _CAPTURE.pattern + rb")",
     re.DOTALL,
 )
+# How often something is asked for, and what has to be stepped over to find that.
+_GREED: Final = re.compile(
+    rb"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?"
+    rb"|(?P<times>[*+?]|\{(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\})(?P<after>[?+]?)",
+    re.DOTALL,
+)
 _NEVER: Final = b"(?!)"
 _QUOTED: Final = re.compile(rb"\\Q(.*?)(?:\\E|\Z)", re.DOTALL)
 _COMMENT: Final = re.compile(rb"#[^\n]*")
@@ -100,17 +106,32 @@ _OUTSIDE: Final = {
 _WITHIN: Final = {b"h": _HORIZONTAL, b"v": _VERTICAL, b"e": rb"\x1b", b"E": b""}
 
 
-def compile_perl(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
+def compile_perl(pattern: bytes, flags: int = 0, *, lazy: bool = False) -> re.Pattern[bytes]:
     """Return the compiled pattern. Raises re.error, OverflowError or RecursionError if it is none.
 
-    `flags` are Python's.
+    `flags` are Python's; `lazy` is Perl-compatible patterns' own option U.
     """
     with warnings.catch_warnings():
         # What some day may be read otherwise is read as it is now.
         warnings.simplefilter("ignore", FutureWarning)
         if _FOREIGN.search(pattern):
             pattern = translate(pattern, verbose=bool(flags & re.VERBOSE))
-        return re.compile(pattern, flags)
+        return re.compile(_swap_greed(pattern) if lazy else pattern, flags)
+
+
+def _swap_greed(pattern: bytes) -> bytes:
+    """Return a pattern of Python's in which what took as much as it can takes as little.
+
+    And the other way round; what never gives anything back stays as it is.
+    """
+
+    def swapped(found: re.Match[bytes]) -> bytes:
+        times, after = found["times"], found["after"]
+        if times is None:
+            return found[0]
+        return bytes(times + {b"": b"?", b"?": b""}.get(after, after))
+
+    return _GREED.sub(swapped, pattern)
 
 
 @dataclass(slots=True)

@@ -184,6 +184,79 @@ def test_old_routes_of_a_file_are_converted_too() -> None:
     assert "SET InputRSL 5\n" in run("-convert:2", config=config)[1]
 
 
+def test_the_usual_defaults_of_a_compute_element_become_macros() -> None:
+    defaults = (
+        "eval_set_RequestMemory = maxMemory; eval_set_RequestCpus = xcount; set_InputRSL = 1; "
+        'eval_set_remote_queue = queue; copy_OnExitHold = "orig"; eval_set_OnExitHold = Short; '
+    )
+    config = (
+        f"JOB_ROUTER_DEFAULTS = {defaults}\n"
+        'JOB_ROUTER_ENTRIES = [ name = "a"; xcount = 7; eval_set_RequestMemory = 5 ] '
+        '[ name = "b"; minWallTime = 10 ]\n'
+    )
+    for wanted, rsl in (("2", ["SET InputRSL 1"]), ("3", [])):
+        first, second = run(f"-convert:{wanted}", config=config)[1].split("\n##### ")[1:]
+        assert first.splitlines()[3:] == [
+            "xcount = 7",
+            "# set_* rules",
+            *rsl,
+            "SET remote_queue $Fq(queue)",
+            "SET RequestCpus $(xcount:1)",
+            "# eval_set_* rules",
+            "EVALSET RequestMemory 5",
+        ]
+        assert "SET RequestMemory $(maxMemory:2000)\n# hold what ends before" in second
+        assert "EVALSET" not in second
+    unchanged = run("-convert:1", config=config)[1]
+    assert "EVALSET RequestCpus 7\n" in unchanged
+    assert "$(xcount" not in unchanged
+
+
+@pytest.mark.parametrize(
+    ("job", "held", "code"),
+    [
+        ("RemoteWallClockTime = 599", True, 42),
+        ("RemoteWallClockTime = 601", False, 42),
+        ("Idle = 1", False, 42),
+        ("RemoteWallClockTime = 601\nOnExitHold = true\nOnExitHoldSubCode = 7", True, 7),
+        ("RemoteWallClockTime = 5\nOnExitHold = false", True, 42),
+    ],
+)
+def test_a_converted_route_holds_what_ends_too_soon(job: str, held: bool, code: int) -> None:
+    config = (
+        "JOB_ROUTER_DEFAULTS = eval_set_OnExitHold = Short\n"
+        'JOB_ROUTER_ENTRIES = [ name = "b"; minWallTime = 10 ]\n'
+    )
+    converted = run("-convert:2", config=config)[1]
+    Path("job").write_text(f"{job}\n")
+    made = rules(
+        f"{converted}\nEVALSET Held OnExitHold\nEVALSET Code OnExitHoldSubCode\n"
+        "EVALSET Why OnExitHoldReason",
+        "job",
+    )
+    assert made[::2] == (0, "")
+    said = dict(line.split(" = ", 1) for line in made[1].splitlines() if line)
+    assert (said["Held"], said["Code"]) == (str(held).lower(), str(code))
+    if held and code == 42:
+        seconds = job.split()[2]
+        assert said["Why"] == f'"It ran only {seconds} seconds."'
+
+
+def test_what_is_for_tests_of_the_tool_itself() -> None:
+    assert rules("SET B 2", "-testing:nooutput,repeat:3", "one") == (0, "", "")
+    code, out, _ = rules("SET B 2", "-test:nooutput", "-verbose", "one")
+    assert (code, out) == (0, "SET B to 2\n")
+    assert rules("SET B (", "-testing:nooutput", "one")[::2] == (
+        0,
+        "ERROR: SET B invalid expression : (\n",
+    )
+    assert run("-unit-test:2", "one", "none") == (
+        0,
+        f"{ONE}async open failed : 2 No such file or directory\n",
+        "",
+    )
+
+
 def test_a_route_that_does_not_parse_is_told() -> None:
     code, out, err = run("-convert", config='JOB_ROUTER_ENTRIES = [ name = "x"\n')
     assert (code, out) == (1, "\n##### JOB_ROUTER_ENTRIES [1] #####\n\n")

@@ -6,7 +6,7 @@ sums, products and logic gathered on the left. Source: vectors/classad/flatten.j
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.compile import evaluate_lazily, new_state
@@ -30,8 +30,9 @@ from kettle.classad.operators import truth
 from kettle.classad.references import find_references
 from kettle.classad.values import ERROR, UNDEFINED, Expr, ExprList
 
-_COMMUTATIVE: Final = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
-_GATHERED: Final = frozenset({"+", "*", "&", "|", "^"})
+_LOGIC: Final = frozenset({"&&", "||"})
+# The constants among what these stand between come together on the left.
+_GATHERED: Final = frozenset({"+", "*", "&", "|", "^"}) | _LOGIC
 
 
 def flatten(expr: Expr, ad: ClassAd | None = None, context: Context | None = None) -> Expr:
@@ -77,7 +78,7 @@ class _Flattening:
     def _subscript(self, expr: Subscript) -> Expr:
         base, index = self.flatten(expr.base), self.flatten(expr.index)
         rebuilt = Subscript(base, index)
-        known = _is_known(base) and isinstance(index, Literal)
+        known = isinstance(base, Literal) and isinstance(index, Literal)
         return self._value(rebuilt) if known else rebuilt
 
     def _nested(self, expr: AdNode) -> Expr:
@@ -117,11 +118,10 @@ class _Flattening:
     def _conditional(self, expr: Conditional) -> Expr:
         condition = self.flatten(expr.condition)
         if expr.yes is None:
-            if isinstance(condition, Literal) and condition.value is not UNDEFINED:
-                return condition
             other = self.flatten(expr.no)
+            rebuilt = Conditional(condition, None, other)
             known = isinstance(condition, Literal) and isinstance(other, Literal)
-            return other if known else Conditional(condition, None, other)
+            return self._value(rebuilt) if known else rebuilt
         if isinstance(condition, Literal):
             chosen = truth(condition.value)
             if chosen is True:
@@ -134,35 +134,83 @@ class _Flattening:
         return Conditional(condition, self.flatten(expr.yes), self.flatten(expr.no))
 
     def _binary(self, expr: Binary) -> Expr:
+        if expr.operator in _GATHERED:
+            return self._split(expr).whole()
+        left, right = self.flatten(expr.left), self.flatten(expr.right)
+        rebuilt = Binary(expr.operator, left, right)
+        known = isinstance(left, Literal) and isinstance(right, Literal)
+        return self._value(rebuilt) if known else rebuilt
+
+    def _split(self, expr: Expr) -> _Part:
+        """Return what a chain of one operator comes to: its constants together, and the rest."""
+        if not isinstance(expr, Binary) or expr.operator not in _GATHERED:
+            found = self.flatten(expr)
+            return _Part(found, None) if isinstance(found, Literal) else _Part(None, found)
         links: list[Binary] = []
         base: Expr = expr
-        while isinstance(base, Binary):
+        while isinstance(base, Binary) and base.operator in _GATHERED:
             links.append(base)
             base = base.left
-        result = self.flatten(base)
+        result = self._split(base)
         for link in reversed(links):
-            result = self._combine(link.operator, result, self.flatten(link.right))
+            result = self._combine(link.operator, result, self._split(link.right))
         return result
 
-    def _combine(self, operator: str, left: Expr, right: Expr) -> Expr:
-        if isinstance(left, Literal) and isinstance(right, Literal):
-            return self._value(Binary(operator, left, right))
-        if operator in _COMMUTATIVE and isinstance(right, Literal):
-            left, right = right, left
-        if operator in ("&&", "||") and isinstance(left, Literal):
-            decided = truth(left.value)
+    def _combine(self, operator: str, left: _Part, right: _Part) -> _Part:
+        if operator in _LOGIC and (left.rest is None) is not (right.rest is None):
+            known, other = (left, right) if left.rest is None else (right, left)
+            assert isinstance(known.constant, Literal)
+            decided = truth(known.constant.value)
             if isinstance(decided, bool):
-                return literal(decided) if decided is (operator == "||") else right
-        if operator in _GATHERED and isinstance(left, Literal):
-            inner = right
-            if isinstance(inner, Binary) and inner.operator == operator:
-                first = inner.left
-                if isinstance(first, Literal):
-                    return Binary(operator, self._value(Binary(operator, left, first)), inner.right)
-        return Binary(operator, left, right)
+                if decided is (operator == "||"):
+                    return _Part(literal(decided), None)
+                known = _Part(literal(decided), None)
+                left, right = (known, other) if left.rest is None else (other, known)
+            if decided is True:
+                # Compat: the reference drops the constant of the other side (`true && 2 + x`), as
+                # it does where other operators meet in a chain
+                # (test_no_constant_is_lost_where_operators_meet).
+                return _Part(None, other.whole())
+        same_left, same_right = (part.operator in ("", operator) for part in (left, right))
+        if not (same_left and same_right):
+            # Other operators' constants stay with them.
+            left = left if same_left else _Part(None, left.whole())
+            right = right if same_right else _Part(None, right.whole())
+            if same_left is same_right or not (left.operator or right.operator):
+                return _Part(None, Binary(operator, left.whole(), right.whole()))
+        constants = [part.constant for part in (left, right) if part.constant is not None]
+        rests = [part.rest for part in (left, right) if part.rest is not None]
+        constant = constants[0] if constants else None
+        if len(constants) == 2:
+            constant = self._value(Binary(operator, *constants))
+        rest = _chained(operator, rests)
+        return _Part(constant, rest, operator if constant is not None and rest is not None else "")
 
 
-def _is_known(expr: Expr) -> bool:
-    if isinstance(expr, ListNode):
-        return all(map(_is_known, expr.elements))
-    return isinstance(expr, Literal)
+class _Part(NamedTuple):
+    """What is left of an expression: `constant`, `rest`, or both with their operator between."""
+
+    constant: Expr | None
+    rest: Expr | None
+    operator: str = ""
+
+    def whole(self) -> Expr:
+        """Return it as one expression."""
+        found = [part for part in (self.constant, self.rest) if part is not None]
+        whole = _chained(self.operator, found)
+        assert whole is not None
+        return whole
+
+
+def _chained(operator: str, parts: list[Expr]) -> Expr | None:
+    """Return the parts with an operator between, evaluated from the left as it is written."""
+    whole: Expr | None = None
+    for part in parts:
+        links: list[Expr] = []
+        rest = part
+        while whole is not None and isinstance(rest, Binary) and rest.operator == operator:
+            links.append(rest.right)
+            rest = rest.left
+        for link in (rest, *reversed(links)):
+            whole = link if whole is None else Binary(operator, whole, link)
+    return whole

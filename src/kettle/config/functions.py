@@ -7,6 +7,7 @@ topics "function …"); nothing here raises.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 INTEGER_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
 REAL_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
 STRING_FORMAT = late_pattern(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
+# What C reads as a real number, and the expressions of ClassAds do not.
+_HEXADECIMAL = late_pattern(
+    r"[-+]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][-+]?\d+)?"
+)
+_NO_DIGITS = late_pattern(r"([-+]?(?:inf(?:inity)?|nan))(?:(?<=nan)\(\w*\))?", re.IGNORECASE)
+_WITHOUT_FRACTION = late_pattern(r"[-+]?\d+\.(?:[eE][-+]?\d+)?")
 SMALLEST_INTEGER = -(1 << 63)
 LARGEST_INTEGER = (1 << 63) - 1
 
@@ -80,7 +87,7 @@ def compute_real(call: Call) -> str:
         call.problem(f"$REAL() macro: '{format_text}' is not a valid format specifier!")
         return format_text
     text = call.value_or_text(name)
-    value = evaluate_number(text) if text == text.strip() else None
+    value = parse_real(text) if text == text.strip() else None
     if value is None:
         call.problem(f"$REAL() macro: {text} does not evaluate to an real!")
         return ""
@@ -308,6 +315,20 @@ def whole_number(call: Call, text: str) -> int | None:
 def parse_whole(text: str) -> int | None:
     """Read digits with an optional sign; None for anything else."""
     return int(text) if re.fullmatch(r"[-+]?\d+", text) else None
+
+
+def parse_real(text: str) -> float | None:
+    """Read a number as C's strtod() does, hexadecimal ones too, else evaluate the text."""
+    if _HEXADECIMAL.fullmatch(text):
+        try:
+            return float.fromhex(text)
+        except OverflowError:
+            return math.copysign(math.inf, -1 if text.startswith("-") else 1)
+    if found := _NO_DIGITS.fullmatch(text):
+        return float(found[1])
+    if _WITHOUT_FRACTION.fullmatch(text):
+        return float(text)
+    return evaluate_number(text)
 
 
 def evaluate(text: str) -> object:

@@ -32,6 +32,31 @@ _FLATTENED = frozenset(
     }
 )
 _APART = frozenset({"name", "targetuniverse", "requirements"})
+# What the usual defaults of a compute element computed with eval_set_, and the macros that do now.
+_SIMPLER = {
+    "requestmemory": "$(maxMemory:2000)",
+    "requestcpus": "$(xcount:1)",
+    "remote_nodenumber": "$(xcount:1)",
+    "remote_smpgranularity": "$(xcount:1)",
+    "remote_queue": "$Fq(queue)",
+}
+_HOLDS = frozenset({"onexithold", "onexitholdreason", "onexitholdsubcode"})
+# Compat: the reference's lines do the same in two branches, with sentences of its own
+# (test_the_usual_defaults_of_a_compute_element_become_macros).
+_HELD_WHEN_SHORT = (
+    "# hold what ends before minWallTime",
+    "COPY OnExitHold orig_OnExitHold",
+    "COPY OnExitHoldReason orig_OnExitHoldReason",
+    "COPY OnExitHoldSubCode orig_OnExitHoldSubCode",
+    "DEFAULT orig_OnExitHold false",
+    'DEFAULT orig_OnExitHoldReason "The job\'s own policy holds it."',
+    "DEFAULT orig_OnExitHoldSubCode 1",
+    "SET OnExitHoldMinWallTime (RemoteWallClockTime ?: 1e9) < 60 * $(minWallTime)",
+    'SET OnExitHoldReasonMinWallTime strcat("It ran only ", RemoteWallClockTime, " seconds.")',
+    "SET OnExitHold orig_OnExitHold || OnExitHoldMinWallTime",
+    "SET OnExitHoldReason orig_OnExitHold ? orig_OnExitHoldReason : OnExitHoldReasonMinWallTime",
+    "SET OnExitHoldSubCode orig_OnExitHold ? orig_OnExitHoldSubCode : 42",
+)
 _KINDS = {
     "copy_": ("copy_* rules", "COPY"),
     "delete_": ("delete_* rules", "DELETE"),
@@ -84,11 +109,16 @@ def read_defaults(text: str, *, merge: bool) -> ClassAd:
 
 
 def convert_route(
-    route: ClassAd, *, default_name: str = "", without_rsl: bool = True
+    route: ClassAd,
+    *,
+    default_name: str = "",
+    without_rsl: bool = True,
+    simplify: ClassAd | None = None,
 ) -> tuple[str, list[str]]:
     """Return a route's name and the lines of the rule that does the same; raise TransformError.
 
-    `without_rsl` leaves out `set_InputRSL`, which nothing reads any more.
+    `without_rsl` leaves out `set_InputRSL`, which nothing reads any more; what still is as in
+    `simplify`, the defaults, is written by macros where it is one of a compute element's usual.
     """
     name = route.string("Name") or default_name
     lines = [f"NAME {name}"] if name else []
@@ -104,8 +134,11 @@ def convert_route(
     macros = dict(_macros(route))
     lines += [f"{macro} = {text}" for macro, text in sorted(macros.items(), key=_by_name)]
     commands = _commands(route, without_rsl=without_rsl)
+    holds = simplify is not None and _simplify(route, simplify, commands)
     for kind in ("copy_", "delete_", "set_"):
         lines += _section(kind, commands[kind])
+    if holds and "minWallTime" in route:
+        lines += _HELD_WHEN_SHORT
     if commands["eval_set_"]:
         helped = _needed(route, commands, macros)
         lines += helped and ["# temporarily SET attrs because eval_set_ rules refer to them"]
@@ -173,6 +206,24 @@ def _commands(route: ClassAd, *, without_rsl: bool) -> dict[str, dict[str, str]]
     return found
 
 
+def _simplify(route: ClassAd, defaults: ClassAd, commands: dict[str, dict[str, str]]) -> bool:
+    """Write by macros what is as the defaults have it; tell whether OnExitHold is among that."""
+    found = False
+    for written, kind, attribute in prefixed(route):
+        key = attribute.lower()
+        if kind != "eval_set_" or route.lookup(written) != defaults.lookup(written):
+            continue
+        if key in _SIMPLER:
+            del commands[kind][attribute]
+            commands["set_"][attribute] = _SIMPLER[key]
+        found = found or key in _HOLDS
+    if found:
+        for kind in ("copy_", "eval_set_"):
+            rows = commands[kind]
+            commands[kind] = {name: rows[name] for name in rows if name.lower() not in _HOLDS}
+    return found
+
+
 def _evaluated(route: ClassAd, expr: Expr) -> Expr:
     """Return what an eval_set_ is to evaluate: with what the route knows where it asks for that."""
     internal, _ = find_references(expr, route)
@@ -184,10 +235,10 @@ def _needed(
 ) -> list[str]:
     """Return the macros that the job has to have as attributes while its values are made."""
     wanted: dict[str, str] = {}
-    for written, kind, _ in prefixed(route):
+    for written, kind, attribute in prefixed(route):
         expr = route.lookup(written)
         assert expr is not None
-        if kind == "eval_set_":
+        if kind == "eval_set_" and attribute in commands[kind]:
             internal, _ = find_references(_evaluated(route, expr), route)
             wanted.update((name.lower(), name) for name in internal)
     known = {name.lower() for name in macros} - {name.lower() for name in commands["set_"]}

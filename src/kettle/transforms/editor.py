@@ -258,11 +258,9 @@ def as_text(value: Value) -> str:
 def _compile(pattern: str, letters: str) -> re.Pattern[bytes] | int:
     """Return a compiled pattern, or the reference's number for what is wrong with it."""
     flags = re.IGNORECASE | (re.MULTILINE if "m" in letters else 0)
-    if "U" in letters:
-        # Limit: Python has no patterns that take as little as they can by themselves.
-        return _OTHER_PATTERN_ERROR
+    written = pattern.encode("utf-8", "surrogateescape")
     try:
-        return compile_perl(pattern.encode("utf-8", "surrogateescape"), flags)
+        return compile_perl(written, flags, lazy="U" in letters)
     except re.error as error:
         known = (number for words, number in _PATTERN_ERRORS if words in error.msg)
         return next(known, _OTHER_PATTERN_ERROR)

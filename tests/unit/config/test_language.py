@@ -126,6 +126,25 @@ def test_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
         config.get("C")
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0x1F", "31"),
+        ("-0X1.8p3", "-12"),
+        ("2.", "2"),
+        ("1.e2", "100"),
+        ("-inf", "-INF"),
+        ("NaN(3)", "NAN"),
+        ("0x1p5000", "INF"),
+        ("2 + 3", "5"),
+        ("true", "1"),
+        ("0x", ""),
+    ],
+)
+def test_a_real_number_is_read_as_c_reads_it(text: str, number: str) -> None:
+    assert read(f"A = $REAL(B)\nB = {text}\n").get("A") == (number or None)
+
+
 def test_a_name_that_doubles_itself_on_every_line_is_an_error_and_not_the_end_of_memory() -> None:
     with pytest.raises(ConfigError, match="the expansion of B has no end"):
         Config.from_text("B = some text\n" + "B = $(B) $(B)\n" * 40)

@@ -116,15 +116,21 @@ def test_a_mistyped_statement_is_told_with_the_nearest() -> None:
 
 
 def test_what_is_left_of_an_error_goes_on() -> None:
-    ad, journal = apply("SET C (\nCOPY A A-1\nRENAME A A-1\nDELETE /(/\nDELETE /a/U\nSET D 1")
+    ad, journal = apply("SET C (\nCOPY A A-1\nRENAME A A-1\nDELETE /(/\nDELETE /a)/U\nSET D 1")
     assert texts(ad) == {"A": "1", "B": '"b"', "D": "1"}
     assert journal.errors == [
         "ERROR: SET C invalid expression : (",
         "ERROR: COPY A new name A-1 is not valid",
         "ERROR: RENAME A new name A-1 is not valid",
         "ERROR: Error compiling regex '('. 114. this entry will be ignored.",
-        "ERROR: Error compiling regex 'a'. 103. this entry will be ignored.",
+        "ERROR: Error compiling regex 'a)'. 122. this entry will be ignored.",
     ]
+
+
+def test_patterns_may_take_as_little_as_they_can() -> None:
+    for letters, made in (("", "NewabbcX"), ("U", "NewaXbbc")):
+        ad, _ = apply(rf"COPY /^(.+)(.*?)$/{letters} New\1X\2", "abbc = 1")
+        assert list(texts(ad)) == ["abbc", made]
 
 
 def test_patterns_know_groups_and_places() -> None:

@@ -168,6 +168,12 @@ def test_a_bad_line_names_its_place(text: str) -> None:
         parse_mapfile(text)
 
 
+def test_a_line_with_u_takes_as_little_as_it_can() -> None:
+    for letters, becomes in (("", "a,b"), ("U", "a"), ("iU", "a")):
+        mapfile = parse_mapfile(f"SSL /^CN=(.+),.*$/{letters} \\1\n", literal_keys=True)
+        assert mapfile.map("SSL", "CN=a,b,c") == becomes
+
+
 def test_expressions_are_perl_s_and_names_of_any_letters() -> None:
     mapfile = parse_mapfile("SSL ^/CN=([[:alpha:]_]+)\\h(?<host>.*)\\z \\1@\\2\n")
     assert mapfile.map("SSL", "/CN=ann_b höst") == "ann_b@höst"

@@ -35,13 +35,10 @@ def if_then_else(state: State, arguments: tuple[Expr, ...]) -> Value:
 
 
 def evaluate_text(state: State, values: list[Value]) -> Value:
-    """`eval(text)`: in the ad the call stands in."""
-    if len(values) != 1:
+    """`eval(text)`: in the ad the call stands in; what is undefined is no text."""
+    if len(values) != 1 or values[0] in (UNDEFINED, ERROR):
         return ERROR
-    value = values[0]
-    if value is UNDEFINED or value is ERROR:
-        return value
-    text = text_of(value)
+    text = text_of(values[0])
     # What reads it, and what it then is, cost more than its letters.
     state.spend(_READ_BYTES * len(text))
     try:

@@ -51,9 +51,9 @@ def size(_state: State, values: list[Value]) -> Value:
 
 
 def join(state: State, values: list[Value]) -> Value:
-    """`join([separator,] list | value, …)`."""
+    """`join([separator,] list | value, …)`; of nothing it is the empty text."""
     if not values:
-        return ERROR
+        return ""
     if len(values) == 1 and not isinstance(values[0], ExprList):
         return values[0] if values[0] in (UNDEFINED, ERROR) else ""
     separator, items = (values[0], values[1:]) if len(values) > 1 else ("", values)

@@ -54,6 +54,8 @@ Usage: condor_transform_ads RULES [options] [NAME=VALUE...] FILE...
   -convertoldroutes           print JOB_ROUTER_ENTRIES in the language of rules, and end
   -convertoldroutes:file FILE the same from the summary of another configuration
   -debug                      write what the tool does to standard error
+  -testing:nooutput           apply the rules and print no ads, to see what is told
+  -unit-test                  print the lines of the files of ads, and end
   NAME=VALUE                  a macro that the rules can use, as $(NAME)
   -help [rules|convert], -version
 """
@@ -80,6 +82,8 @@ OPTIONS = (
     Option("version", 4),
     Option("help", 1),
     Option("convertoldroutes", 4, qualified=True),
+    Option("testing", 4, qualified=True),
+    Option("unit-test", 4, qualified=True),
 )
 _NAME = late_pattern(r"[A-Za-z0-9_./]+")
 _FORMS = ("long", "json", "xml", "new", "auto")
@@ -99,6 +103,8 @@ class Wish(Struct):
     output: str = "-"
     is_sorted: bool = True
     is_verbose: bool = False
+    is_silent: bool = False
+    only_reads: bool = False
     convert: int = 0
     convert_file: str = ""
 
@@ -190,6 +196,10 @@ def _take_option(wish: Wish, name: str, qualifiers: str, values: tuple[str, ...]
         wish.input_form = name
     elif name in {"verbose", "terse"}:
         wish.is_verbose = name == "verbose"
+    elif name == "testing":
+        wish.is_silent = wish.is_silent or "nooutput" in qualifiers.split(",")
+    elif name == "unit-test":
+        wish.only_reads = True
 
 
 def _take_argument(wish: Wish, word: str) -> None:
@@ -214,6 +224,8 @@ def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         from kettle.tools.configuration.old_routes import convert
 
         return convert(config, wish.convert, wish.convert_file, streams)
+    if wish.only_reads:
+        return _show_lines(wish, streams)
     if not wish.rules:
         streams.stderr.write(f"ERROR : no transform rules specified.\n{USAGE}")
         return 1
@@ -232,6 +244,21 @@ def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     except OSError as error:
         streams.stderr.write(f"ERROR: Failed to open output file ({error.strerror})\n")
         return 1
+
+
+def _show_lines(wish: Wish, streams: Streams) -> int:
+    """Print the lines of the files of ads.
+
+    Compat: without the addresses of the reference's readers, which are what it is for there
+    (test_what_is_for_tests_of_the_tool_itself).
+    """
+    for name in wish.inputs:
+        try:
+            with open(name, encoding="utf-8", errors="surrogateescape") as file:
+                streams.stdout.writelines(file)
+        except OSError as error:
+            streams.stdout.write(f"async open failed : {error.errno} {error.strerror}\n")
+    return 0
 
 
 class _Telling:
@@ -394,6 +421,10 @@ class _Run:
             form = detect_form(first[1]) if is_wanted and first is not None else "long"
         inputs = chain(() if first is None else (first,), texts)
         ads = (ad for name, text in inputs for ad in self._changed(name, text))
+        if self.wish.is_silent:
+            for _ in ads:
+                pass
+            return self.code
         one = next(ads, None)
         if one is not None or self.wish.output_form:
             shown: Iterator[ClassAd] = chain(() if one is None else (one,), ads)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kettle.tools.programs import Streams
 
 # What `-convertoldroutes:N` asks for, in the reference's bits.
-# Limit: a route's old ways of computing memory, cores and queue (bit 2) stay as they are.
 _WITHOUT_RSL = 1
+_SIMPLIFIED = 2
 
 
 def convert(config: Config, wanted: int, path: str, streams: Streams) -> int:
@@ -36,14 +36,15 @@ class _Conversion:
 
     def __init__(self, config: Config, wanted: int, streams: Streams) -> None:
         self.config = config
-        self.without_rsl = bool(wanted & _WITHOUT_RSL)
         self.streams = streams
         self.code = 0
+        self.without_rsl = bool(wanted & _WITHOUT_RSL)
+        self.defaults = self._read_defaults()
+        self.simplify = self.defaults if wanted & _SIMPLIFIED else None
 
     def show_all(self) -> int:
         """Print the routes of JOB_ROUTER_ENTRIES and JOB_ROUTER_ENTRIES_FILE."""
-        defaults = self._defaults()
-        self._show("JOB_ROUTER_ENTRIES", self.config.get("JOB_ROUTER_ENTRIES") or "", defaults)
+        self._show("JOB_ROUTER_ENTRIES", self.config.get("JOB_ROUTER_ENTRIES") or "")
         path = self.config.get("JOB_ROUTER_ENTRIES_FILE")
         if path:
             try:
@@ -55,11 +56,11 @@ class _Conversion:
                     f"{error.strerror}"
                 )
             else:
-                self._show("JOB_ROUTER_ENTRIES_FILE", text, defaults)
+                self._show("JOB_ROUTER_ENTRIES_FILE", text)
         return self.code
 
-    def _show(self, title: str, text: str, defaults: ClassAd) -> None:
-        for number, route in enumerate(split_routes(text, defaults), 1):
+    def _show(self, title: str, text: str) -> None:
+        for number, route in enumerate(split_routes(text, self.defaults), 1):
             # Compat: of what does not parse the reference prints the heading and says nothing
             # (test_a_route_that_does_not_parse_is_told).
             _, lines = self._converted(route, f"{title} [{number}]")
@@ -71,7 +72,7 @@ class _Conversion:
         names: list[str] = []
         write = self.streams.stdout.write
         text = self.config.get("JOB_ROUTER_ENTRIES") or ""
-        for route in split_routes(text, self._defaults()):
+        for route in split_routes(text, self.defaults):
             name, lines = self._converted(route, "JOB_ROUTER_ENTRIES")
             tag = re.sub(r"[^A-Za-z0-9_]", "", name)
             if not tag:
@@ -90,12 +91,12 @@ class _Conversion:
         try:
             if isinstance(route, TransformError):
                 raise route
-            return convert_route(route, without_rsl=self.without_rsl)
+            return convert_route(route, without_rsl=self.without_rsl, simplify=self.simplify)
         except TransformError as error:
             self._tell(f"{where}: {error}")
             return "", []
 
-    def _defaults(self) -> ClassAd:
+    def _read_defaults(self) -> ClassAd:
         merge = bool(self.config.boolean("MERGE_JOB_ROUTER_DEFAULT_ADS"))
         try:
             return read_defaults(self.config.get("JOB_ROUTER_DEFAULTS") or "", merge=merge)

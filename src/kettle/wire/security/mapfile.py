@@ -159,8 +159,10 @@ def _make_line(
     if literal_keys and principal.mark != "/":
         return MapLine(method, canonical, literal=principal.text)
     flags = re.IGNORECASE if "i" in principal.flags else re.RegexFlag(0)
+    lazy = "U" in principal.flags
     try:
-        return MapLine(method, canonical, pattern=compile_perl(_bytes(principal.text), flags))
+        pattern = compile_perl(_bytes(principal.text), flags, lazy=lazy)
+        return MapLine(method, canonical, pattern=pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(
             f"line {number} of {source} has a bad expression: {error}", source=source, line=number
