@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 import pytest
+
+VECTORS = Path(__file__).parents[1] / "data" / "vectors"
+
+
+@cache
+def read_differences() -> dict[str, dict[str, str]]:
+    """Return why cases differ, by the file's name without its ending and by the case's name."""
+    found: dict[str, dict[str, str]] = {}
+    for line in (VECTORS / "differences.tsv").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            name, case, _, reason = line.split("\t")
+            found.setdefault(name, {})[case] = reason
+    return found
+
+
+def differences(name: str) -> dict[int, str]:
+    """Return why cases of one file differ, by their numbers."""
+    return {int(case): reason for case, reason in read_differences().get(name, {}).items()}
 
 
 def numbered(cases: Sequence[object], differ: Mapping[int, str]) -> list[object]:

@@ -8,22 +8,16 @@ from typing import Any
 import pytest
 
 from conformance.config.vectors import first_line, load, run_tool, use_machine, write_files
-from conformance.known_differences import numbered
+from conformance.known_differences import differences, numbered
 
 CASES = load("cases.json")["cases"]
-
-# Where Kettle answers otherwise, and why; each has a test of its own beside the code.
-KNOWN_DIFFERENCES = {
-    24: "R029: a comment inside a continued value is skipped, as the manual says",
-    370: "the reference also defines a knob named warning where a template warns",
-}
 
 
 def case_name(number: int) -> str:
     return f"{number}-{CASES[number]['topic'].replace(' ', '_')}"
 
 
-@pytest.mark.parametrize("number", numbered(CASES, KNOWN_DIFFERENCES), ids=case_name)
+@pytest.mark.parametrize("number", numbered(CASES, differences("config/cases")), ids=case_name)
 def test_the_tool_answers_as_recorded(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conformance.known_differences import differences
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.tools.programs import Streams
@@ -20,15 +21,11 @@ VECTORS = Path(__file__).parent.parent.parent / "data" / "vectors" / "output"
 RECORDED = json.loads((VECTORS / "cases.json").read_text())
 NOW = float(RECORDED["now"])
 
-# What differs, and why: the reference's LOAD_AVG does not widen its column; with -ads and -direct
-# it looks the daemon up though nobody is asked.
-KNOWN_DIFFERENCES = (
-    ["-ads", "slots.ads", "-pr", "slots.cpf", "-limit", "3"],
-    ["-ads", "slots.ads", "-direct", "x"],
-)
-
-
-CASES = [case for case in RECORDED["cases"] if case["argv"][0] == "condor_status"]
+CASES = {
+    number: case
+    for number, case in enumerate(RECORDED["cases"])
+    if case["argv"][0] == "condor_status"
+}
 
 
 @pytest.fixture(autouse=True)
@@ -45,12 +42,13 @@ def recorded_moment(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.shows("R071")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case["argv"][1:])[:60])
+@pytest.mark.parametrize("number", CASES)
 def test_output_and_exit_code_are_the_references(
-    case: dict[str, Any], request: pytest.FixtureRequest
+    number: int, request: pytest.FixtureRequest
 ) -> None:
-    if case["argv"][1:] in KNOWN_DIFFERENCES:
-        request.applymarker(pytest.mark.xfail(reason="a known difference", strict=True))
+    case = CASES[number]
+    if reason := differences("output/cases").get(number):
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
     out, problems = io.StringIO(), io.StringIO()
     code = main(list(case["argv"]), {}, Streams(io.StringIO(), out, problems))
     assert out.getvalue() == case["stdout"]["text"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.known_differences import numbered
+from conformance.known_differences import differences, numbered
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.tools.configuration.condor_version import platform_text
 from kettle.tools.programs import Streams
@@ -26,13 +26,6 @@ FACTS = {
     "HOSTNAME": "ap",
     "USERNAME": "tester",
     "DETECTED_CPUS": "2",
-}
-
-# Where Kettle answers otherwise, and why; each has a test of its own beside the code.
-KNOWN_DIFFERENCES = {
-    288: "OAuth services need a credd; without one the job is refused in one sentence on stderr",
-    409: "an attribute whose name has quotes is refused at once, there by the schedd at the commit",
-    545: "a slice that goes backwards is refused, the reference dies of an assertion",
 }
 
 
@@ -110,7 +103,7 @@ def first_words(text: str) -> str:
     return text.lstrip("\n").split("\n", 1)[0].strip()
 
 
-@pytest.mark.parametrize("number", numbered(CASES, KNOWN_DIFFERENCES), ids=case_name)
+@pytest.mark.parametrize("number", numbered(CASES, differences("submit/cases")), ids=case_name)
 def test_a_dry_run_makes_the_recorded_jobs(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,7 +50,11 @@ def unescape(text: str) -> str:
 
 
 def parse_column(text: str) -> Expr:
-    """Parse what was asked for, an attribute name or an expression; UsageError if it is none."""
+    """Parse what was asked for, an attribute name or an expression; UsageError if it is none.
+
+    Compat: the reference prints nothing then, and succeeds
+    (test_a_column_that_is_no_expression_is_told).
+    """
     try:
         return parse_expression(text)
     except ClassAdSyntaxError as error:

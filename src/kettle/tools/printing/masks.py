@@ -93,7 +93,7 @@ class Mask(Struct):
             self._widths = [
                 column.width
                 if column.width is not None
-                else max(length(column.heading), column.least or 0)
+                else max(0 if column.label else length(column.heading), column.least or 0)
                 for column in self.columns
             ]
         return self._widths
@@ -107,7 +107,12 @@ class Mask(Struct):
                 widths[i] = max(widths[i], self.columns[i].wanted_width(ad))
 
     def render_headings(self) -> str:
-        """Return the row of headings; they stand at the left, whatever their columns do."""
+        """Return the row of headings; they stand at the left, whatever their columns do.
+
+        There is none where each row has labels.
+        """
+        if any(column.label for column in self.columns):
+            return ""
         widths = self._fitted()
         cells = [
             self._cell(column.heading, width, column, left=True)
@@ -120,12 +125,9 @@ class Mask(Struct):
         widths = self._fitted()
         cells = []
         for i, column in enumerate(self.columns):
-            text = column.value(ad)
+            text = column.label + column.value(ad)
             if column.width is None and column.shown is None:
                 widths[i] = max(widths[i], length(text))
-            if column.label:
-                cells.append(column.label + text)
-                continue
             cells.append(self._cell(text, widths[i], column, left=column.left))
         return self._row(cells, fill=self.fill_last)
 

@@ -16,6 +16,7 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
 from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
+from kettle.tools.printing.widths import length
 
 _COLUMN_WORDS = frozenset(
     {
@@ -182,6 +183,10 @@ def _split(text: str) -> list[str]:
         return text.split()
 
 
+# Compat: values that stick out of their column do not widen it (vectors `output`).
+_NEVER_WIDER = frozenset({"LOAD_AVG"})
+
+
 def _read_column(
     found: PrintFormat, line: str, renderers: Renderers, attribute_renderers: AttributeRenderers
 ) -> Column:
@@ -198,6 +203,7 @@ def _read_column(
     column = Column(settings.get("AS", text), expression=expression, text=text)
     if found.label:
         column.label = column.heading + found.label
+        column.left = False
     column.prefix, column.suffix = "NOPREFIX" not in settings, "NOSUFFIX" not in settings
     name = settings.get("PRINTAS", "")
     if name in renderers:
@@ -211,6 +217,8 @@ def _read_column(
         column.printf = FormatColumn(form, text, expression)
         column.left = "-" in form.flags or form.letter not in _NUMBERS
     _set_width(column, settings)
+    if name in _NEVER_WIDER and column.width is None:
+        column.width, column.truncate = length(column.heading), False
     if column.printf is not None and column.printf.form.letter in _NUMBERS:
         # What a number's own format fills at the right stands at the right of a wider column.
         column.left = False

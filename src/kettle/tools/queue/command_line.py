@@ -91,6 +91,8 @@ OPTIONS = (
     Option("userprios", 5, 1, qualified=True),
     Option("nouserprios", 7, qualified=True),
     Option("version"),
+    # Compat: with ads of a file an assertion fails in the reference
+    # (test_ads_of_a_file_are_shown_also_where_results_are_to_be_streamed).
     Option("stream-results", 2),
 )
 # Other spellings of the same.

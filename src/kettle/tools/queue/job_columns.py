@@ -55,6 +55,13 @@ def show_node_name(ad: ClassAd, depth: int = 1) -> str | None:
     return f"{' ' * depth}|-{ad.string('DAGNodeName') or show_owner(ad)}"
 
 
+def show_transfers(ad: ClassAd) -> str | None:
+    """Return which files of the job are on their way, as an addition to other words."""
+    ways = {"TransferringInput": "in", "TransferringOutput": "out", "TransferQueued": "queued"}
+    found = [word for attribute, word in ways.items() if ad.boolean(attribute)]
+    return f" transfer={','.join(found)}" if found else ""
+
+
 def show_universe(ad: ClassAd) -> str | None:
     """Return the universe in words."""
     number = ad.integer("JobUniverse")
@@ -274,8 +281,10 @@ def show_text(attribute: str) -> Shown:
 # PRINTAS names that need no attribute of their own.
 RENDERERS: dict[str, Shown] = {
     "BATCH_NAME": show_batch_name,
+    "BUFFER_IO_MISC": show_transfers,
     "CPU_TIME": show_run_time,
-    "DAG_OWNER": show_node_name,
+    # Of a node its DAG's owner, too, but where -dag puts jobs below their DAGs.
+    "DAG_OWNER": show_owner,
     "GRID_JOB_ID": show_grid_id,
     "GRID_RESOURCE": show_grid_resource,
     "GRID_STATUS": show_grid_status,

@@ -81,7 +81,11 @@ def queue_table(layout: Layout) -> Mask:
 
 
 def cpu_time_table(layout: Layout) -> Mask:
-    """The table of `-cputime`; its sizes do not grow."""
+    """The table of `-cputime`; its sizes do not grow.
+
+    Compat: the reference cuts the proc's number off where a cluster's has more than four digits
+    (test_a_job_has_its_whole_number_under_cputime).
+    """
     cpu_time = Column("    CPU_TIME", jobs.show_cpu_time, width=12, left=False)
     ids, rest = _id_columns(), _rest_of_jobs()
     ids[0].width, ids[0].truncate = 4, False
