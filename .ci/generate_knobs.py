@@ -1,7 +1,8 @@
-"""Write what is generated from the knob tables: `default_texts.py` and `docs/generated/knobs.md`.
+"""Write what is generated from the knob tables, and their page, `docs/generated/knobs.md`.
 
-`python .ci/generate_knobs.py` rewrites both; `tests/tidy/test_generated_knobs.py` fails when they
-are out of date.
+That are `default_texts.py` and `unread_names.py` in `kettle.config`.
+`python .ci/generate_knobs.py` rewrites all three; `tests/tidy/test_generated_knobs.py` fails when
+they are out of date.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import re
+import textwrap
 from pathlib import Path
 
 import kettle.config.knobs
@@ -16,6 +19,7 @@ from kettle.config.knob import Family, Knob, NumberKnob
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ROOT / "src/kettle/config/default_texts.py"
+NAMES = ROOT / "src/kettle/config/unread_names.py"
 MANUAL = ROOT / "docs/generated/knobs.md"
 
 HEAD = '''# ruff: noqa: E501, S108
@@ -71,6 +75,39 @@ def default_texts() -> str:
     return HEAD + "".join(rows) + "}\n# fmt: on\n"
 
 
+NAMES_HEAD = '''# ruff: noqa: E501
+"""Names of knobs that nothing reads, by their table: GENERATED, see `.ci/generate_knobs.py`."""
+
+# fmt: off
+UNREAD: dict[str, str] = {
+'''
+# How the sentence of a knob ends that is known and that nothing reads.
+UNREAD = "no part of Kettle acts on it yet."
+# Words that other settings are written with: they are there to be mentioned.
+MENTIONED = ("places", "policy")
+
+
+def unread_names() -> str:
+    """Return the text of the module that lists what nothing reads."""
+    knobs = [
+        (module, knob)
+        for module, table in tables()
+        for knob in vars(table).values()
+        if isinstance(knob, Knob)
+    ]
+    used = set(re.findall(r"\$\((\w+)", " ".join(knob.default or "" for _, knob in knobs).upper()))
+    areas: dict[str, list[str]] = {}
+    for module, knob in knobs:
+        if knob.doc.endswith(UNREAD) and module not in MENTIONED and knob.name.upper() not in used:
+            areas.setdefault(module, []).append(knob.name.upper())
+    rows = []
+    for area, names in areas.items():
+        lines = textwrap.wrap(" ".join(sorted(names)), 92)
+        body = "\n".join(f"        {json.dumps(line + ' ')}" for line in lines)
+        rows.append(f"    {json.dumps(area)}: (\n{body}\n    ),\n")
+    return NAMES_HEAD + "".join(rows) + "}\n# fmt: on\n"
+
+
 def manual() -> str:
     """Return the page that lists every knob."""
     lines = [
@@ -97,8 +134,9 @@ def manual() -> str:
 
 
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
     TEXTS.write_text(default_texts())
+    NAMES.write_text(unread_names())
     MANUAL.parent.mkdir(parents=True, exist_ok=True)
     MANUAL.write_text(manual())
 

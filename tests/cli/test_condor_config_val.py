@@ -44,6 +44,16 @@ def test_raw_expanded_default_and_verbose(folder: Path) -> None:
     assert " # at: @DIR@/condor_config, line 1\n # raw: HALF = $(HOUR) / 2\n" in verbose
 
 
+def test_verbose_says_what_counts_for_nothing_and_why(folder: Path) -> None:
+    said = say(folder, "-verbose", "DAGMAN_MAX_RESCUE_NUM", "SHADOW_LAZY_QUEUE_UPDATE")[1]
+    assert said.split("\n\n")[0].endswith(
+        "\n # counts for nothing: Kettle has no DAGMan; HTCondor's own reads it"
+    )
+    assert "\n # counts for nothing: Kettle's shadow does without it\n" in said
+    assert "counts for" not in say(folder, "-verbose", "HALF", "MAX_JOBS_RUNNING", "HOUR")[1]
+    assert "counts for" not in say(folder, "DAGMAN_MAX_RESCUE_NUM")[1]
+
+
 @shows("R041")
 def test_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
     assert say(folder, "HALF", "nope") == (1, "3600 / 2\n", "Not defined: NOPE\n")

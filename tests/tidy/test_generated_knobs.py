@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -31,3 +32,32 @@ def test_the_manual_lists_the_tables_as_they_are() -> None:
 
 def eval_rows(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.startswith('    "')]
+
+
+def test_the_names_that_nothing_reads_are_those_of_the_tables() -> None:
+    module = generator()
+    assert module.NAMES.read_text(encoding="utf-8") == module.unread_names(), (
+        "run .ci/generate_knobs.py"
+    )
+
+
+def test_what_is_said_to_be_read_by_nothing_is_mentioned_nowhere() -> None:
+    """Names that are made of a daemon's and a word are passed over: no module writes them out."""
+    tables = ("config/knobs/", "config/default_texts", "config/unread_names", "config/templates")
+    others = ("config/subsystem_defaults", "config/strictest", "compat/htcondor2/param_types")
+    unread = {name for names in _unread().values() for name in names.split()}
+    sources = ROOT / "src/kettle"
+    wrong = []
+    for path in sources.rglob("*.py"):
+        place = path.relative_to(sources).as_posix()
+        if not place.startswith((*tables, *others)):
+            words = set(re.findall(r"""["'](\w+)["']|Knobs\.(\w+)""", path.read_text()))
+            wrong += [(place, name) for pair in words for name in pair if name in unread]
+    # A macro of submit descriptions has that name, too.
+    assert wrong == [("submit/macros.py", "VM_MEMORY")]
+
+
+def _unread() -> dict[str, str]:
+    from kettle.config.unread_names import UNREAD
+
+    return UNREAD

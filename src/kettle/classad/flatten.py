@@ -162,29 +162,37 @@ class _Flattening:
             assert isinstance(known.constant, Literal)
             decided = truth(known.constant.value)
             if isinstance(decided, bool):
-                if decided is (operator == "||"):
-                    return _Part(literal(decided), None)
-                known = _Part(literal(decided), None)
-                left, right = (known, other) if left.rest is None else (other, known)
-            if decided is True:
-                # Compat: the reference drops the constant of the other side (`true && 2 + x`), as
-                # it does where other operators meet in a chain
-                # (test_no_constant_is_lost_where_operators_meet).
-                return _Part(None, other.whole())
-        same_left, same_right = (part.operator in ("", operator) for part in (left, right))
-        if not (same_left and same_right):
-            # Other operators' constants stay with them.
-            left = left if same_left else _Part(None, left.whole())
-            right = right if same_right else _Part(None, right.whole())
-            if same_left is same_right or not (left.operator or right.operator):
-                return _Part(None, Binary(operator, left.whole(), right.whole()))
-        constants = [part.constant for part in (left, right) if part.constant is not None]
-        rests = [part.rest for part in (left, right) if part.rest is not None]
-        constant = constants[0] if constants else None
+                return _decided(operator, other, value=decided)
+        if operator not in (left.operator, right.operator) and (left.operator or right.operator):
+            return _Part(None, Binary(operator, left.whole(), right.whole()))
+        return self._gathered(operator, left, right)
+
+    def _gathered(self, operator: str, left: _Part, right: _Part) -> _Part:
+        """Return two parts with their constants together; another operator's stays with it."""
+        parts = [
+            part if part.operator in ("", operator) else part.as_rest() for part in (left, right)
+        ]
+        constants = [part.constant for part in parts if part.constant is not None]
+        rest = _chained(operator, [part.rest for part in parts if part.rest is not None])
+        if not constants:
+            return _Part(None, rest)
+        constant = constants[0]
         if len(constants) == 2:
             constant = self._value(Binary(operator, *constants))
-        rest = _chained(operator, rests)
-        return _Part(constant, rest, operator if constant is not None and rest is not None else "")
+        return _Part(constant, rest, operator if rest is not None else "")
+
+
+def _decided(operator: str, other: _Part, *, value: bool) -> _Part:
+    """Return what a truth value and a rest come to: the value decides, or hardly counts."""
+    if value is (operator == "||"):
+        return _Part(literal(value), None)
+    if value:
+        # Compat: the reference drops the constant of the other side (`true && 2 + x`), as it does
+        # where other operators meet in a chain (test_no_constant_is_lost_where_operators_meet).
+        return _Part(None, other.whole())
+    if other.operator == operator:
+        return other
+    return _Part(literal(value), other.whole(), operator)
 
 
 class _Part(NamedTuple):
@@ -200,6 +208,10 @@ class _Part(NamedTuple):
         whole = _chained(self.operator, found)
         assert whole is not None
         return whole
+
+    def as_rest(self) -> _Part:
+        """Return it with its constant among the rest."""
+        return _Part(None, self.whole())
 
 
 def _chained(operator: str, parts: list[Expr]) -> Expr | None:

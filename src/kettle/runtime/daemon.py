@@ -25,6 +25,7 @@ import setproctitle
 
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
+from kettle.config.unread import tell_unread
 from kettle.errors import ConfigError, EndingConfigError, KettleError, StorageError
 from kettle.runtime import life, tasks
 from kettle.runtime.address_files import AddressFiles
@@ -430,6 +431,8 @@ def _print_banner(log: Log, config: Config, identity: DaemonIdentity) -> None:
         log(f"Using config source: {config.files[0]}")
         for path in config.files[1:]:
             log(f"Using local config source: {path}")
+    for line in tell_unread(config, subsystem):
+        log(line)
 
 
 def _print_farewell(log: Log, identity: DaemonIdentity, code: int) -> None:

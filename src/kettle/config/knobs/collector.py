@@ -34,7 +34,7 @@ class CollectorKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    COLLECTOR_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_ENVIRONMENT = string("", doc="Environment variables that the master starts it with.")
     COLLECTOR_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
     COLLECTOR_FORWARD_CLAIMED_PRIVATE_ADS = boolean(
         "$(NEGOTIATOR_CONSIDER_PREEMPTION)",
@@ -79,7 +79,7 @@ class CollectorKnobs:
     )
     COLLECTOR_QUERY_WORKERS = integer(
         "4",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many answers to long queries are made beside the collector at the same time.",
     )
     COLLECTOR_QUERY_WORKERS_PENDING = integer(
         "50",

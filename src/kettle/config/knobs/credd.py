@@ -28,7 +28,10 @@ class CreddKnobs:
         "D_FULLDEBUG",
         doc="Known list of words; no part of Kettle acts on it yet.",
     )
-    CREDD_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CREDD_HOST = string(
+        "",
+        doc="Host whose daemon keeps users' credentials: there its pool password is set.",
+    )
     CREDD_LOG = path("$(LOG)/CredLog", doc="Known path; no part of Kettle acts on it yet.")
     CREDD_OAUTH_MODE = boolean(
         "true",

@@ -8,7 +8,7 @@ class DockerKnobs:
 
     CONTAINER_IMAGES_COMMON_BY_DEFAULT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the images of container jobs are common files unless a job says otherwise.",
     )
     CONTAINER_REGEX_COMMON_BY_DEFAULT = string(
         "",

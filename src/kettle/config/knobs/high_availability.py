@@ -9,7 +9,7 @@ class HighAvailabilityKnobs:
     HAD = path("$(SBIN)/condor_had", doc="The high availability daemon's program.")
     HAD_ARGS = string(
         "-sock $(HAD_SOCKET_NAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Further words of the command line when the master starts it.",
     )
     HAD_CONNECTION_TIMEOUT = seconds(
         "5",
@@ -58,11 +58,11 @@ class HighAvailabilityKnobs:
     )
     REPLICATION = path(
         "$(SBIN)/condor_replication",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
     REPLICATION_ARGS = string(
         "-sock $(REPLICATION_SOCKET_NAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Further words of the command line when the master starts it.",
     )
     REPLICATION_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     REPLICATION_INTERVAL = seconds(
@@ -84,7 +84,7 @@ class HighAvailabilityKnobs:
     )
     TRANSFERER = path(
         "$(LIBEXEC)/condor_transferer",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
     TRANSFERER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     TRANSFERER_LOG = path(

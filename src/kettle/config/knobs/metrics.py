@@ -8,7 +8,7 @@ class MetricsKnobs:
 
     GANGLIAD = path(
         "$(LIBEXEC)/condor_gangliad",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
     GANGLIAD_INTERVAL = seconds(
         "60",

@@ -6,7 +6,10 @@ from kettle.config.knob import expression, integer, listing, path, seconds, stri
 class RoosterKnobs:
     """Knobs of the daemon that wakes machines."""
 
-    ROOSTER = path("$(LIBEXEC)/condor_rooster", doc="Known path; no part of Kettle acts on it yet.")
+    ROOSTER = path(
+        "$(LIBEXEC)/condor_rooster",
+        doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
+    )
     ROOSTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     ROOSTER_INTERVAL = seconds(
         "300",

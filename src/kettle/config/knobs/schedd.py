@@ -164,7 +164,7 @@ class ScheddKnobs:
     )
     MAX_JOB_QUEUE_LOG_ROTATIONS = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many old queue logs are kept when it is written anew.",
     )
     MAX_PENDING_STARTD_CONTACTS = integer(
         "0",
@@ -295,7 +295,7 @@ class ScheddKnobs:
     )
     SCHEDD_QUERY_WORKERS = integer(
         "8",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many answers to long queries are made beside the schedd at the same time.",
     )
     SCHEDD_ROUND_ATTR_DiskUsage = string("25%", doc="Known text; no part of Kettle acts on it yet.")
     SCHEDD_ROUND_ATTR_ExecutableSize = string(

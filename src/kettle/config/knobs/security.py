@@ -199,7 +199,9 @@ class SecurityKnobs:
         "$(ETC)/passwords.d",
         doc="Where the keys that sign tokens are.",
     )
-    SEC_PASSWORD_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_PASSWORD_DOMAIN = string(
+        "", doc="The domain of the pool's password, in place of UID_DOMAIN."
+    )
     SEC_PASSWORD_FILE = path(
         "$(SEC_PASSWORD_DIRECTORY)/POOL",
         doc="The pool password.",

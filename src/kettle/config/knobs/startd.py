@@ -101,7 +101,10 @@ class StartdKnobs:
         doc="Known path; no part of Kettle acts on it yet.",
     )
     IS_OWNER = expression("False", doc="When the machine is kept for its owner.")
-    KBDD = path("$(SBIN)/condor_kbdd", doc="Known path; no part of Kettle acts on it yet.")
+    KBDD = path(
+        "$(SBIN)/condor_kbdd",
+        doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
+    )
     KBDD_ADDRESS_FILE = path(
         "$(LOG)/.kbdd_address",
         doc="Known path; no part of Kettle acts on it yet.",

@@ -35,11 +35,11 @@ class SubmitKnobs:
             "\"-c 'sleep 180 && while test -d ${_CONDOR_SCRATCH_DIR}/.condor_ssh_to_job_1; do "
             "/bin/sleep 3; done'\""
         ),
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Arguments of the program of interactive jobs, in place of the usual ones.",
     )
     INTERACTIVE_SUBMIT_CMD_OVERRIDE = path(
         "/bin/sh",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program of interactive jobs, in place of the usual one.",
     )
     INTERACTIVE_SUBMIT_FILE = path(
         "$(LIBEXEC)/interactive.sub",

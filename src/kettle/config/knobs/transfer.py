@@ -140,7 +140,7 @@ class TransferKnobs:
     )
     SIGN_S3_URLS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether URLs of S3 and Google stores need the keys of a job that names them.",
     )
     STARTER_DISABLE_USER_SUPPLIED_TRANSFER_PLUGINS = listing(
         "",
@@ -168,7 +168,7 @@ class TransferKnobs:
     )
     TRANSFER_JOB_ATTRS = listing(
         "NumShadowStarts,DAGManJobId,DAGNodeName",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Job attributes that every transfer's history record has.",
     )
     TRANSFER_QUEUE_USER_EXPR = expression(
         'strcat("Owner_",Owner)',

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TextIO
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
@@ -237,8 +238,21 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
             out.write(f" # at: {found.origin}\n")
             if not raw_wanted:
                 out.write(listing.raw_note(found.name, found.text))
+        _say_unread(name, out)
         out.write("\n")
     return 1 if missing else 0
+
+
+def _say_unread(name: str, out: TextIO) -> None:
+    """Say of a name that is known and counts for nothing why that is so.
+
+    Compat: the reference has no such line (test_verbose_says_what_counts_for_nothing_and_why).
+    """
+    from kettle.config.unread import why_unread
+
+    why = why_unread(name)
+    if why:
+        out.write(f" # counts for nothing: {why}\n")
 
 
 def _show_default(config: Config, name: str, streams: Streams) -> int:

@@ -1,0 +1,97 @@
+"""Why a knob that is known counts for nothing: which part of HTCondor it is for is not here.
+
+Which knobs these are is told by their tables; the list of names is generated, so that a tool that
+is asked for one name loads no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kettle.config.origin import DEFAULT_SOURCE
+
+if TYPE_CHECKING:
+    from kettle.config.store import Config, Macro
+
+# By the table of the knob, without the last full stop.
+_REASONS = {
+    "adstash": "Kettle has no condor_adstash",
+    "annex": "Kettle has no condor_annex",
+    "ccb": "Kettle's broker of connections does without it",
+    "credd": "Kettle has no daemon of credentials; HTCondor's own reads it",
+    "dagman": "Kettle has no DAGMan; HTCondor's own reads it",
+    "defrag": "Kettle has no condor_defrag; HTCondor's own reads it",
+    "docker": "Kettle's container jobs do without it",
+    "event_log": "Kettle's event logs do without it",
+    "grid": "Kettle has no gridmanager",
+    "high_availability": "Kettle has no condor_had; HTCondor's own reads it",
+    "history": "Kettle's history does without it",
+    "java": "Kettle's Java jobs do without it",
+    "job_router": "Kettle has no job router",
+    "librarian": "Kettle has no condor_librarian",
+    "log": "Kettle's logs do without it",
+    "metrics": "Kettle has no condor_gangliad; HTCondor's own reads it",
+    "network": "Kettle's connections do without it",
+    "placement": "Kettle has no condor_placementd",
+    "rooster": "Kettle has no condor_rooster; HTCondor's own reads it",
+    "security": "Kettle's security does without it",
+    "submitting": "Kettle's condor_submit does without it",
+    "tools": "Kettle's tools do without it",
+    "transfer": "Kettle's transfers of files do without it",
+    "virtual_machines": "Kettle has no virtual machines",
+}
+# The tables of one daemon each: it tells of its own, the master of all others.
+_DAEMONS = frozenset(
+    {"collector", "negotiator", "schedd", "shadow", "shared_port", "startd", "starter"}
+)
+
+
+def why_unread(name: str) -> str:
+    """Return why a name counts for nothing, empty if it counts or is no knob."""
+    area = _areas().get(name.upper(), "")
+    if not area:
+        return ""
+    return _REASONS.get(area) or (
+        f"Kettle's {area} does without it" if area in _DAEMONS else "Kettle's daemons do without it"
+    )
+
+
+def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
+    """Yield what a site has set and nothing reads, with the reason.
+
+    What other settings mention is a macro of the site's own; what is set to its default is none of
+    theirs.
+    """
+    areas = _areas()
+    texts = ""
+    for macro in config.entries():
+        plain = config.plain_name(macro.name.rpartition(".")[2])
+        is_default = macro.origin.source == DEFAULT_SOURCE
+        if is_default or macro.origin.template or plain not in areas:
+            continue
+        texts = texts or " ".join(entry.text for entry in config.entries()).upper()
+        if f"$({plain}" not in texts:
+            yield macro, why_unread(plain)
+
+
+def tell_unread(config: Config, subsystem: str) -> Iterator[str]:
+    """Yield a line for the log of a daemon about each setting of its own that counts for nothing.
+
+    What is no daemon's is told by the master.
+    """
+    areas = _areas()
+    for macro, why in find_unread(config):
+        area = areas[config.plain_name(macro.name.rpartition(".")[2])]
+        teller = area.upper() if area in _DAEMONS else "MASTER"
+        if teller == subsystem:
+            yield f"WARNING: {macro.name} ({macro.origin}) counts for nothing: {why}"
+
+
+@cache
+def _areas() -> dict[str, str]:
+    """Return the table of each name, in upper case."""
+    from kettle.config.unread_names import UNREAD  # for those alone who ask
+
+    return {name: area for area, names in UNREAD.items() for name in names.split()}
