@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 from pathlib import Path
 from random import Random
@@ -75,9 +76,38 @@ def test_the_table_of_states_shows_how_long_nobody_typed(tmp_path: Path) -> None
     assert row[43:] == "   1.500   0+00:05:33 Claimed   0+00:03:20 Idle    0+00:03:10"
 
 
+def test_the_memory_of_no_machine_is_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "startds"
+    file.write_text('Name = "a"\nLastHeardFrom = 1200\n')
+    out = io.StringIO()
+    argv = ["condor_status", "-ads", str(file), "-startd"]
+    assert main(argv, {}, Streams(io.StringIO(), out, io.StringIO())) == 0
+    total = next(line for line in out.getvalue().splitlines() if "Total" in line)
+    assert total.endswith("0    0.00%    0.00%")
+
+
 # Recorded from condor_status 25.14.1 over files of ads beside the recording.
 OURS = VECTORS.parent.parent / "cli" / "status"
 RARE = json.loads((OURS / "recorded.json").read_text())
+# Long names, lines of so many characters and terminals; every choice of ads over slots and daemons.
+WIDTHS = json.loads((OURS / "widths.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "case", WIDTHS, ids=lambda case: " ".join([*case["argv"][2:], str(case.get("tty", ""))])
+)
+def test_tables_fit_lines_as_the_references_do(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(OURS)
+    out, problems = io.StringIO(), io.StringIO()
+    if "tty" in case:
+        monkeypatch.setattr(out, "fileno", lambda: 1)
+        size = os.terminal_size((case["tty"], 24))
+        monkeypatch.setattr(os, "get_terminal_size", lambda _: size)
+    assert main(list(case["argv"]), {}, Streams(io.StringIO(), out, problems)) == case["exit"]
+    assert out.getvalue() == case["stdout"]
+    assert problems.getvalue() == case["stderr"]
 
 
 @pytest.mark.parametrize("case", RARE, ids=lambda case: " ".join(case["argv"][1:]))

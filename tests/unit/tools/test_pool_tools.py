@@ -90,7 +90,7 @@ def test_status_takes_every_choice_of_slots(word: str, constraint: list[str]) ->
     assert condor_status.MODES[wish.mode].command == 5
     assert wish.constraints == constraint
     if word == "-offline":
-        assert condor_status.MODES[wish.mode].condition == "Offline"
+        assert condor_status.MODES[wish.mode].condition == "size(OfflineUniverses) != 0"
 
 
 def test_version_names_its_parts() -> None:

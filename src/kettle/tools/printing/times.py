@@ -64,9 +64,9 @@ _UNITS = ("B ", "KB", "MB", "GB")
 
 
 def readable(
-    units: float, *, keeps_whole_mb: bool = False
+    units: float, *, keeps_whole: bool = False
 ) -> Callable[[str], Callable[[ClassAd], str | None]]:
-    """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole_mb`."""
+    """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole`."""
 
     def choose(attribute: str) -> Callable[[ClassAd], str | None]:
         def show(ad: ClassAd) -> str | None:
@@ -75,7 +75,7 @@ def readable(
                 return None
             amount *= units
             for unit in _UNITS:
-                if amount < 1024 or (keeps_whole_mb and unit == "MB" and amount == 1024):
+                if amount < 1024 or (keeps_whole and amount == 1024):
                     return f"{amount:.1f} {unit}"
                 amount /= 1024
             return f"{amount:.1f} TB"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
-from kettle.tools.printing.tables import Cell, render_table
+from kettle.tools.printing.tables import Cell, Room, render_table
 from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
 from kettle.tools.status.totals import (
     ACTIVITIES,
@@ -21,6 +21,7 @@ from kettle.tools.status.totals import (
     Totals,
     render_totals,
 )
+from kettle.tools.status.totals import platform as long_platform
 
 NAMES = (
     "Activity Arch ChildActivity ChildMemory ChildState Cpus DynamicSlot GPUs Machine Memory Name "
@@ -28,6 +29,8 @@ NAMES = (
     "OpSysShortName PartitionableSlot RecentJobStarts State TotalCpus "
     "TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
 )
+
+_ANY_ROOM = Room()
 
 # Static slots in these states add to what is free.
 _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
@@ -185,7 +188,12 @@ def _gpu_key(ad: ClassAd) -> str | None:
     return ", ".join(part for part in parts if part)
 
 
-_BY_PLATFORM = SLOT_STATES.changed(key=platform, fits=True, least_width=14)
+def _group(ad: ClassAd) -> str | None:
+    """Group slots by their platform in short, or else at length."""
+    return platform(ad) or long_platform(ad)
+
+
+_BY_PLATFORM = SLOT_STATES.changed(key=_group, fits=True, least_width=14)
 # For each choice of slots: the cells of a line and the sums below.
 COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
     "slot": (_SLOTS, _BY_PLATFORM),
@@ -199,11 +207,11 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
             _cell(" KFlops  ", "KFlops", 9),
             *_LOAD,
         ),
-        SERVER.changed(key=platform, fits=True, least_width=14),
+        SERVER.changed(key=_group, fits=True, least_width=14),
     ),
     "claimed": (
         (*_MACHINE, _cell("Users", "Users", 5, left=True, grows=True)),
-        CLAIMED.changed(key=platform),
+        CLAIMED.changed(key=_group),
     ),
     "gpus": (
         (
@@ -241,12 +249,14 @@ def condition(mode: str, own: str) -> str:
     return f"({own}) && ({_NO_PARTS})" if own else _NO_PARTS
 
 
-def render_compact(mode: str, ads: list[ClassAd], *, wide: bool = False) -> list[str]:
+def render_compact(
+    mode: str, ads: list[ClassAd], *, wide: bool = False, room: Room = _ANY_ROOM
+) -> list[str]:
     """Return the table and the sums below it."""
     cells, totals = COMPACT[mode]
     rows = [describe(machine) for machine in roll_up(ads)]
     counted = [each for ad in ads for each in _counted(mode, ad)]
-    return [*render_table(cells, rows), *render_totals(totals, counted, fits=wide)]
+    return [*render_table(cells, rows, room=room), *render_totals(totals, counted, fits=wide)]
 
 
 def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:

@@ -7,7 +7,9 @@ is in `wish.py`, the tables are `tables.py`, the sums `totals.py`, user-chosen c
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,15 +23,15 @@ from kettle.errors import (
     UsageError,
 )
 from kettle.tools.options import UnknownOptionError, run_tool
-from kettle.tools.printing.tables import render_table
+from kettle.tools.printing.tables import Room, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
 from kettle.tools.status.compact import COMPACT, render_compact
 from kettle.tools.status.compact import NAMES as COMPACT_NAMES
 from kettle.tools.status.compact import condition as compact_condition
+from kettle.tools.status.modes import MODES
 from kettle.tools.status.totals import is_worth_a_look, render_totals
 from kettle.tools.status.wish import (
-    MODES,
     POOL_ADVICE,
     USAGE,
     ContradictionError,
@@ -44,6 +46,11 @@ if TYPE_CHECKING:
 
 # What the reference asks for in every projection.
 _ALWAYS = ("Machine", "Name", "OCU")
+# From this length on a line has room for all of a span.
+_LONG_LINE = 100
+# Up to this length a line of collectors is as it is without limit.
+_NARROW_LINE = 79
+_ANY_ROOM = Room()
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -131,7 +138,18 @@ def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         return compare(wish, ads, streams)
     if wish.print_format:
         return render_print_format(wish, ads, streams)
-    return render(wish, ads)
+    return render(wish, ads, room=room_for(wish, streams))
+
+
+def room_for(wish: Wish, streams: Streams) -> Room:
+    """Return how long lines may be: as -wide says, as the terminal is, or without limit."""
+    width = wish.width
+    wide = wish.wide or bool(wish.added)
+    if not width and not wide:
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(streams.stdout.fileno()).columns
+    rest = MODES[wish.mode].rest
+    return Room(max(0, width - 1), shrink=width > 0 and not wide, rest=rest)
 
 
 def find_unknown(wish: Wish, ads: Sequence[object], environment: Mapping[str, str]) -> str:
@@ -168,7 +186,7 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     )
     blocks = [
         f"The following ads were found {'in ' if which.startswith('both') else ''}{which}:\n"
-        + render(wish, found, widths_of=[*ads, *others])
+        + render(wish, found, widths_of=[*ads, *others], room=room_for(wish, streams))
         for which, found in parts
         if found
     ]
@@ -384,8 +402,10 @@ def _sort_key(
 # --- how ------------------------------------------------------------------------------------
 
 
-def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) -> str:
-    """Return what is printed; there is room for `widths_of` too."""
+def render(
+    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = (), room: Room = _ANY_ROOM
+) -> str:
+    """Return what is printed; columns are as wide as `widths_of` need it, too."""
     if wish.diagnose:
         return ""
     if wish.columns:
@@ -395,9 +415,9 @@ def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) ->
     if not ads:
         return ""
     if wish.compact is not None and not wish.totals_only and wish.mode in COMPACT:
-        lines = render_compact(wish.mode, ads, wide=wish.wide)
+        lines = render_compact(wish.mode, ads, wide=wish.wide, room=room.changed(rest=0))
     else:
-        lines = _table_lines(wish, ads, widths_of)
+        lines = _table_lines(wish, ads, widths_of, room)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -406,20 +426,34 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
         wish.columns.measure(ads)
     # Compat: over the ads of a file, no headings stand alone (vectors `output`).
     said = wish.columns.headings and (ads or not wish.file)
-    heading = wish.columns.render_headings() if said else ""
-    return heading + "".join(wish.columns.render(ad) for ad in ads)
+    rows = [wish.columns.render_headings()] if said else []
+    rows += [wish.columns.render(ad) for ad in ads]
+    if wish.width > 1:
+        # What -wide says is the length of all that is said of an ad; no terminal cuts it.
+        rows = [row if len(row) < wish.width else f"{row[: wish.width - 1]}\n" for row in rows]
+    return "".join(rows)
 
 
-def _table_lines(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd]) -> list[str]:
+def _table_lines(
+    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd], room: Room
+) -> list[str]:
     """Return the table of the mode and its totals, as far as they are wanted."""
     mode = MODES[wish.mode]
-    cells = tables.WIDE_SLOTS if wish.wide and mode.cells is tables.SLOTS else mode.cells
+    cells = mode.table
+    if wish.wide or room.width >= _LONG_LINE:
+        cells = tables.with_wide_time(cells)
+    if wish.wide:
+        cells = tables.with_wide_names(cells)
+    elif mode.cells is tables.COLLECTORS and room.width > _NARROW_LINE:
+        cells = tables.fitted_collectors(room.width)
     lines: list[str] = []
     if not wish.totals_only and cells:
         shown = ads
-        if wish.mode == "healthy" and not wish.verbose:
+        if wish.mode in {"healthy", "slot_health"} and not wish.verbose:
             shown = [ad for ad in ads if is_worth_a_look(ad)]
-        lines += render_table(cells, shown, wish.added or None, widths_of=[*ads, *widths_of])
+        lines += render_table(
+            cells, shown, wish.added or None, widths_of=[*ads, *widths_of], room=room
+        )
     if mode.totals is not None:
         lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
     return lines

@@ -94,8 +94,8 @@ ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "ELAPSED_TIME": show_elapsed,
     "LOAD_AVG": lambda attribute: fixed(attribute, 3),
     "MEMBER_COUNT": member_count,
-    "READABLE_BYTES": readable(1, keeps_whole_mb=True),
-    "READABLE_KB": readable(1024, keeps_whole_mb=True),
-    "READABLE_MB": readable(1024 * 1024, keeps_whole_mb=True),
+    "READABLE_BYTES": readable(1, keeps_whole=True),
+    "READABLE_KB": readable(1024, keeps_whole=True),
+    "READABLE_MB": readable(1024 * 1024, keeps_whole=True),
     "UNIQUE": show_unique,
 }

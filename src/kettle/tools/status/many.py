@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from kettle.classad import ClassAd
 from kettle.tools.printing.long_ads import LongAds
 from kettle.tools.printing.run_values import strings_of
+from kettle.tools.status.modes import MODES
 from kettle.tools.status.order import natural_order
 from kettle.tools.status.totals import Totals, render_totals
-from kettle.tools.status.wish import MODES, Wish
+from kettle.tools.status.wish import Wish
 from kettle.wire.ad_shapes import AdRun
 
 Found = Sequence[ClassAd | AdRun]
@@ -25,7 +26,7 @@ def render_many(wish: Wish, found: Found) -> str | None:
     if wish.diagnose or wish.merge_file or wish.print_format:
         return None
     if wish.columns:
-        if wish.sort or not wish.columns.stand_alone:
+        if wish.sort or wish.width or not wish.columns.stand_alone:
             return None
         columns = wish.columns
         return _each(wish, found, columns.render_run, columns.render)

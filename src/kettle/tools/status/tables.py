@@ -1,15 +1,14 @@
 """The tables of condor_status: for each mode its cells. Pure data and the functions in the cells.
 
-What a mode asks the collector for is in `condor_status.py`, the sums below a table are in
-`totals.py`.
+What a mode asks the collector for is in `wish.py`, the sums below a table are in `totals.py`, the
+tables that few ask for in `rare_tables.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from kettle.classad import ClassAd, parse_expression, unparse
-from kettle.classad.nodes import ListNode, Literal
+from kettle.classad import ClassAd, parse_expression
 from kettle.patterns import late_pattern
 from kettle.tools.printing.tables import FILL, Cell, Shown
 from kettle.tools.printing.times import format_moment, format_span
@@ -43,12 +42,15 @@ def fixed(name: str, digits: int) -> Shown:
 
 
 def span(since: str, until: Sequence[str]) -> Shown:
-    """Show the time from one attribute to the first of others that is there."""
+    """Show the time from one attribute to the first of others that is there.
+
+    Compat: what has no beginning has begun in 1970, as in the reference
+    (test_tables_that_few_ask_for_are_the_references).
+    """
 
     def shown(ad: ClassAd) -> str | None:
-        start = ad.integer(since)
         end = next((value for name in until if (value := ad.integer(name)) is not None), None)
-        return None if start is None or end is None else format_span(end - start)
+        return None if end is None else format_span(end - (ad.integer(since) or 0))
 
     return shown
 
@@ -93,27 +95,15 @@ def version(ad: ClassAd) -> str | None:
     return f"{found[1]}.{build}" if build else found[1]
 
 
-_ARCHITECTURES = {"X86_64": "x64", "INTEL": "INTEL"}
+_ARCHITECTURES = {"X86_64": "x64", "X86": "x86"}
 
 
 def platform(ad: ClassAd) -> str | None:
     """Show architecture and system in short: `x64/Debian13`."""
-    arch, system = ad.string("Arch") or "", ad.string("OpSysAndVer") or ad.string("OpSys")
-    if not system:
-        return None
-    if system.startswith("WINDOWS"):
-        system = ad.string("OpSysShortName") or system
-    return f"{_ARCHITECTURES.get(arch, arch)}/{system}"
-
-
-def gigabytes(name: str) -> Shown:
-    """Show an amount given in MiB as `32.0 GB`."""
-
-    def shown(ad: ClassAd) -> str | None:
-        value = ad.real(name)
-        return None if value is None else f"{value / 1024:.1f} GB"
-
-    return shown
+    short = ad.string("OpSys") == "WINDOWS"
+    system = ad.string("OpSysShortName" if short else "OpSysAndVer")
+    arch = ad.string("Arch") or ""
+    return None if system is None else f"{_ARCHITECTURES.get(arch, arch)}/{system}"
 
 
 def _mytype(ad: ClassAd) -> str:
@@ -207,62 +197,54 @@ def gpus(ad: ClassAd) -> list[ClassAd]:
     return [gpu for gpu in listed if isinstance(gpu, ClassAd)] if isinstance(listed, list) else []
 
 
-def _health_factor(ad: ClassAd) -> str:
-    factor = ad.real("HealthFactor")
-    return "?".ljust(6) if factor is None else f"{int(factor * 100):5d}%"
+def growing_name(width: int) -> Cell:
+    """Return the column of a name, which is as wide as the longest."""
+    # Where there is no room, no fewer than twelve characters of a name are left.
+    return Cell("Name", width, name_or_machine, grows=True, shrinks_to=12)
 
 
-def _failed_checks(ad: ClassAd) -> str:
-    own = ad.string("SlotBrokenReason")
-    if own is not None:
-        return own
-    for name in ("BrokenReasons", "HealthExprs"):
-        value = ad.evaluate(name)
-        if isinstance(value, str) and name == "BrokenReasons":
-            return value
-        if isinstance(value, list):
-            if name == "BrokenReasons":
-                return ", ".join(sorted(text for text in value if isinstance(text, str)))
-            return ", ".join(_expressions(ad, name))
-    return "?"
+def _machine(width: int, *, grows: bool = True) -> Cell:
+    return Cell("Machine", width, text("Machine"), missing="undefined", grows=grows, shrinks_to=7)
 
 
-def _expressions(ad: ClassAd, name: str) -> list[str]:
-    """Return the members of a list that are no plain strings, as they are written."""
-    expression = ad.lookup(name)
-    if not isinstance(expression, ListNode):
-        return []
-    members = [each for each in expression.elements if not isinstance(each, Literal)]
-    return [unparse(each, old=True) for each in members]
+_LOAD = Cell("LoadAv", 6, fixed("CondorLoadAvg", 3), left=False, missing=FILL, cut=True)
+NAME = growing_name(NAME_WIDTH)
+FIXED_NAME = NAME.changed(grows=False)
 
 
-_LOAD = Cell("LoadAv", 6, fixed("CondorLoadAvg", 3), left=False, missing=FILL)
-_NAME = Cell("Name", NAME_WIDTH, name_or_machine)
+_GROWING_NAME = growing_name(15)
 
 
-def _growing_name(width: int) -> Cell:
-    return Cell("Name", width, name_or_machine, grows=True)
+def _activity(ad: ClassAd) -> str | None:
+    """Show a slot's activity; of a user's own unit that nobody uses, that it is one."""
+    found = ad.string("Activity")
+    return "OCU" if found == "Idle" and ad.boolean("OCU") else found
 
 
-_GROWING_NAME = _growing_name(15)
-_OPSYS = Cell("OpSys", 10, text("OpSys"))
-_ARCH = Cell("Arch", 8, text("Arch"))
+def _activity_time(ad: ClassAd) -> str | None:
+    """Show since when the activity is what it is; what begins later begins now."""
+    end = ad.integer("MyCurrentTime")
+    end = ad.integer("LastHeardFrom") if end is None else end
+    since = ad.integer("EnteredCurrentActivity") or 0
+    return None if end is None else format_span(max(0, end - since))
+
+
+OPSYS = Cell("OpSys", 10, text("OpSys"))
+ARCH = Cell("Arch", 8, text("Arch"))
 _STATE = Cell("State", 5, text("State"), grows=True, missing="undefined")
-_ACTIVITY = Cell("Activity", 8, text("Activity"), missing="??")
+_ACTIVITY = Cell("Activity", 8, _activity, missing="??")
 _MEMORY = Cell("Mem", 6, whole("Memory"), left=False, missing=FILL)
 _ACTIVITY_TIME = Cell(
     "  ActvtyTime",
     12,
-    span("EnteredCurrentActivity", ("MyCurrentTime", "LastHeardFrom")),
+    _activity_time,
     left=False,
     missing="-",
     gap="",
+    cut=True,
 )
 _WIDE_ACTIVITY_TIME = Cell(
-    "ActivityTime",
-    12,
-    span("EnteredCurrentActivity", ("MyCurrentTime", "LastHeardFrom")),
-    left=False,
+    "ActivityTime", 12, _activity_time, left=False, missing="-", missing_left=True, grows=True
 )
 
 
@@ -279,19 +261,9 @@ def _sum(heading: str, name: str, width: int) -> Cell:
     return Cell(heading, width, whole(name), left=False, heading_left=False)
 
 
-SLOTS = (_NAME, _OPSYS, _ARCH, _STATE, _ACTIVITY, _LOAD, _MEMORY, _ACTIVITY_TIME)
-WIDE_SLOTS = (
-    _NAME,
-    _OPSYS,
-    _ARCH,
-    _STATE,
-    _ACTIVITY,
-    _LOAD,
-    Cell("Mem", 6, whole("Memory"), left=False, missing=FILL),
-    _WIDE_ACTIVITY_TIME,
-)
+SLOTS = (NAME, OPSYS, ARCH, _STATE, _ACTIVITY, _LOAD, _MEMORY, _ACTIVITY_TIME)
 JAVA = (
-    _NAME,
+    NAME,
     Cell("JavaVendor", 10, text("JavaVendor")),
     Cell("JavaVersion", 6, text("JavaVersion")),
     _STATE,
@@ -301,7 +273,7 @@ JAVA = (
     _ACTIVITY_TIME,
 )
 VM = (
-    _NAME,
+    NAME,
     Cell("VmType", 6, text("VM_Type")),
     Cell("Network", 9, text("VM_Networking_Types")),
     _STATE,
@@ -311,17 +283,17 @@ VM = (
     _ACTIVITY_TIME,
 )
 CLAIMED = (
-    _NAME,
-    _OPSYS,
-    _ARCH,
+    NAME,
+    OPSYS,
+    ARCH,
     _LOAD,
     Cell("RemoteUser", 20, text("RemoteUser")),
     Cell("ClientMachine", 16, text("ClientMachine")),
 )
 SERVER = (
-    _NAME,
-    _OPSYS,
-    _ARCH,
+    NAME,
+    OPSYS,
+    ARCH,
     _LOAD,
     Cell("Memory", 8, whole("Memory"), left=False, missing=FILL),
     Cell("Disk", 9, whole("Disk"), left=False, missing=FILL),
@@ -329,11 +301,11 @@ SERVER = (
     Cell("KFlops", 9, whole("KFlops"), left=False, missing=FILL),
 )
 STATE = (
-    _NAME,
-    Cell("Cpu", 3, whole("Cpus"), missing="undefined"),
+    NAME,
+    Cell("Cpu", 3, whole("Cpus"), missing="undefined", grows=True),
     Cell(" Mem ", 5, lambda _: None, left=False),
     _LOAD,
-    Cell("  KbdIdle", 12, lasting("KeyboardIdle"), left=False, missing=FILL),
+    Cell("  KbdIdle", 12, lasting("KeyboardIdle"), left=False, missing=FILL, cut=True),
     Cell("State", 7, text("State")),
     Cell(
         "  StateTime",
@@ -341,6 +313,7 @@ STATE = (
         span("EnteredCurrentState", ("LastHeardFrom",)),
         left=False,
         missing=FILL,
+        cut=True,
     ),
     Cell("Activ", 5, text("Activity"), missing="undefined", grows=True),
     Cell(
@@ -349,23 +322,12 @@ STATE = (
         span("EnteredCurrentActivity", ("LastHeardFrom",)),
         left=False,
         missing="-",
-    ),
-)
-ABSENT = (
-    _NAME,
-    _OPSYS,
-    _ARCH,
-    Cell("Went Absent", 11, moment("LastHeardFrom"), left=False),
-    Cell(
-        "Will Forget",
-        11,
-        lambda ad: _forgotten_at(ad),
-        left=False,
+        cut=True,
     ),
 )
 SCHEDDS = (
     _GROWING_NAME,
-    Cell("Machine", 12, text("Machine"), missing="undefined", grows=True),
+    _machine(12),
     _sum("RunningJobs", "TotalRunningJobs", 11),
     _sum("IdleJobs", "TotalIdleJobs", 10),
     _sum("HeldJobs", "TotalHeldJobs", 10),
@@ -381,20 +343,20 @@ RUNNING_SCHEDDS = (
 )
 SUBMITTERS = (
     _GROWING_NAME,
-    Cell("Machine", 12, text("Machine"), missing="undefined", grows=True),
+    _machine(12),
     _sum("RunningJobs", "RunningJobs", 11),
     _sum("IdleJobs", "IdleJobs", 10),
     _sum("HeldJobs", "HeldJobs", 10),
 )
 COLLECTORS = (
-    _growing_name(4),
-    Cell("Machine", 18, text("Machine"), missing="undefined", grows=True),
+    growing_name(4),
+    _machine(18, grows=False),
     _sum("RunningJobs", "RunningJobs", 11),
     _sum("IdleJobs", "IdleJobs", 10),
     _sum("HostsTotal", "HostsTotal", 10),
 )
 NEGOTIATORS = (
-    _growing_name(12),
+    growing_name(12),
     Cell("LastCycleEnd", 12, moment("LastNegotiationCycleEnd0"), left=False),
     Cell("(Sec)", 5, _cycle_seconds, left=False),
     _sum("Slots", "LastNegotiationCycleCandidateSlots0", 7),
@@ -405,29 +367,50 @@ NEGOTIATORS = (
     _sum("Rejections", "LastNegotiationCycleRejections0", 10),
 )
 MASTERS = (
-    _growing_name(12),
+    growing_name(12),
     Cell("Version", 14, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
-    Cell("  Memory", 10, gigabytes("DetectedMemory"), left=False),
+    Cell("  Memory", 10, readable_mebibytes("DetectedMemory"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
 STARTDS = (
-    _growing_name(4),
+    growing_name(4),
     Cell("Platform", 8, platform, grows=True),
     Cell("Version", 7, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
-    Cell("  Memory", 10, gigabytes("DetectedMemory"), left=False),
+    Cell("  Memory", 10, readable_mebibytes("DetectedMemory"), left=False),
     Cell("GPUs", 5, member_count("DetectedGPUs"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
+
+
+def fitted_collectors(width: int) -> Sequence[Cell]:
+    """Return the cells of the table of collectors for a line that is so long."""
+    more = width - 79
+    for_machines = min(30, more - min(20, more * 2 // 3))
+    cells = list(COLLECTORS)
+    cells[1] = cells[1].changed(width=cells[1].width + for_machines)
+    return cells
+
+
+def with_wide_names(cells: Sequence[Cell]) -> Sequence[Cell]:
+    """Return the cells of a table in which no name stands out of its column."""
+    return [cell if cell.shrinks_to is None else cell.changed(grows=True) for cell in cells]
+
+
+def with_wide_time(cells: Sequence[Cell]) -> Sequence[Cell]:
+    """Return the cells of a table of slots for a line that is long."""
+    return [_WIDE_ACTIVITY_TIME if cell is _ACTIVITY_TIME else cell for cell in cells]
+
+
 DEFRAG = (
-    _growing_name(12),
+    growing_name(12),
     _sum("Draining", "MachinesDraining", 8),
     _sum("Peak", "MachinesDrainingPeak", 8),
     _sum("TotalDrained", "DrainedMachines", 12),
 )
 GRID = (
-    _NAME,
+    FIXED_NAME,
     *(
         Cell(heading, width, whole(name), left=False, heading_left=False, missing=FILL)
         for heading, name, width in (
@@ -442,7 +425,7 @@ GRID = (
 ANY = (
     Cell("MyType", 18, _mytype),
     Cell("TargetType", 18, _target),
-    Cell("Name", 41, name_or_machine),
+    growing_name(41).changed(grows=False),
 )
 GPUS = (
     Cell("Name", 4, name_or_machine, grows=True),
@@ -451,22 +434,6 @@ GPUS = (
     Cell("GPUs", 4, whole("GPUs"), left=False),
     Cell("GPU-Memory", 10, readable_mebibytes("GPUs_GlobalMemoryMB"), grows=True),
     Cell("GPU-Name", 8, device_names, grows=True),
-)
-HEALTH = (
-    Cell("HOST_NAME", 9, text("Name"), grows=True),
-    Cell("HEALTH", 6, _health_factor, left=False),
-    Cell("FAILED_HEALTH_CHECKS", 20, _failed_checks, grows=True),
-)
-BROKEN = (
-    Cell("Name", 4, text("Name"), grows=True),
-    Cell("Code", 4, whole("SlotBrokenCode"), left=False),
-    Cell("Reason", 6, text("SlotBrokenReason"), grows=True),
-)
-# Compat: the last column's format lacks its percent sign in the reference, which prints it.
-STORAGE = (
-    _NAME,
-    Cell("AvailDisk", 9, whole("Disk"), missing=FILL),
-    Cell("Subnet", 11, lambda _: "-11s"),
 )
 
 
@@ -493,8 +460,3 @@ DATA = (
     _number("Waiting", "TransferQueueNumWaitingToUpload", 7),
     _number("WaitingMB", "FileTransferMBWaitingToUpload", 9, 2),
 )
-
-
-def _forgotten_at(ad: ClassAd) -> str | None:
-    heard, lifetime = ad.integer("LastHeardFrom"), ad.integer("ClassAdLifetime")
-    return None if heard is None else format_moment(heard + (lifetime or 0))

@@ -68,7 +68,7 @@ def render_totals(
     width = _label_width(totals, rows, fits or totals.fits)
     lines = ["", " " * width + totals.heading, *([""] if totals.parted else [])]
     if not totals.by_key:
-        lines.append(" " * _LABEL_WIDTH)
+        lines.append(" " * width)
     elif rows:
         lines += [f"{key[:width]:>{width}}{totals.show(row)}" for key, row in sorted(rows.items())]
         lines.append("")
@@ -90,8 +90,10 @@ def _add_times(totals: Totals, ad: ClassAd, row: Row, times: int) -> bool:
 
 
 def _label_width(totals: Totals, rows: dict[str, Row], fits: bool) -> int:
-    if not fits or not rows:
+    if not fits:
         return _LABEL_WIDTH
+    if not rows or not totals.by_key:
+        return max(totals.least_width, len("Total"))
     return max(totals.least_width or len("Total"), *(len(key) for key in rows))
 
 
@@ -146,6 +148,8 @@ def _numbers(*widths: int) -> Callable[[Row], str]:
 
 
 def _add_server(ad: ClassAd, row: Row) -> bool:
+    if ad.string("State") is None:
+        return False
     row[0] += 1
     if ad.string("State") in ("Unclaimed", "Claimed"):
         row[1] += 1
@@ -210,6 +214,8 @@ def _add_startd(ad: ClassAd, row: Row) -> bool:
 def _show_startds(row: Row) -> str:
     sums = "".join(f"{int(value):9d}" for value in row[1:8])
     # Memory is the mean of the machines' shares.
+    # Compat: of no machine at all that is nothing; the reference divides by none and shows `-nan%`
+    # (test_the_memory_of_no_machine_is_nothing).
     shares = "".join(f" {share / row[0] if row[0] else 0:7.2f}%" for share in row[8:])
     return f"{int(row[0]):8d}{sums}{shares}"
 
@@ -230,11 +236,11 @@ def health(ad: ClassAd) -> str:
 
 
 def is_worth_a_look(ad: ClassAd) -> bool:
-    """Tell whether `-healthy` shows an ad: one that says it is ill, or broken, or how it fares."""
-    if health(ad) in {"Unhealthy", "Broken"}:
+    """Tell whether `-healthy` shows an ad: one that is broken, not well, or has checks at all."""
+    if health(ad) == "Broken":
         return True
-    factor = ad.real("HealthFactor")
-    return "Healthy" in ad and ad.boolean("Healthy") is None and factor is not None
+    healthy = ad.boolean("Healthy")
+    return "HealthExprs" in ad if healthy is None else not healthy
 
 
 def _add_storage(ad: ClassAd, row: Row) -> bool:

@@ -202,7 +202,7 @@ STARTD_CELLS = (
     Cell("NAME", 4, lambda ad: ad.string("Name"), grows=True),
     Cell("ADDRESS", 7, lambda ad: ad.string("MyAddress"), grows=True),
 )
-_MEMORY = readable(1024 * 1024, keeps_whole_mb=True)
+_MEMORY = readable(1024 * 1024, keeps_whole=True)
 # The jobs; MEM_USE is what a job asked for, as in the reference.
 JOB_CELLS = (
     Cell("SLOT", 4, lambda ad: (ad.string("RemoteHost") or "").partition("@")[0], grows=True),

@@ -1,7 +1,6 @@
 """What a `condor_status` command line asks for: options read into a `Wish`.
 
-Here too is the table of modes, which says for each choice of ads what is asked of the collector and
-which table and sums show it. Asking and printing are in `condor_status.py`.
+What can be chosen is a table in `modes.py`; asking and printing are in `condor_status.py`.
 """
 
 from __future__ import annotations
@@ -15,17 +14,16 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
 from kettle.tools.printing.columns import Columns
-from kettle.tools.printing.tables import Cell
-from kettle.tools.status import tables, totals
-from kettle.tools.status.totals import Totals
+from kettle.tools.status.modes import MODES
 
 USAGE = """\
 Usage: condor_status [options] [NAME...]
   what to show (slots unless said otherwise)
-    -absent, -avail, -broken, -claimed, -cod, -gpus, -java, -offline, -server, -slots, -state,
-    -vm, -annex NAME, -annex-slots, -snapshot (all at one moment: always so)
+    -absent, -avail, -broken, -claimed, -cod, -gpus, -java, -lvm, -offline, -server, -slots,
+    -state, -vm, -annex NAME, -annex-slots, -snapshot (all at one moment: always so)
     -any, -ckptsrvr, -collector, -data, -defrag, -generic, -grid, -healthy[:verbose], -license,
     -master, -negotiator, -run, -schedd, -startd, -storage, -submitters, -subsystem TYPE
+    -startd with -broken, -gpus or -lvm; -slots with -healthy, -run; -schedd with -data, -run
   from where
     -pool HOST[:PORT]       this pool's collector
     -direct HOST            the machine itself
@@ -38,7 +36,7 @@ Usage: condor_status [options] [NAME...]
     -sort EXPR              in this order; `no` leaves the order alone
     -compact                one line for each machine
     -totals                 the sums only
-    -wide                   without abbreviations
+    -wide[:N]               without abbreviations; in lines of N characters
     -long[:FORM], -xml, -json
     -attributes A,B...      of whole ads only these attributes
     -format FORMAT EXPR
@@ -59,94 +57,7 @@ Usage: condor_status [options] [NAME...]
 FORMS = ("long", "new", "json", "xml", "auto")
 
 
-class Mode(Struct):
-    """What one choice of ads asks for and how it is shown."""
-
-    # Number of the query, type it names, and a condition of its own.
-    command: int
-    ad_type: str
-    cells: Sequence[Cell]
-    totals: Totals | None = None
-    condition: str = ""
-    # What the table and its sums look at; all of an ad if there is no table.
-    names: str = ""
-
-
-_SLOT_NAMES = (
-    "Activity Arch CondorLoadAvg EnteredCurrentActivity LastHeardFrom Memory MyCurrentTime "
-    "OpSys State"
-)
-_JOB_COUNTS = "RunningJobs IdleJobs HeldJobs"
-
 # fmt: off
-MODES = {
-    "slot": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, names=_SLOT_NAMES),
-    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES,
-                  'State == "Unclaimed" && Cpus > 0 && Memory > 0', _SLOT_NAMES + " Cpus"),
-    "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
-                 _SLOT_NAMES + " JavaVendor JavaVersion"),
-    "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
-               _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type"),
-    "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
-                 "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
-                 "Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
-                 "GPUs_GlobalMemoryMB RemoteUser State"),
-    # Machines asleep, which the collector remembers so that a match may wake them.
-    "offline": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, "Offline", _SLOT_NAMES),
-    "broken": Mode(5, "Machine", tables.BROKEN, None, "size(SlotBrokenReason) > 0",
-                   "SlotBrokenCode SlotBrokenReason"),
-    "healthy": Mode(53, "StartD", tables.HEALTH, totals.HEALTH,
-                    names="Arch BrokenReasons CondorVersion HealthExprs HealthFactor Healthy OpSys "
-                          "OpSysAndVer OpSysShortName SlotBrokenReason"),
-    # Computing on demand is gone: a slot with such claims has nothing to show.
-    "cod": Mode(5, "Machine", (), None, "NumCODClaims",
-                "Arch ClaimState CODClaims OpSys State"),
-    "absent": Mode(5, "Machine", tables.ABSENT, totals.SLOT_STATES, "Absent",
-                   _SLOT_NAMES + " ClassAdLifetime"),
-    "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
-                    "Arch ClientMachine CondorLoadAvg KFlops LoadAvg Mips OpSys RemoteUser State"),
-    "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
-                   names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State"),
-    "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
-                  names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle"),
-    "startd": Mode(53, "StartD", tables.STARTDS, totals.STARTDS,
-                   names="Arch CondorVersion DaemonStartTime DetectedCpus DetectedGPUs "
-                         "DetectedMemory LastHeardFrom NumDynamicSlots OpSys OpSysAndVer "
-                         "OpSysShortName TotalBackfillInUseCpus TotalBackfillInUseDisk "
-                         "TotalBackfillInUseGPUs TotalBackfillInUseMemory TotalCpus TotalGPUs "
-                         "TotalInUseCpus TotalInUseDisk TotalInUseGPUs TotalInUseMemory "
-                         "TotalMemory TotalSlots"),
-    "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
-                   names="TotalRunningJobs TotalIdleJobs TotalHeldJobs"),
-    "run": Mode(6, "Scheduler", tables.RUNNING_SCHEDDS, None,
-                "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
-                "RecentJobsCompleted RecentJobsStarted ShadowsRunning TotalJobAds "
-                "TotalSchedulerJobsIdle TotalSchedulerJobsRunning"),
-    "data": Mode(6, "Scheduler", tables.DATA, None, "TransferQueueNumDownloading =!= undefined",
-                 names="FileTransferDownloadBytesPerSecond_5m FileTransferMBWaitingToDownload "
-                       "FileTransferMBWaitingToUpload FileTransferUploadBytesPerSecond_5m "
-                       "TransferQueueNumDownloading TransferQueueNumUploading "
-                       "TransferQueueNumWaitingToDownload TransferQueueNumWaitingToUpload"),
-    "submitters": Mode(12, "Submitter", tables.SUBMITTERS, totals.SUBMITTERS, names=_JOB_COUNTS),
-    "master": Mode(7, "DaemonMaster", tables.MASTERS,
-                   names="CondorVersion DaemonStartTime DetectedCpus DetectedMemory LastHeardFrom"),
-    "collector": Mode(20, "Collector", tables.COLLECTORS, names="RunningJobs IdleJobs HostsTotal"),
-    "negotiator": Mode(50, "Negotiator", tables.NEGOTIATORS,
-                       names=" ".join(f"LastNegotiationCycle{part}0" for part in (
-                           "End", "Duration", "CandidateSlots", "ActiveSubmitterCount",
-                           "NumSchedulers", "NumIdleJobs", "Matches", "Rejections"))),
-    "defrag": Mode(74, "Defrag", tables.DEFRAG,
-                   names="MachinesDraining MachinesDrainingPeak DrainedMachines"),
-    "storage": Mode(46, "Storage", tables.STORAGE, names="Disk Subnet"),
-    "ckptsrvr": Mode(9, "CkptServer", tables.STORAGE, totals.CHECKPOINT_SERVERS,
-                     names="Disk Subnet"),
-    # Shown as whole ads.
-    "license": Mode(43, "License", ()),
-    "grid": Mode(71, "Grid", tables.GRID,
-                 names="NumJobs SubmitsAllowed SubmitsWanted RunningJobs IdleJobs"),
-    "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
-    "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
-}
 # In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (
     Option("avail", 2), Option("pool", 1, 1), Option("ads", 2, 1, qualified=True),
@@ -160,6 +71,7 @@ OPTIONS = (
     Option("limit", 2, 1), Option("long", 1, qualified=True), Option("xml", 1), Option("json", 2),
     Option("attributes", 2, 1), Option("claimed", 2), Option("data", 2), Option("run", 1),
     Option("cod", 3), Option("gpus", 3), Option("java", 1), Option("absent", 2),
+    Option("lvm", 3, qualified=True),
     Option("offline", 2), Option("merge", 5, 1), Option("vm", 2), Option("slots", 2),
     Option("compact", 3), Option("nocompact", 5), Option("server", 2), Option("state", 4),
     Option("broken", 4), Option("healthy", 4, qualified=True),
@@ -202,6 +114,11 @@ class Wish(Struct):
     totals_only: bool = False
     compact: Given | None = None
     wide: bool = False
+    # How long a line is, its end counted in; 0: as long as on a terminal, or without limit.
+    width: int = 0
+    # Kinds of slots to which the choice is narrowed.
+    kinds: list[str] = field(default_factory=list)
+    style: str = ""
     diagnose: bool = False
     words: list[str] = field(default_factory=list)
     # What is said on stderr before anything else.
@@ -244,17 +161,17 @@ def read_wish(words: Sequence[str]) -> Wish:
             _take(wish, option)
     except MissingValueError as error:
         raise _worded(error) from error
+    _settle(wish)
     if wish.form:
         # Whole ads are shown whatever columns were named, as the reference shows them.
         wish.columns, wish.print_format = Columns(), ""
     if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
         assert wish.chosen is not None
-        advice = f"remove {wish.chosen.word} from command or use -slot instead"
-        advice = advice if wish.mode == "startd" else ""
+        advice = "remove -startd from command or use -slot instead"
+        advice = advice if MODES[wish.mode].ad_type == "StartD" else ""
         raise ContradictionError(
             f"arg ({wish.compact.word}) contradicts arg {wish.chosen.index + 1} "
-            f"({wish.chosen.word}) "
-            + ("remove -startd from command or use -slot instead" if wish.mode == "startd" else "")
+            f"({wish.chosen.word}) {advice}"
         )
     return wish
 
@@ -376,8 +293,7 @@ def _take_plain(wish: Wish, option: Given) -> None:
     elif name == "totals":
         wish.totals_only = True
     elif name == "wide":
-        # A width, whatever it is, is not without limit.
-        wish.wide = not option.word.endswith(":") and not option.qualifiers
+        _take_width(wish, option)
     elif name.endswith("compact"):
         wish.compact = option if name == "compact" else None
     elif name == "diagnose":
@@ -389,8 +305,45 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.constraints.append(named)
 
 
+def _take_width(wish: Wish, option: Given) -> None:
+    """Take how long lines are: no more than 100 characters are not wide."""
+    if ":" not in option.word:
+        wish.wide = True
+        return
+    number = re.match(r"\s*[+-]?\d+", option.qualifiers, re.ASCII)
+    wish.width = int(number[0]) if number else 0
+    wish.wide = wish.width > _NARROW
+
+
+# Lines that are longer are wide.
+_NARROW = 100
 # Modes that have another name, too.
 _OTHER_NAMES = {"slots": "slot", "world": "collector"}
+# What narrows a choice of slots, and says with it how it is shown.
+_KINDS = ("absent", "offline", "java", "vm")
+_STYLES = ("server", "state")
+# What a second choice makes of the first.
+_TOGETHER = {
+    ("slot", "run"): "claimed",
+    ("claimed", "run"): "claimed",
+    ("claimed", "schedd"): "run",
+    ("schedd", "run"): "run",
+    ("schedd", "data"): "data",
+    ("data", "data"): "data",
+    ("data", "schedd"): "data",
+    ("run", "schedd"): "run",
+    ("startd", "gpus"): "startd_gpus",
+    ("gpus", "startd"): "startd_gpus",
+    ("startd", "broken"): "startd_broken",
+    ("broken", "startd"): "startd_broken",
+    ("startd", "lvm"): "startd_lvm",
+    ("lvm", "startd"): "startd_lvm",
+    ("startd", "healthy"): "healthy",
+    ("healthy", "startd"): "healthy",
+    ("slot", "healthy"): "slot_health",
+    ("healthy", "slot"): "slot_health",
+    ("slot_health", "slot"): "slot_health",
+}
 # Options whose value is kept as it is given.
 _KEPT = {
     "pool": "pool",
@@ -403,32 +356,59 @@ _KEPT = {
 
 
 def _choose(wish: Wish, option: Given) -> None:
-    # -run narrows what -schedd chose.
-    if option.name == "run" and wish.mode == "schedd":
-        wish.mode = "run"
+    """Take a choice of ads; raise ContradictionError if another was made that does not go with it.
+
+    Kinds of slots and styles of their table go with every choice.
+    """
+    if option.name == "healthy":
+        wish.verbose = "verbose".startswith(option.qualifiers) and bool(option.qualifiers)
+    if option.name == "slot":
+        wish.compact = None
+    if option.name in _KINDS:
+        wish.kinds.append(option.name)
         return
-    # Of the two tables of slots that are no choice of slots, the later is shown.
-    styles = {"server", "state"}
-    if wish.chosen is not None and {wish.chosen.name, option.name} == styles:
-        wish.chosen = None
-    if wish.chosen is not None and wish.chosen.name != option.name:
+    if option.name in _STYLES:
+        wish.style = option.name
+        return
+    together = _TOGETHER.get((wish.mode, option.name)) if wish.chosen is not None else None
+    if wish.chosen is None or together is not None:
+        wish.mode, wish.chosen = together or option.name, option
+    elif wish.chosen.word != option.word:
         raise ContradictionError(
             f"Arg {option.index + 1} ({option.word}) contradicts "
             f"arg {wish.chosen.index + 1} ({wish.chosen.word})"
         )
-    wish.mode, wish.chosen = option.name, option
-    wish.verbose = "verbose".startswith(option.qualifiers) and bool(option.qualifiers)
+
+
+def _settle(wish: Wish) -> None:
+    """Let kinds and styles of slots say how a choice of slots is shown."""
+    narrowed = [*wish.kinds]
+    if wish.style and wish.mode in {"slot", "avail"}:
+        narrowed += [wish.mode] if MODES[wish.mode].condition else []
+        wish.mode = wish.style
+    elif wish.mode == "slot":
+        wish.mode = next((kind for kind in _KINDS if kind in wish.kinds), wish.mode)
+    own = [MODES[kind].condition for kind in narrowed if kind != wish.mode]
+    wish.constraints[:0] = own
+
+
+_SUBSYSTEMS = {
+    "machine": "slot",
+    "slots": "slot",
+    **{
+        name: name
+        for name in (
+            "accounting", "collector", "defrag", "generic", "grid", "had", "master", "negotiator",
+            "schedd", "startd", "submitters",
+        )
+    },
+}  # fmt: skip
 
 
 def _choose_subsystem(wish: Wish, option: Given) -> None:
-    known = {
-        "startd": "startd",
-        "schedd": "schedd",
-        "master": "master",
-        "negotiator": "negotiator",
-        "collector": "collector",
-    }
-    wish.mode = known.get(option.value.lower(), "generic")
-    wish.chosen = option
-    if wish.mode == "generic":
+    known = _SUBSYSTEMS.get(option.value)
+    # A contradiction names what was asked for, not the option.
+    named = Given(known or "generic", option.value, index=option.index + 1, values=option.values)
+    _choose(wish, named)
+    if known is None:
         wish.ad_type = option.value

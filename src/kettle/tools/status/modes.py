@@ -1,0 +1,140 @@
+"""The choices of ads that condor_status can show: what is asked for, which table and sums show it.
+
+How a command line makes a choice is in `wish.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kettle.structs import Struct
+from kettle.tools.printing.tables import Cell
+from kettle.tools.status import tables, totals
+from kettle.tools.status.totals import Totals
+
+
+class Mode(Struct):
+    """What one choice of ads asks for and how it is shown."""
+
+    # Number of the query, type it names, and a condition of its own.
+    command: int
+    ad_type: str
+    # The name stands for a table of `rare_tables`, which is loaded when it is shown.
+    cells: Sequence[Cell] | str
+    totals: Totals | None = None
+    condition: str = ""
+    # What the table and its sums look at; all of an ad if there is no table.
+    names: str = ""
+    # What is counted for the columns that do not shrink on a terminal; 0: none shrinks there.
+    rest: int = 0
+
+    @property
+    def table(self) -> Sequence[Cell]:
+        """The cells of its table."""
+        if not isinstance(self.cells, str):
+            return self.cells
+        from kettle.tools.status import rare_tables
+
+        table: Sequence[Cell] = getattr(rare_tables, self.cells)
+        return table
+
+
+_SLOT_NAMES = (
+    "Activity Arch CondorLoadAvg EnteredCurrentActivity LastHeardFrom Memory MyCurrentTime "
+    "OpSys State"
+)
+_STARTD_NAMES = (
+    "Arch CondorVersion DaemonStartTime DetectedCpus DetectedGPUs DetectedMemory LastHeardFrom "
+    "NumDynamicSlots OpSys OpSysAndVer OpSysShortName TotalBackfillInUseCpus "
+    "TotalBackfillInUseDisk TotalBackfillInUseGPUs TotalBackfillInUseMemory TotalCpus TotalGPUs "
+    "TotalInUseCpus TotalInUseDisk TotalInUseGPUs TotalInUseMemory TotalMemory TotalSlots"
+)
+_JOB_COUNTS = "RunningJobs IdleJobs HeldJobs"
+
+# fmt: off
+MODES = {
+    "slot": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, names=_SLOT_NAMES, rest=65),
+    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES,
+                  'State == "Unclaimed" && Cpus > 0 && Memory > 0', _SLOT_NAMES + " Cpus", 65),
+    "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
+                 _SLOT_NAMES + " JavaVendor JavaVersion", 65),
+    "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
+               _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type", 65),
+    "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
+                 "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
+                 "Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
+                 "GPUs_GlobalMemoryMB RemoteUser State"),
+    # What runs no jobs of some universes.
+    "offline": Mode(5, "Machine", "OFFLINE", totals.SLOT_STATES,
+                    "size(OfflineUniverses) != 0", _SLOT_NAMES + " OfflineUniverses"),
+    "broken": Mode(5, "Machine", "BROKEN", None, "size(SlotBrokenReason) > 0",
+                   "SlotBrokenCode SlotBrokenReason"),
+    "healthy": Mode(53, "StartD", "HEALTH", totals.HEALTH,
+                    names="Arch BrokenReasons CondorVersion HealthExprs HealthFactor Healthy OpSys "
+                          "OpSysAndVer OpSysShortName SlotBrokenReason"),
+    "slot_health": Mode(5, "Machine", "SLOT_HEALTH",
+                        totals.HEALTH.changed(key=totals.platform),
+                        names="Arch BrokenReasons HealthExprs HealthFactor Healthy OpSys "
+                              "SlotBrokenReason"),
+    "lvm": Mode(5, "Machine", "LVM", None,
+                "IsEnforcingDiskUsage && PartitionableSlot =!= true",
+                "Disk DiskUsage LvmIsThinProvisioning"),
+    # Computing on demand is gone: a slot with such claims has nothing to show.
+    "cod": Mode(5, "Machine", (), None, "NumCODClaims",
+                "Arch ClaimState CODClaims OpSys State"),
+    "absent": Mode(5, "Machine", "ABSENT", totals.SLOT_STATES, "Absent",
+                   _SLOT_NAMES + " ClassAdLifetime"),
+    "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
+                    "Arch ClientMachine CondorLoadAvg KFlops LoadAvg Mips OpSys RemoteUser State",
+                    63),
+    "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
+                   names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State", rest=65),
+    "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
+                  names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle", rest=70),
+    "startd": Mode(53, "StartD", tables.STARTDS, totals.STARTDS, names=_STARTD_NAMES),
+    "startd_gpus": Mode(53, "StartD", "STARTD_GPUS", totals.STARTDS, "TotalGPUs > 0",
+                        _STARTD_NAMES + " OfflineGPUs"),
+    # The attributes that tell what broke have the names of what broke: whole ads are asked for.
+    "startd_broken": Mode(53, "StartD", "STARTD_BROKEN", None,
+                          "size(BrokenReasons ?: BrokenSlots) > 0"),
+    "startd_lvm": Mode(53, "StartD", "STARTD_LVM", None, "IsEnforcingDiskUsage",
+                       "LvmBackingStore LvmDetectedDisk LvmIsThinProvisioning "
+                       "LvmNonCondorDiskUsage LvmUsingLoopback"),
+    "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
+                   names="TotalRunningJobs TotalIdleJobs TotalHeldJobs", rest=35),
+    "run": Mode(6, "Scheduler", tables.RUNNING_SCHEDDS, None,
+                "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
+                "RecentJobsCompleted RecentJobsStarted ShadowsRunning TotalJobAds "
+                "TotalSchedulerJobsIdle TotalSchedulerJobsRunning", 35),
+    "data": Mode(6, "Scheduler", tables.DATA, None, "TransferQueueMaxUploading =!= undefined",
+                 names="FileTransferDownloadBytesPerSecond_5m FileTransferMBWaitingToDownload "
+                       "FileTransferMBWaitingToUpload FileTransferUploadBytesPerSecond_5m "
+                       "TransferQueueNumDownloading TransferQueueNumUploading "
+                       "TransferQueueNumWaitingToDownload TransferQueueNumWaitingToUpload",
+                 rest=70),
+    "submitters": Mode(12, "Submitter", tables.SUBMITTERS, totals.SUBMITTERS, names=_JOB_COUNTS,
+                       rest=35),
+    "master": Mode(7, "DaemonMaster", tables.MASTERS,
+                   names="CondorVersion DaemonStartTime DetectedCpus DetectedMemory LastHeardFrom"),
+    "collector": Mode(20, "Collector", tables.COLLECTORS, names="RunningJobs IdleJobs HostsTotal"),
+    "negotiator": Mode(50, "Negotiator", tables.NEGOTIATORS,
+                       names=" ".join(f"LastNegotiationCycle{part}0" for part in (
+                           "End", "Duration", "CandidateSlots", "ActiveSubmitterCount",
+                           "NumSchedulers", "NumIdleJobs", "Matches", "Rejections")), rest=63),
+    "defrag": Mode(74, "Defrag", tables.DEFRAG,
+                   names="MachinesDraining MachinesDrainingPeak DrainedMachines"),
+    "accounting": Mode(78, "Accounting", "ACCOUNTING",
+                       names="Priority PriorityFactor ResourcesUsed WeightedAccumulatedUsage "
+                             "LastHeardFrom LastUsageTime"),
+    "had": Mode(56, "HAD", tables.ANY, names="MyType TargetType"),
+    "storage": Mode(46, "Storage", "STORAGE", names="Disk Subnet"),
+    "ckptsrvr": Mode(9, "CkptServer", "STORAGE", totals.CHECKPOINT_SERVERS,
+                     names="Disk Subnet"),
+    # Shown as whole ads.
+    "license": Mode(43, "License", ()),
+    "grid": Mode(71, "Grid", tables.GRID,
+                 names="NumJobs SubmitsAllowed SubmitsWanted RunningJobs IdleJobs"),
+    "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
+    "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
+}
+# fmt: on
