@@ -13,9 +13,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from kettle.attributes.codes import JobAction
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.config import load_config
+from kettle.errors import WireError
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_log import read_events
+from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
+from kettle.wire.commands import Command
+from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.sinful import Sinful
 from pool_jobs import (
     Jobs,
     ask_queue,
@@ -256,6 +265,42 @@ def test_a_scheduler_job_can_read_its_ad_as_long_as_it_runs(
     # Observed of a real schedd: the ad is that of a job that has not begun.
     for line in (f"ClusterId = {jobs.cluster}", "JobUniverse = 7", "JobStatus = 1", "Mine = 3 + 4"):
         assert line in lines
+
+
+def test_a_scheduler_job_is_known_to_its_schedd_by_a_session_that_ends_with_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    told = work / "told"
+    text = (
+        "universe = scheduler\nexecutable = /bin/sh\n"
+        f"arguments = \"-c 'env >{told}.new; mv {told}.new {told}; exec sleep 300'\"\nqueue\n"
+    )
+    jobs = submit(pool, work, text)
+    wait_until(told.exists, 20)
+    environment = dict(line.partition("=")[::2] for line in told.read_text().splitlines())
+    config = load_config(SystemSources(), pool.environment(), subsystem="TOOL")
+    for name in ("SCHEDD_ADDRESS_FILE", "SCHEDD_DAEMON_AD_FILE"):
+        assert environment[f"_condor_{name}"] == config.get(name)
+    secret = environment["CONDOR_SECURITY_SESSION"]
+    assert secret.startswith(f"scheduler-universe-{jobs.cluster}.0#[")
+    found = Path(environment["_condor_SCHEDD_ADDRESS_FILE"]).read_text(encoding="utf-8")
+    address = Sinful.parse(found.split("\n")[0])
+    # Whoever has nothing but the session may do what the job's user may, and no other daemon's
+    # commands; and that as long as the job runs.
+    job = ClaimId(secret)
+    with Connector(config).connect(address, Command.DC_OFF_FAST, session=job) as stream:
+        stream.send(stream.writer())
+        with pytest.raises(WireError):
+            stream.receive()
+    with Connector(config).connect(address, Command.ACT_ON_JOBS, session=job) as stream:
+        asked = {"JobAction": int(JobAction.REMOVE), "ActionResultType": 2}
+        stream.send(stream.writer().ad(ClassAd({**asked, "ActionIds": f"{jobs.cluster}.0"})))
+        assert stream.receive().ad().integer("ActionResult") == 1
+        stream.send(stream.writer().integer(1))
+        stream.receive()
+    jobs.wait_until_gone()
+    with pytest.raises(WireError):
+        Connector(config).connect(address, Command.ACT_ON_JOBS, session=job)
 
 
 def test_scheduler_jobs_are_told_of_in_order(pool: PersonalPool, work: Path) -> None:

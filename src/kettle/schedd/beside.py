@@ -8,8 +8,9 @@ What the job's log is told of that is `beside_events.py`'s; the processes are `s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.attributes.codes import (
@@ -21,6 +22,7 @@ from kettle.attributes.codes import (
 )
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
+from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
@@ -245,10 +247,27 @@ def cool_down(run: Run, status: int, seconds: int, now: int) -> dict[str, object
     return {"NumJobCoolDowns": (ad.integer("NumJobCoolDowns") or 0) + 1, COOLS_UNTIL: now + seconds}
 
 
-def plan_program(ad: ClassAd, inherited: dict[str, str], job_ad: str = "") -> Program:
+def own_environment(config: Config, session: str) -> dict[str, str]:
+    """Return what tells a scheduler-universe job of its schedd: where it is, how it is trusted."""
+    told = {"CONDOR_SECURITY_SESSION": session}
+    if config[ScheddKnobs.USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE]:
+        for name in ("SCHEDD_DAEMON_AD_FILE", "SCHEDD_ADDRESS_FILE"):
+            path = config.get(name)
+            if path:
+                told[f"_condor_{name}"] = path
+    return told
+
+
+def plan_program(
+    ad: ClassAd,
+    inherited: dict[str, str],
+    job_ad: str = "",
+    told: Mapping[str, str] = MappingProxyType({}),
+) -> Program:
     """Return what a scheduler-universe job runs; relative names are meant from its Iwd.
 
-    `job_ad` is the file with its ad, if there is one.
+    `job_ad` is the file with its ad, if there is one; `told` stands in its environment whatever
+    its ad says.
     """
     cwd = ad.string("Iwd") or "/"
 
@@ -264,6 +283,7 @@ def plan_program(ad: ClassAd, inherited: dict[str, str], job_ad: str = "") -> Pr
     environment["CONDOR_ID"] = f"{ad.integer('ClusterId')}.{ad.integer('ProcId')}"
     if job_ad:
         environment["_CONDOR_JOB_AD"] = job_ad
+    environment.update(told)
     return Program(
         argv=(os.path.join(cwd, ad.string("Cmd") or ""), *words),
         environment=environment,

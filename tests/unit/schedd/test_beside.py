@@ -8,7 +8,7 @@ import pytest
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
-from kettle.config import load_config
+from kettle.config import Config, load_config
 from kettle.config.sources import MemorySources
 from kettle.schedd.beside import (
     Process,
@@ -19,6 +19,7 @@ from kettle.schedd.beside import (
     exit_status,
     leave_signal,
     may_be_of,
+    own_environment,
     plan_program,
     schedd_as_machine,
     start_attributes,
@@ -176,3 +177,20 @@ def test_what_a_job_started_as_another_account_is_not_killed_with_another_job() 
     # With nobody else there it is the ended job's, and goes before that is started again.
     assert not may_be_of([], 1002, 0, 10)
     assert not may_be_of([Process(1000, 11)], 1002, 0, 10)
+
+
+def test_a_scheduler_universe_job_is_told_where_its_schedd_is_found_and_how_it_is_trusted() -> None:
+    config = Config.from_text("SPOOL = /s\nSCHEDD_ADDRESS_FILE = $(SPOOL)/.schedd_address\n")
+    told = own_environment(config, "session#info#key")
+    assert told == {
+        "CONDOR_SECURITY_SESSION": "session#info#key",
+        "_condor_SCHEDD_ADDRESS_FILE": "/s/.schedd_address",
+        "_condor_SCHEDD_DAEMON_AD_FILE": "/s/.schedd_classad",
+    }
+    wanted = job(Environment="_condor_SCHEDD_ADDRESS_FILE=/mine")
+    assert plan_program(wanted, {}, "", told).environment.items() >= told.items()
+
+
+def test_a_schedd_of_which_jobs_are_told_nothing_still_trusts_them() -> None:
+    config = Config.from_text("USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE = false\nSPOOL = /s\n")
+    assert own_environment(config, "key") == {"CONDOR_SECURITY_SESSION": "key"}

@@ -443,6 +443,11 @@ class ScheddKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE = boolean(
+        "",
+        unset="true",
+        doc="Whether jobs of the scheduler universe are told in which files their schedd is found.",
+    )
     SCHEDD_COLLECT_STATS_BY = family(
         "SCHEDD_COLLECT_STATS_BY_{name}",
         expression,

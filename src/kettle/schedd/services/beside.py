@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.local import LocalRun, execute_folder, program_mark
 from kettle.schedd.services.program import start_program
+from kettle.wire.levels import Level
+from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId, mint_session_id
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
@@ -54,6 +57,9 @@ _START_EXPRESSIONS = {
     JobUniverse.LOCAL: "START_LOCAL_UNIVERSE",
     JobUniverse.SCHEDULER: "START_SCHEDULER_UNIVERSE",
 }
+
+# What a job's user may do at the schedd.
+_OF_A_WRITER = (Level.READ, Level.WRITE)
 
 # Requests that leave no time, and what else they are.
 _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
@@ -84,6 +90,8 @@ class BesideJobs:
         self.runs: dict[JobId, Run] = {}
         self._children: dict[JobId, Child] = {}
         self._local: dict[JobId, LocalRun] = {}
+        # By these scheduler-universe jobs are known to this schedd as their users.
+        self._sessions: dict[JobId, ClaimId] = {}
         self._empty = asyncio.Event()
         self._stopping = False
         # Whether jobs are being looked at, and whether that is to begin anew.
@@ -197,6 +205,7 @@ class BesideJobs:
             turn.told.set()
             self._children.pop(run.job.id, None)
             self._local.pop(run.job.id, None)
+            self._end_session(run.job)
             if run.ad_text:
                 remove_job_ad(schedd, run.job.id)
             self.runs.pop(run.job.id, None)
@@ -206,10 +215,26 @@ class BesideJobs:
 
     # -- scheduler universe -----------------------------------------------------------------
 
+    def _make_session(self, job: Job) -> ClaimId:
+        """Let the job act at this schedd as its user, as condor_dagman does for its nodes."""
+        network = self._schedd.runtime.network
+        commands = network.commands_at(_OF_A_WRITER)
+        info = f'{CLAIM_INFO[:-1]}ValidCommands="{",".join(map(str, commands))}";]'
+        session = mint_session_id(f"scheduler-universe-{job.id}", secrets.token_bytes(32), info)
+        network.add_session(session, user=job.ad.string("User") or job.owner, commands=commands)
+        self._sessions[job.id] = session
+        return session
+
+    def _end_session(self, job: Job) -> None:
+        session = self._sessions.pop(job.id, None)
+        if session is not None:
+            self._schedd.runtime.network.remove_session(session)
+
     async def _run_program(self, run: Run, turn: _Turn) -> int:
         runtime, job = self._schedd.runtime, run.job
         job_ad = write_job_ad(self._schedd, job.id, run.ad_text)
-        program = beside.plan_program(job.ad, _inherited(job), job_ad)
+        told = beside.own_environment(runtime.config, self._make_session(job).text)
+        program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
         self._starting += 1
