@@ -37,6 +37,13 @@ def test_clusters_that_make_jobs_have_a_row_each(tmp_path: Path) -> None:
         cluster(1, 'JobMaterializeDigestFile = "/a/b0"', "JobMaterializePaused = 0", COUNTS)
         + cluster(2, 'JobMaterializeDigestFile = "/a/b1.digest"', "JobMaterializePaused = 2")
         + cluster(3, 'JobMaterializeDigestFile = "/a/b2"')
+        + cluster(6, 'JobMaterializeDigestFile = "/a/b4"', "JobFactoryPaused = 0")
+        + cluster(
+            7,
+            'JobMaterializeDigestFile = "/a/b5"',
+            "JobFactoryPaused = 0",
+            "JobMaterializePaused = 1",
+        )
         + cluster(4, 'JobMaterializeDigestFile = "/a/b3"', "ProcId = 0")
         + cluster(5)
     )
@@ -48,5 +55,7 @@ def test_clusters_that_make_jobs_have_a_row_each(tmp_path: Path) -> None:
         "   1.    bob            11/21 14:01      5 123456             3             7 Norm /a/b0",
         "   2.    bob            11/21 14:01      5                                    Done /a/b1.digest",
         "   3.    bob            11/21 14:01      5                                         /a/b2",
+        "   6.    bob            11/21 14:01      5                                    Norm /a/b4",
+        "   7.    bob            11/21 14:01      5                                    Held /a/b5",
         "",
     ]

@@ -624,7 +624,6 @@ def factory_attributes(
         "JobMaterializeDigestFile": quote_line(digest_file),
         "JobMaterializeItemsFile": quote_line(items) if items else None,
         "JobMaterializeNextProcId": "0",
-        "JobMaterializePaused": "0",
     }
 
 

@@ -202,6 +202,9 @@ def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
             # A real queue says this of every cluster whose submission is complete.
             ad["JobStatus"] = int(JobStatus.IDLE)
         counted = [job.status for job in cluster.procs.values()]
+        # The ad itself tells of making only once it was stopped.
+        ad["JobFactoryId"] = cluster.id
+        ad["JobFactoryPaused"] = ad.integer("JobMaterializePaused") or 0
         ad["JobsPresent"] = len(counted)
         ad["JobsIdle"] = counted.count(JobStatus.IDLE)
         ad["JobsHeld"] = counted.count(JobStatus.HELD)

@@ -50,7 +50,7 @@ MODE_ATTRIBUTES = {
 _NO_TOTALS = frozenset({"run", "idle", "grid", "hold-codes"})
 FACTORY_ATTRIBUTES = (
     "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
-    "JobMaterializeNextProcId JobMaterializePaused JobMaterializeDigestFile"
+    "JobMaterializeNextProcId JobMaterializePaused JobFactoryPaused JobMaterializeDigestFile"
 )
 AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "

@@ -292,7 +292,8 @@ _FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
 
 
 def _show_mode(ad: ClassAd) -> str | None:
-    paused = ad.integer("JobMaterializePaused")
+    own = ad.integer("JobMaterializePaused")
+    paused = ad.integer("JobFactoryPaused") if own is None else own
     return None if paused is None else _FACTORY_MODES.get(paused, "Unk")
 
 
