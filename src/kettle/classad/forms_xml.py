@@ -25,9 +25,11 @@ XML_HEADER: Final = '<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.
 XML_FOOTER: Final = "</classads>\n"
 # Limit: ads and lists nested deeper than this are refused.
 _MAX_DEPTH: Final = 160
-_TAG: Final = late_pattern(r"<(/?)([A-Za-z]+)((?:\s[^<>]*?)?)(/?)>")
-_PROLOGUE: Final = late_pattern(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?")
-_ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"')
+_TAG: Final = late_pattern(r"<(/?)([A-Za-z]+)((?:\s[^<>]*?)?)(/?)>", re.ASCII)
+_PROLOGUE: Final = late_pattern(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?", re.ASCII)
+_ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"', re.ASCII)
+# What only ASCII calls blank parts tags; other blanks are text.
+_BLANKS: Final = frozenset(" \t\n\v\f\r")
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 _ENTITY: Final = late_pattern("|".join(_ENTITIES))
 
@@ -122,7 +124,7 @@ class _Reader:
 
     def _tag(self) -> re.Match[str] | None:
         position = self._position
-        while self._text[position : position + 1].isspace():
+        while self._text[position : position + 1] in _BLANKS:
             position += 1
         return _TAG.match(self._text, position)
 

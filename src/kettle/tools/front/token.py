@@ -7,9 +7,11 @@ key. What the bearer may do with it is in the pool's configuration (`pool.locati
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import secrets
+import stat
 import time
 from collections.abc import Mapping
 
@@ -109,11 +111,20 @@ def sign_token(config: Config, role: Role, subject: str, lifetime_seconds: int |
 
 
 def write_token(path: str, token: str) -> None:
-    """Write the token to a file that nobody else can read, whatever was there."""
+    """Write the token to a new file that nobody else can read, in the place of a plain one.
+
+    It never goes where somebody else's link or open file would take it; what is neither a plain
+    file nor missing is left as it is. StorageError if it cannot be written.
+    """
+    aside = f"{path}.{secrets.token_hex(8)}.new"
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(fd, "w", encoding="utf-8", errors=AS_IS) as file:
-            os.fchmod(fd, 0o600)
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise StorageError(f"cannot write the token to {path}: it is not a plain file")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(aside, flags, 0o600), "w", encoding="utf-8", errors=AS_IS) as file:
             file.write(f"{token}\n")
+        os.rename(aside, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
         raise StorageError(f"cannot write the token to {path}: {error.strerror}") from None
