@@ -499,7 +499,7 @@ def _compile_call(expr: Expr) -> Closure:
     assert isinstance(expr, Call)
     function = find_function(expr.name)
     if function is None:
-        return lambda _state: ERROR
+        return lambda state: _call_late(expr, state)
     if isinstance(function.apply, LazyFunction):
         lazy = function.apply.call
         arguments = expr.arguments
@@ -519,6 +519,13 @@ def _compile_call(expr: Expr) -> Closure:
         return call_strict(strict, state, [closure(state) for closure in closures])
 
     return run
+
+
+def _call_late(expr: Call, state: State) -> Value:
+    """Call what a program may have added since the expression was compiled; nothing is ERROR."""
+    if find_function(expr.name) is None:
+        return ERROR
+    return _compile_call(expr)(state)
 
 
 def _compile_list(expr: Expr) -> Closure:

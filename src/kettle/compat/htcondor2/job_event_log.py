@@ -179,6 +179,8 @@ def made_event(event: Event) -> JobEvent:
         ad, text = event_ad(event), render_event(event, Style.parse(options))
     except (KettleError, ValueError) as error:
         raise HTCondorException("Failed to convert event to ClassAd") from error
+    # A log's own ads always have the fraction, the wheel's only where there is one.
+    ad["EventTime"] = (ad.string("EventTime") or "").removesuffix(".000")
     return JobEvent(of_engine(ad), text.decode("utf-8", "surrogateescape").removesuffix("...\n"))
 
 

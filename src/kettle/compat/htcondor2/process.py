@@ -48,6 +48,8 @@ class Process:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.subsystem = "TOOL"
         self.log: Log | None = None
+        # A token that is tried before all others.
+        self.token: str | None = None
         self._environment = dict(environment)
         self._root: str | None = None
         self._config: Config | None = None
@@ -74,10 +76,18 @@ class Process:
     def connector(self) -> Connector:
         """What opens connections under the configuration; it keeps their sessions."""
         if self._connector is None:
+            if self.token is not None:
+                self._connector = self.connector_for(self.token)
+                return self._connector
             from kettle.client.connector import Connector
 
             self._connector = Connector(self.config, self.log.debug if self.log else None)
         return self._connector
+
+    def use_token(self, token: str | None) -> None:
+        """Use a token of the program's own from now on, or none, and no earlier session."""
+        self.token = token
+        self._connector = None
 
     def connector_for(self, token: str | None) -> Connector:
         """Return what opens connections, with a token of a program's own if it has one."""

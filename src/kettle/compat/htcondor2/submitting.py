@@ -55,8 +55,10 @@ class Description(Protocol):
 class Sender:
     """Hands the jobs of a submission to a queue connection, and keeps what was sent."""
 
-    def __init__(self, submission: Submission, method: int) -> None:
+    def __init__(self, submission: Submission, method: int, *, keeps: bool = False) -> None:
+        """Take the jobs of a submission; `spooled` keeps their ads too where `keeps` says so."""
         self.submission = submission
+        self._keeps = keeps or submission.options.spooled
         self.cluster: Ad | None = None
         self.spooled = SpooledJobs()
         self._method = method
@@ -81,8 +83,8 @@ class Sender:
         return None if self._current is None else _own_ad(self._current, index)
 
     def on_proc(self, cluster: int, proc: int) -> None:
-        """Keep a job whose input is still to be sent."""
-        if self._current is None or not self.submission.options.spooled:
+        """Keep a job whose input is still to be sent, or whose ad is wanted."""
+        if self._current is None or not self._keeps:
             return
         ad = self._current.differences.to_ad(self.cluster)
         ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = cluster, proc, self._current.status
@@ -123,15 +125,15 @@ def submit(address: Sinful, description: Description, count: int, *, spooled: bo
     """Put the jobs into the queue, all or none; ValueError, HTCondorException."""
     if count < 0:
         raise ValueError(_QUEUE_TROUBLE)
-    _check_items(description)
+    check_items(description)
     sender = Sender(read(description, count, spooled=spooled), description.getSubmitMethod())
     try:
         cluster, jobs = _queue(address, sender)
     except SubmitError as error:
-        raise HTCondorException(_tell_job(error)) from error
+        raise HTCondorException(tell_job(error)) from error
     except KettleError as error:
-        raise HTCondorException(_tell(error)) from error
-    _warn(sender.submission)
+        raise HTCondorException(tell(error)) from error
+    warn(sender.submission)
     try:
         reschedule(PROCESS.connector, address)
     except KettleError:
@@ -142,7 +144,7 @@ def submit(address: Sinful, description: Description, count: int, *, spooled: bo
     return SubmitResult(cluster, 0, jobs, of_engine(found), kept)
 
 
-def _check_items(description: Description) -> None:
+def check_items(description: Description) -> None:
     """Raise ValueError for a queue statement that is none, before anything is connected to."""
     try:
         description.check_items()
@@ -151,32 +153,38 @@ def _check_items(description: Description) -> None:
 
 
 def _queue(address: Sinful, sender: Sender) -> tuple[int, int]:
-    submission = sender.submission
     with Queue(PROCESS.connector, address) as queue:
-        added = queue.capabilities().evaluate("ExtendedSubmitCommands")
-        submission.extended = commands_of(added) if isinstance(added, Ad) else ()
-        if submission.wants_factory():
-            cluster, count = submit_factory(queue, submission)
-            method = sender.cluster_ad(cluster).text(_METHOD) or "undefined"
-            queue.post_attribute(cluster, -1, _METHOD, method)
-        else:
-            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+        cluster, count = queue_jobs(queue, sender)
         if not count:
             raise HTCondorException("the description makes no jobs")
         warning = queue.commit("Unable to commit transaction")
         if warning:
-            submission.warnings.insert(0, warning)
+            sender.submission.warnings.insert(0, warning)
     return cluster, count
 
 
-def _tell_job(error: SubmitError) -> str:
+def queue_jobs(queue: Queue, sender: Sender) -> tuple[int, int]:
+    """Put the jobs into the transaction of a connection; return their cluster and count."""
+    submission = sender.submission
+    added = queue.capabilities().evaluate("ExtendedSubmitCommands")
+    submission.extended = commands_of(added) if isinstance(added, Ad) else ()
+    if not submission.wants_factory():
+        return queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+    cluster, count = submit_factory(queue, submission)
+    method = sender.cluster_ad(cluster).text(_METHOD) or "undefined"
+    queue.post_attribute(cluster, -1, _METHOD, method)
+    return cluster, count
+
+
+def tell_job(error: SubmitError) -> str:
     """Return why no job can be made, in the reference's form."""
     why = error.message.strip().removeprefix("ERROR: ")
     hint = f"{error.hint}\n" if error.hint else ""
     return f"Failed to create job ad, errmsg=Submit:-1:{why}\n{hint}"
 
 
-def _tell(error: KettleError) -> str:
+def tell(error: KettleError) -> str:
+    """Return why a submission failed, in the reference's form."""
     if isinstance(error, NotConnected):
         return (
             f"Failed to connect to schedd, errmsg=CEDAR:6001:Failed to connect to {error.address}"
@@ -186,7 +194,7 @@ def _tell(error: KettleError) -> str:
     return f"Failed to connect to schedd, errmsg={error}"
 
 
-def _warn(submission: Submission) -> None:
+def warn(submission: Submission) -> None:
     """Pass on what the schedd has to say of jobs that it took.
 
     That a command is unknown is said by `condor_submit` alone, as with the wheel.
@@ -239,4 +247,4 @@ def make_ads(
                 ad["Owner"] = owner
             yield of_engine(ad)
     except SubmitError as error:
-        raise HTCondorException(_tell_job(error)) from error
+        raise HTCondorException(tell_job(error)) from error

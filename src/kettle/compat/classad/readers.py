@@ -1,0 +1,83 @@
+"""Ads out of texts and files, as version 1 has them: the end of a stream is StopIteration."""
+
+# ruff: noqa: N802 - the wheel's names
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import IO, Final
+
+from kettle.compat import classad2
+from kettle.compat.classad.ads import ClassAd, of_version_2
+from kettle.compat.classad.names import ClassAdParseError, Parser
+from kettle.compat.classad2 import ClassAdException
+
+_PARSERS: Final = {
+    Parser.Auto: classad2.ParserType.Auto,
+    Parser.Old: classad2.ParserType.Old,
+    Parser.New: classad2.ParserType.New,
+}
+
+
+def parseAds(
+    input: str | IO[str],  # noqa: A002
+    parser: Parser = Parser.Auto,
+) -> Iterator[ClassAd]:
+    """Yield the ads of a text or file."""
+    with _parse_errors():
+        yield from map(of_version_2, classad2.parseAds(input, _PARSERS[Parser(parser)]))
+
+
+def parseNext(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
+    """Return the first ad of a text, or the next one of a file; StopIteration at the end."""
+    with _parse_errors():
+        found = classad2.parseNext(input, _PARSERS[Parser(parser)])
+    if found is None:
+        raise StopIteration("All ads processed")
+    return of_version_2(found)
+
+
+def parseOne(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
+    """Return one ad of all the ads of a text or file; what comes later wins."""
+    with _parse_errors():
+        return of_version_2(classad2.parseOne(input, _PARSERS[Parser(parser)]))
+
+
+def parse(input: str | IO[str]) -> ClassAd:  # noqa: A002
+    """Return the ad of a text or file in new syntax."""
+    return ClassAd(_text_of(input))
+
+
+def parseOld(input: str | IO[str]) -> ClassAd:  # noqa: A002
+    """Return the ad of a text or file in old syntax."""
+    return parseOne(_text_of(input), Parser.Old)
+
+
+def parseOldAds(input: str | IO[str]) -> Iterator[ClassAd]:  # noqa: A002
+    """Yield the ads of a text or file in old syntax."""
+    return parseAds(input, Parser.Old)
+
+
+def quote(input: str) -> str:  # noqa: A002
+    """Return the text as a string literal of the language."""
+    return classad2.quote(input)
+
+
+def unquote(input: str) -> str:  # noqa: A002
+    """Return the text that a string literal stands for."""
+    with _parse_errors():
+        return classad2.unquote(input)
+
+
+def _text_of(given: str | IO[str]) -> str:
+    return given if isinstance(given, str) else given.read()
+
+
+@contextlib.contextmanager
+def _parse_errors() -> Iterator[None]:
+    try:
+        yield
+    except ClassAdParseError:
+        raise
+    except (ClassAdException, ValueError) as error:
+        raise ClassAdParseError(str(error)) from error

@@ -1,0 +1,118 @@
+"""`Collector` of version 1, and where daemons are: `DaemonLocation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from kettle.compat import htcondor2
+from kettle.compat.classad.ads import ClassAd
+from kettle.compat.classad2 import ClassAdException, ExprTree
+from kettle.compat.htcondor.convert import calls_version_2, given, shown
+from kettle.compat.htcondor.enums import AdTypes, DaemonTypes, Enumeration
+from kettle.compat.htcondor.errors import (
+    HTCondorEnumError,
+    HTCondorIOError,
+    HTCondorLocateError,
+    HTCondorValueError,
+    raising,
+)
+
+
+class DaemonLocation(NamedTuple):
+    """What a client needs to know of a daemon to speak to it."""
+
+    daemon_type: Enumeration
+    address: str
+    version: str
+
+
+def location_of(ad: ClassAd | DaemonLocation | None) -> Any:
+    """Return a location ad for what a program knows of a daemon; HTCondorValueError."""
+    if not isinstance(ad, tuple):
+        if isinstance(ad, ClassAd) and ad.get("MyAddress") is None:
+            raise HTCondorValueError("address not specified.")
+        return ad
+    return ClassAd({"MyAddress": ad[1], "CondorVersion": ad[2]})
+
+
+def constraint_text(constraint: Any) -> str:
+    """Return a constraint as text: a text, an expression, True, None; HTCondorValueError."""
+    if constraint is None or (isinstance(constraint, str) and not constraint):
+        return ""
+    text = str(constraint).lower() if isinstance(constraint, bool) else str(constraint)
+    try:
+        ExprTree(text)
+    except ClassAdException as error:
+        raise HTCondorValueError("Invalid constraint.") from error
+    return text
+
+
+@calls_version_2(HTCondorIOError, "locateAll")
+class Collector(htcondor2.Collector):
+    """A pool's collector, or several that are tried in order."""
+
+    def __init__(self, pool: Any = None) -> None:
+        """Take COLLECTOR_HOST's collector, or those of these addresses, or of an ad."""
+        if isinstance(pool, tuple) and len(pool) == 3 and isinstance(pool[0], Enumeration):
+            pool = location_of(DaemonLocation(*pool))
+        with raising(HTCondorValueError):
+            super().__init__(pool)
+
+    @property
+    def location(self) -> DaemonLocation | None:
+        """Where the collector is that was asked for; None for the configured one."""
+        if self.default:
+            return None
+        with raising(HTCondorIOError):
+            return DaemonLocation(DaemonTypes.Collector, str(self._addresses()[0]), "")
+
+    def query(  # type: ignore[override]
+        self,
+        ad_type: Any = AdTypes.Any,
+        constraint: Any = "",
+        projection: Iterable[str] | None = None,
+        statistics: str = "",
+    ) -> list[ClassAd]:
+        """Return the ads of a kind that the constraint is true for."""
+        text = constraint_text(constraint)
+        names = list(projection or [])
+        with raising(HTCondorIOError):
+            found: list[ClassAd] = shown(super().query(given(ad_type), text, names, statistics))
+        return found
+
+    def directQuery(  # type: ignore[override]  # noqa: N802
+        self,
+        daemon_type: Any,
+        name: str = "",
+        projection: Iterable[str] | None = None,
+        statistics: str = "",
+    ) -> ClassAd:
+        """Return the ad of a daemon, asked for at the daemon itself."""
+        names = list(projection or [])
+        daemon = htcondor2.Collector(self.locate(daemon_type, name or None))
+        ad_type = htcondor2.AdType[daemon_type.name]
+        with raising(HTCondorIOError):
+            answer: list[ClassAd] = shown(daemon.query(ad_type, None, names, statistics or None))
+        return answer[0]
+
+    def locate(self, daemon_type: Any, name: str | None = None) -> ClassAd:
+        """Return where a daemon is: the named one, else this host's; HTCondorLocateError."""
+        kind = HTCondorLocateError if name is None and self.default else HTCondorIOError
+        with raising(kind):
+            found = super().locate(given(daemon_type), name)
+        if found is None:
+            raise HTCondorLocateError("Unable to find daemon.")
+        ad: ClassAd = shown(found)
+        return ad
+
+    def advertise(
+        self, ad_list: list[Any], command: str = "UPDATE_AD_GENERIC", use_tcp: bool = True
+    ) -> None:
+        """Send ads to every collector, as `condor_advertise` does."""
+        ads = [one if isinstance(one, ClassAd) else ClassAd(one) for one in ad_list]
+        try:
+            with raising(HTCondorIOError):
+                super().advertise(list(ads), command, use_tcp)
+        except HTCondorValueError as error:
+            raise HTCondorEnumError(f"Invalid command {command}") from error

@@ -1,0 +1,114 @@
+"""`Negotiator`, `Startd`, `Credd` and `RemoteParam` of version 1: version 2's, in its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kettle.compat import htcondor2
+from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
+from kettle.compat.htcondor.convert import Lists, calls_version_2, shown
+from kettle.compat.htcondor.enums import DaemonTypes
+from kettle.compat.htcondor.errors import (
+    HTCondorIOError,
+    HTCondorLocateError,
+    HTCondorReplyError,
+    HTCondorValueError,
+    raising,
+)
+from kettle.compat.htcondor.iterators import HistoryIterator
+from kettle.compat.htcondor2.param import Param as ParamOfVersion2
+
+
+@calls_version_2(
+    HTCondorIOError,
+    *("deleteUser", "getPriorities", "getResourceUsage", "resetAllUsage", "resetUsage"),
+    *("setBeginUsage", "setCeiling", "setFactor", "setLastUsage", "setPriority", "setUsage"),
+)
+class Negotiator(htcondor2.Negotiator):
+    """The pool's negotiator, or the one of a location ad."""
+
+    def __init__(self, ad: Any = None) -> None:
+        """Find the pool's negotiator, or take the one that `Collector.locate` found."""
+        with raising(HTCondorLocateError if ad is None else HTCondorValueError):
+            super().__init__(location_of(ad))
+
+    @property
+    def location(self) -> DaemonLocation:
+        """Where the negotiator is."""
+        return DaemonLocation(DaemonTypes.Negotiator, self._addr, "")
+
+
+@calls_version_2(HTCondorReplyError, "cancelDrainJobs")
+class Startd(htcondor2.Startd):
+    """A startd: this host's, or the one of a location ad."""
+
+    def __init__(self, ad: Any = None) -> None:
+        """Find this host's startd, or take the one that `Collector.locate` found."""
+        with raising(HTCondorLocateError if ad is None else HTCondorValueError):
+            super().__init__(location_of(ad))
+
+    @property
+    def location(self) -> DaemonLocation:
+        """Where the startd is."""
+        return DaemonLocation(DaemonTypes.Startd, self._addr, "")
+
+    def drainJobs(  # noqa: N802
+        self,
+        drain_type: int = 0,
+        on_completion: int = 0,
+        check_expr: Any = "true",
+        start_expr: Any = "false",
+        reason: Any = "by command",
+    ) -> str:
+        """Have all slots give up their jobs and take no new ones; return the request's id."""
+        with raising(HTCondorReplyError):
+            return super().drainJobs(
+                htcondor2.DrainType(int(drain_type)),
+                htcondor2.CompletionType(int(on_completion)),
+                *(None if one is None else str(one) for one in (check_expr, start_expr, reason)),
+            )
+
+    def history(  # type: ignore[override]
+        self,
+        requirements: Any = None,
+        projection: Iterable[str] = (),
+        match: int = -1,
+        since: Any = None,
+    ) -> HistoryIterator:
+        """Return an iterator over the records of jobs that ran here."""
+        text = constraint_text(requirements) or None
+        with raising(HTCondorIOError):
+            return HistoryIterator(shown(super().history(text, list(projection), match, since)))
+
+
+@calls_version_2(
+    HTCondorIOError,
+    *("add_password", "delete_password", "query_password"),
+    *("add_user_cred", "delete_user_cred", "query_user_cred"),
+    *("add_user_service_cred", "delete_user_service_cred", "query_user_service_cred"),
+    "check_user_service_creds",
+)
+class Credd(htcondor2.Credd):
+    """The credd, or who else keeps the pool's password."""
+
+    def __init__(self, ad: Any = None) -> None:
+        """Find the credd, or take the one that `Collector.locate` found."""
+        with raising(HTCondorLocateError if ad is None else HTCondorValueError):
+            super().__init__(location_of(ad))
+
+
+@calls_version_2(HTCondorReplyError, "refresh", "__getitem__", "__setitem__", "__delitem__")
+class RemoteParam(Lists, htcondor2.RemoteParam):
+    """The configuration of a daemon, as a mapping."""
+
+    def __init__(self, ad: Any) -> None:
+        """Ask the daemon of this ad for its names."""
+        super().__init__(location_of(ad))
+
+
+class Param(Lists, ParamOfVersion2):
+    """The configuration of this program, as a mapping."""
+
+
+param: Final = Param()

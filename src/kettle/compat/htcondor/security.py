@@ -1,0 +1,98 @@
+"""`SecMan` and `Token` of version 1: how we prove who we are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from kettle.compat import htcondor2
+from kettle.compat.classad.ads import ClassAd
+from kettle.compat.htcondor.collector import location_of
+from kettle.compat.htcondor.convert import shown
+from kettle.compat.htcondor.errors import (
+    HTCondorInternalError,
+    HTCondorIOError,
+    HTCondorValueError,
+    raising,
+)
+from kettle.compat.htcondor2.process import PROCESS
+from kettle.wire.commands import Command
+
+_FILE_NAME: Final = "python_generated_tokens"
+
+
+class Token:
+    """A token, as text."""
+
+    def __init__(self, contents: str) -> None:
+        self.contents = str(contents)
+
+    def write(self, tokenfile: str | None = None) -> None:
+        """Add the token to a file of the folder where tools look for tokens."""
+        if tokenfile is not None and Path(tokenfile).name != tokenfile:
+            raise HTCondorValueError("the token's file has a name and no folder")
+        configured = PROCESS.config.get("SEC_TOKEN_DIRECTORY")
+        folder = Path(configured or "~/.condor/tokens.d").expanduser()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = folder / (tokenfile or _FILE_NAME)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(f"{self.contents}\n")
+        except OSError as error:
+            raise HTCondorIOError(f"the token cannot be written: {error}") from error
+
+
+class SecMan:
+    """The sessions of this program, and what is used for new ones while it is in use."""
+
+    def __init__(self, ad: Any = None) -> None:
+        """Take the configuration's word; an ad of a claim would bring a session of its own."""
+        if ad is not None:
+            raise HTCondorInternalError("sessions of claims are the daemons' own")
+        self._token: str | None = None
+
+    def __enter__(self) -> Self:
+        self._token = PROCESS.token
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        PROCESS.use_token(self._token)
+
+    def ping(self, ad: Any, command: Any = "DC_NOP") -> ClassAd:
+        """Ask a daemon whether we may run a command there; return what was agreed on."""
+        name = self.getCommandString(command) if isinstance(command, int) else str(command)
+        with raising(HTCondorIOError):
+            answer: ClassAd = shown(htcondor2.ping(location_of(ad), name))
+        return answer
+
+    def getCommandString(self, command_int: int) -> str:  # noqa: N802
+        """Return a command's name."""
+        try:
+            return Command(command_int).name
+        except ValueError:
+            raise HTCondorValueError(f"there is no command {command_int}") from None
+
+    def invalidateAllSessions(self) -> None:  # noqa: N802
+        """Forget all sessions."""
+        PROCESS.use_token(PROCESS.token)
+
+    def setConfig(self, key: str, value: str) -> None:  # noqa: N802
+        """Set a name of the configuration, for this program."""
+        PROCESS.assign(str(key), str(value))
+
+    def setToken(self, token: Token) -> None:  # noqa: N802
+        """Use a token before all others, until the `with` statement ends."""
+        PROCESS.use_token(token.contents)
+
+    def setPoolPassword(self, new_pass: str) -> None:  # noqa: N802
+        """Refuse: a pool's password is in the file SEC_PASSWORD_FILE."""
+        del new_pass
+        raise HTCondorInternalError("the pool's password is read from SEC_PASSWORD_FILE alone")

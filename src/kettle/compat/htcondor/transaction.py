@@ -1,0 +1,148 @@
+"""`Transaction` of version 1: jobs that come into the queue together or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from kettle.client.queue import Queue
+from kettle.compat import htcondor2
+from kettle.compat.classad2.ads import of_engine
+from kettle.compat.htcondor.convert import shown
+from kettle.compat.htcondor.errors import (
+    HTCondorInternalError,
+    HTCondorIOError,
+    HTCondorReplyError,
+    HTCondorValueError,
+    raising,
+)
+from kettle.compat.htcondor2.process import PROCESS
+from kettle.compat.htcondor2.submit_result import SubmitResult as ResultOfVersion2
+from kettle.compat.htcondor2.submitting import (
+    Sender,
+    check_items,
+    queue_jobs,
+    read,
+    tell,
+    warn,
+)
+from kettle.errors import ConnectionLost, KettleError, SubmitError
+
+if TYPE_CHECKING:
+    from kettle.compat.htcondor.schedd import Schedd
+
+_NONE: Final = "Job queue attempt without active transaction"
+
+
+class SubmitResult(ResultOfVersion2):
+    """The cluster and its jobs, as they were put into the queue."""
+
+    def __str__(self) -> str:
+        return (
+            f"Submitted {self.num_procs()} jobs into cluster {self.cluster()},{self.first_proc()} "
+            f":\n{self.clusterad().printOld()}"
+        )
+
+
+class Transaction:
+    """A transaction of a schedd's queue, which its `with` statement begins and commits.
+
+    An exception that leaves the statement undoes it.
+    """
+
+    def __init__(self, schedd: Schedd, *, goes_on: bool = False) -> None:
+        """Take the schedd; one that goes on is part of the transaction that is under way."""
+        self._schedd = schedd
+        self._goes_on = goes_on
+        self.connection: Queue | None = None
+        self.senders: list[Sender] = []
+
+    def __enter__(self) -> Self:
+        around = self._schedd.transaction_under_way
+        if around is not None:
+            if not self._goes_on:
+                raise HTCondorIOError("Transaction already in progress for schedd.")
+            self.connection, self.senders = around.connection, around.senders
+            return self
+        self._goes_on = False
+        try:
+            self.connection = Queue(PROCESS.connector, self._schedd.sinful)
+        except KettleError as error:
+            raise HTCondorIOError("Failed to connect to schedd.") from error
+        self._schedd.transaction_under_way = self
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        queue, self.connection = self.connection, None
+        if self._goes_on or queue is None:
+            return
+        self._schedd.transaction_under_way = None
+        senders, self.senders = self.senders, []
+        with contextlib.ExitStack() as ended:
+            ended.push(queue)
+            if error is not None or not senders:
+                return
+            warning = _commit(queue)
+        if warning:
+            senders[0].submission.warnings.insert(0, warning)
+        for sender in senders:
+            warn(sender.submission)
+        self._schedd.reschedule()
+
+    def queue(
+        self,
+        description: htcondor2.Submit,
+        count: int,
+        *,
+        spooled: bool = False,
+        ad_results: list[Any] | None = None,
+    ) -> SubmitResult:
+        """Put the jobs of a description into the queue, when the transaction is committed."""
+        if self.connection is None:
+            raise HTCondorValueError(_NONE)
+        if count < 0:
+            raise HTCondorValueError("There can be no fewer than no jobs")
+        with raising(HTCondorInternalError):
+            check_items(description)
+            submission = read(description, count, spooled=spooled)
+        keeps = ad_results is not None
+        sender = Sender(submission, description.getSubmitMethod(), keeps=keeps)
+        cluster, jobs = self._send(self.connection, sender)
+        if not jobs:
+            raise HTCondorInternalError("the description makes no jobs")
+        self.senders.append(sender)
+        ads = [of_engine(ad) for ad in sender.spooled.ads]
+        if ad_results is not None:
+            ad_results.extend(shown(ads))
+        found = sender.cluster if sender.cluster is not None else submission.cluster_ad()
+        found["ClusterId"] = cluster
+        kept = sender.spooled if spooled else None
+        return SubmitResult(cluster, 0, jobs, shown(of_engine(found)), kept)
+
+    def _send(self, queue: Queue, sender: Sender) -> tuple[int, int]:
+        try:
+            return queue_jobs(queue, sender)
+        except SubmitError as error:
+            raise HTCondorInternalError(_words(error)) from error
+        except KettleError as error:
+            raise HTCondorIOError(tell(error)) from error
+
+
+def _commit(queue: Queue) -> str:
+    try:
+        return queue.commit("Unable to commit transaction")
+    except ConnectionLost as error:
+        raise HTCondorIOError(tell(error)) from error
+    except KettleError as error:
+        raise HTCondorReplyError(tell(error)) from error
+
+
+def _words(error: SubmitError) -> str:
+    """Return why no job can be made, with what there is to say to it."""
+    return "\n".join(filter(None, [error.message.strip().removeprefix("ERROR: "), error.hint]))

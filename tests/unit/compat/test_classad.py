@@ -1,0 +1,87 @@
+"""`kettle.compat.classad` prints for users' scripts what version 1 of the wheel's prints."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from kettle.compat import classad, classad2
+from kettle.compat.classad import Attribute, ClassAd, ExprTree
+
+ROOT = Path(__file__).parents[3]
+SCRIPTS = sorted((ROOT / "tests/data/compat/version1").glob("*.py"))
+SURFACE = json.loads((ROOT / "tests/data/wheel/version_1.json").read_text(encoding="utf-8"))
+# Names of what iterators are made of, which nobody makes.
+NOT_THERE = {"ClassAdFileIterator", "ClassAdStringIterator", "OldClassAdIterator"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_prints_what_it_prints_under_version_1(
+    script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "classad", classad)
+    runpy.run_path(str(script))
+    recorded = script.with_suffix(".txt").read_text(encoding="utf-8")
+    assert capsys.readouterr().out.splitlines() == recorded.splitlines()
+
+
+def test_the_module_has_the_public_names_of_version_1() -> None:
+    surface = SURFACE["classad"]
+    assert {name for name in surface["names"] if not hasattr(classad, name)} == NOT_THERE
+    for name, members in surface["members"].items():
+        found = getattr(classad, name, None)
+        assert found is None or [one for one in members if not hasattr(found, one)] == [], name
+
+
+def test_what_operators_make_is_printed_so_that_it_is_read_again() -> None:
+    made = ExprTree("a + b") * 2
+    assert repr(made) == "(a + b) * 2"
+    assert ExprTree(repr(made)).eval(ClassAd({"a": 1, "b": 2})) == 6
+
+
+def test_an_ad_and_its_expressions_can_be_pickled() -> None:
+    ad = ClassAd({"a": 1, "b": Attribute("a") + 1})
+    again = pickle.loads(pickle.dumps(ad))
+    assert type(again) is ClassAd
+    assert again.eval("b") == 2
+    assert type(pickle.loads(pickle.dumps(ad["b"]))) is ExprTree
+
+
+def test_a_function_that_is_registered_later_is_found_all_the_same() -> None:
+    early = ExprTree("registeredLater(20)")
+    assert early.eval() is classad.Value.Error
+    classad.register(lambda x: x + 1, "registeredLater")
+    assert early.eval() == 21
+    assert classad2.ExprTree("1 + registeredLater(1)").eval() == 3
+
+
+def test_a_name_that_is_called_and_never_registered_is_an_error() -> None:
+    assert ExprTree("nobodyRegistersThis(1)").eval() is classad.Value.Error
+
+
+def test_ads_of_version_2_are_taken_wherever_ads_are() -> None:
+    ad = classad2.ClassAd({"x": 2})
+    assert ExprTree("x + 1").eval(ad) == 3
+    assert ClassAd(ad)["x"] == 2
+    assert ClassAd({"inner": ad})["inner"] == {"x": 2}
+
+
+def test_a_scope_must_be_an_ad() -> None:
+    with pytest.raises(TypeError):
+        ExprTree("x").eval({"x": 1})  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        ExprTree("x").eval(ClassAd(), 3)  # type: ignore[arg-type]
+
+
+def test_an_expression_of_an_inner_ad_knows_that_ad() -> None:
+    assert ClassAd("[e = [f = 1; g = f + 1]]")["e"]["g"].eval() == 2
+
+
+def test_a_library_is_refused_in_words() -> None:
+    with pytest.raises(classad.ClassAdOSError, match="Register functions of Python's"):
+        classad.registerLibrary("/lib/libfunctions.so")
