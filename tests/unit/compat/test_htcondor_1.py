@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,19 @@ def test_a_command_can_be_taken_out_of_a_description() -> None:
     assert str(description) == "executable = /bin/a\n"
     with pytest.raises(KeyError):
         del description["arguments"]
+
+
+def test_values_of_commands_are_the_texts_of_what_is_given() -> None:
+    given = {"a": b"x y", "b": 1, "c": 2.5, "d": None, "e": classad.ExprTree("f+1"), "g": True}
+    expected = "a = x y\nb = 1\nc = 2.5\nd = undefined\ne = f + 1\ng = True\n"
+    assert str(htcondor.Submit(given)) == expected
+
+
+def test_the_pages_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/reference/python-version-1.md").read_text(encoding="utf-8")
+    code, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)[:2]
+    exec(compile(code, "python-version-1.md", "exec"), {})
+    assert capsys.readouterr().out == printed
 
 
 def test_a_copy_of_a_description_is_one_of_version_1() -> None:

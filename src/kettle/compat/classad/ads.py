@@ -18,7 +18,7 @@ from kettle.classad.ad import to_expression
 from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.nodes import Binary, Subscript, literal
 from kettle.compat import classad2
-from kettle.compat.classad import registered
+from kettle.compat.classad.failures import failures_raised
 from kettle.compat.classad.names import (
     ClassAdEvaluationError,
     ClassAdParseError,
@@ -153,14 +153,14 @@ class ExprTree(classad2.ExprTree):
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> Any:
         """Return the value in `scope`, by default in the ad that the expression was read from."""
-        with registered.failures_raised():
+        with failures_raised():
             return _shown(to_python(self._value(scope, target), _as_dictionary, self._beside))
 
     def simplify(
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> ExprTree:
         """Return the value of the expression as an expression."""
-        with registered.failures_raised():
+        with failures_raised():
             return ExprTree._of(to_expression(self._value(scope, target)))
 
     def _value(self, scope: classad2.ClassAd | None, target: classad2.ClassAd | None) -> Any:

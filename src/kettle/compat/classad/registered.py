@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from kettle.classad import ERROR, Expr
 from kettle.classad import ClassAd as Ad
 from kettle.classad.functions.library import add_function
 from kettle.classad.functions.table import lazy
+from kettle.compat.classad.ads import ClassAd, to_value, tree_of
+from kettle.compat.classad.failures import FAILURES
+from kettle.compat.classad.names import ClassAdOSError
 
 if TYPE_CHECKING:
     from kettle.classad.state import State
     from kettle.classad.values import Value
-
-# What functions of the program raised in the evaluation that is under way.
-_FAILURES: Final[list[Exception]] = []
-
-
-@contextlib.contextmanager
-def failures_raised() -> Iterator[None]:
-    """Raise, at the end of an evaluation, what a function of the program raised in it."""
-    before = _FAILURES[:]
-    _FAILURES.clear()
-    try:
-        yield
-        if _FAILURES:
-            raise _FAILURES[0]
-    finally:
-        _FAILURES[:] = before
 
 
 def register(function: Callable[..., Any], name: str | None = None) -> None:
@@ -43,8 +29,6 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
     wants_ad = _wants_ad(function)
 
     def call(state: State, arguments: tuple[Expr, ...]) -> Value:
-        from kettle.compat.classad.ads import ClassAd, to_value, tree_of
-
         found = state.ad
         around = ClassAd._of_engine(found if isinstance(found, Ad) else Ad())  # noqa: SLF001
         given = [to_value(one.closure(state), around) for one in arguments]
@@ -53,7 +37,7 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
             result: Value = tree_of(function(*given, **named)).closure(state)
             return result
         except Exception as error:  # noqa: BLE001 - whatever the program raises
-            _FAILURES.append(error)
+            FAILURES.append(error)
             return ERROR
 
     add_function(lazy(known, f"{known}(...)", "A function of the program's own.", call))
@@ -71,8 +55,6 @@ def registerLibrary(path: str) -> None:  # noqa: N802 - the wheel's name
 
     `register` takes functions of Python's.
     """
-    from kettle.compat.classad.names import ClassAdOSError
-
     if not isinstance(path, str):
         raise TypeError("the library's path must be a string")
     raise ClassAdOSError(

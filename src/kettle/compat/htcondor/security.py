@@ -18,6 +18,7 @@ from kettle.compat.htcondor.errors import (
     raising,
 )
 from kettle.compat.htcondor2.process import PROCESS
+from kettle.octets import AS_IS
 from kettle.wire.commands import Command
 
 _FILE_NAME: Final = "python_generated_tokens"
@@ -39,7 +40,7 @@ class Token:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path = folder / (tokenfile or _FILE_NAME)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+            with open(os.open(path, flags, 0o600), "w", encoding="utf-8", errors=AS_IS) as file:
                 file.write(f"{self.contents}\n")
         except OSError as error:
             raise HTCondorIOError(f"the token cannot be written: {error}") from error

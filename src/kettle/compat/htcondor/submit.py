@@ -10,6 +10,7 @@ from kettle.compat.classad.ads import ClassAd
 from kettle.compat.htcondor.convert import Lists, shown
 from kettle.compat.htcondor.errors import HTCondorInternalError, HTCondorIOError, raising
 from kettle.compat.htcondor.iterators import QueueItemsIterator, SubmitJobsIterator
+from kettle.octets import AS_IS
 
 if TYPE_CHECKING:
     from kettle.compat.htcondor.transaction import SubmitResult, Transaction
@@ -141,6 +142,8 @@ def _text_of(value: Any) -> str:
         return "undefined"
     if isinstance(value, str):
         return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", AS_IS)
     return repr(value) if isinstance(value, ClassAd) else str(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from kettle.client.queue import Queue
 from kettle.compat import htcondor2
@@ -30,9 +30,22 @@ from kettle.compat.htcondor2.submitting import (
 from kettle.errors import ConnectionLost, KettleError, SubmitError
 
 if TYPE_CHECKING:
-    from kettle.compat.htcondor.schedd import Schedd
+    from kettle.wire.sinful import Sinful
 
 _NONE: Final = "Job queue attempt without active transaction"
+
+
+class Place(Protocol):
+    """Where jobs are queued: a `Schedd`."""
+
+    transaction_under_way: Transaction | None
+
+    @property
+    def sinful(self) -> Sinful:
+        """The schedd's address."""
+
+    def reschedule(self) -> None:
+        """Have the schedd ask for matches."""
 
 
 class SubmitResult(ResultOfVersion2):
@@ -51,7 +64,7 @@ class Transaction:
     An exception that leaves the statement undoes it.
     """
 
-    def __init__(self, schedd: Schedd, *, goes_on: bool = False) -> None:
+    def __init__(self, schedd: Place, *, goes_on: bool = False) -> None:
         """Take the schedd; one that goes on is part of the transaction that is under way."""
         self._schedd = schedd
         self._goes_on = goes_on

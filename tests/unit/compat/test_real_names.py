@@ -1,0 +1,105 @@
+"""The distribution `kettle-htcondor`: the wheel's names stand for Kettle's modules, and alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+DISTRIBUTION = ROOT / "distributions/kettle-htcondor"
+NAMES = ("classad", "classad2", "htcondor", "htcondor2")
+USER_SCRIPT = """\
+import classad, classad2, htcondor, htcondor2
+import kettle.compat.htcondor2
+from htcondor2 import Submit
+assert htcondor2 is kettle.compat.htcondor2 and Submit is htcondor2.Submit
+assert htcondor2.classad is classad2 and htcondor.classad is classad
+print(htcondor.Submit({"executable": "/bin/true"})["executable"])
+print(classad.ClassAd("[a = 1; b = a + 1]").eval("b"), htcondor.JobAction.Hold)
+"""
+PRINTED = "/bin/true\n2 Hold\n"
+
+
+def run(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    paths = [str(folder), *(path for path in sys.path if path)]
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths), "HOME": "/"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def project(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    return found
+
+
+def test_a_script_of_the_wheels_runs_with_kettles_modules() -> None:
+    done = run(DISTRIBUTION / "src", USER_SCRIPT)
+    assert (done.stdout, done.stderr) == (PRINTED, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beside_the_wheel_a_name_is_refused_in_words(name: str, tmp_path: Path) -> None:
+    shutil.copytree(DISTRIBUTION / "src" / name, tmp_path / name)
+    (tmp_path / "htcondor-25.14.1.dist-info").mkdir()
+    done = run(tmp_path, f"import {name}")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: the modules of kettle-htcondor and of the wheel htcondor-")
+    assert "pip uninstall -y htcondor kettle-htcondor" in last
+
+
+def test_kettles_own_distribution_has_no_module_of_the_wheels_names() -> None:
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert built["targets"]["wheel"] == {"packages": ["src/kettle"]}
+    assert [path.name for path in (ROOT / "src").iterdir() if path.name in NAMES] == []
+
+
+def test_the_two_distributions_have_one_version() -> None:
+    ours, real_names = project(ROOT), project(DISTRIBUTION)
+    assert real_names["version"] == ours["version"]
+    assert real_names["dependencies"] == [f"{ours['name']}=={ours['version']}"]
+    assert real_names["requires-python"] == ours["requires-python"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_the_distribution_is_built_and_installed(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(DISTRIBUTION, source)
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env/bin/python"
+    pip = [python, "-m", "pip", "install", "-q", "--no-deps"]
+    done = subprocess.run([*pip, source], capture_output=True, text=True, timeout=300, check=False)
+    if "No matching distribution found for hatchling" in done.stderr:
+        pytest.skip("hatchling, which builds the distribution, cannot be had here")
+    assert done.returncode == 0, done.stderr
+    paths = os.pathsep.join(path for path in sys.path if path)
+    said = subprocess.run(
+        [python, "-c", USER_SCRIPT],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": paths, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (said.stdout, said.stderr) == (PRINTED, "")
+    listed = subprocess.run(
+        [python, "-m", "pip", "show", "--files", "kettle-htcondor"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    assert {line.strip().split("/")[0] for line in listed.splitlines() if ".py" in line} == {*NAMES}
