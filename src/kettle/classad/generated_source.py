@@ -274,9 +274,8 @@ class Writer:
         if key == "ifthenelse" and len(expr.arguments) == 3:
             return self._choice(*expr.arguments, side)
         function = find_function(key)
-        if function is None:
-            return self._literal(ERROR)
-        if not isinstance(function.apply, StrictFunction) or key in _NOT_TWICE:
+        # What nobody knows now a program may still add.
+        if function is None or not isinstance(function.apply, StrictFunction) or key in _NOT_TWICE:
             raise UnsupportedError
         arguments = [self.write(argument, side).name for argument in expr.arguments]
         name, strict = self._variable(), self.constant(function.apply.call)
