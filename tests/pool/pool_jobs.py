@@ -37,21 +37,16 @@ PATIENCE = 5
 LEAST_SECONDS = 60
 _TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
 
-# Notes "begin PID" and "end PID", and "double PID" if an earlier execution is still there.
+# Notes "begin" and "end", and "double" if an earlier execution still has the lock, which is also
+# seen from where no process of that is.
 _WITNESS = """\
 #!/bin/sh
 notes=$1
-if [ -e "$notes" ]; then
-    while read -r word pid; do
-        [ "$word" = begin ] || continue
-        # What is dead may wait long for the machine's init to reap it.
-        { read -r _ _ state _ <"/proc/$pid/stat"; } 2>/dev/null || continue
-        case $state in Z | X) ;; *) echo "double $pid" >>"$notes" ;; esac
-    done <"$notes"
-fi
-echo "begin $$" >>"$notes"
-until [ -e "$2" ]; do sleep 0.3; done
-echo "end $$" >>"$notes"
+exec 9>>"$notes.lock"
+flock -n 9 || echo double >>"$notes"
+echo begin >>"$notes"
+until [ -e "$2" ]; do sleep 0.3 9>&-; done
+echo end >>"$notes"
 """
 
 
@@ -238,6 +233,16 @@ def wait_until(
         time.sleep(0.02)
 
 
+def programs_of(words: str) -> list[int]:
+    """Return the processes of this machine that run with such words, not what they fork.
+
+    What a job tells of itself is its number in its own PID namespace, which nobody else has.
+    """
+    everybody = map(int, filter(str.isdecimal, os.listdir("/proc")))
+    found = [pid for pid in everybody if words in title_of(pid)]
+    return [pid for pid in found if parent_of(pid) not in found]
+
+
 def is_killed(pid: int) -> bool:
     """Whether SIGKILL waits for a process, which runs no more then: a frozen one dies later."""
     try:
@@ -285,12 +290,7 @@ class Witness:
 
     def alive(self) -> int:
         """Return how many executions are alive."""
-        pids = {
-            int(line.split()[1])
-            for proc in range(self.jobs.count)
-            for line in (self.notes / str(proc)).read_text(encoding="utf-8").splitlines()
-        }
-        return sum(str(self.notes) in title_of(pid) and not is_killed(pid) for pid in pids)
+        return sum(not is_killed(pid) for pid in programs_of(f"{self.notes}/"))
 
     def doubles(self) -> list[int]:
         """Return the jobs of which two executions were ever alive at once."""
@@ -300,7 +300,7 @@ class Witness:
         path = self.notes / str(proc)
         if not path.exists():
             return []
-        return [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines()]
+        return path.read_text(encoding="utf-8").split()
 
 
 def make_machine(pool: PersonalPool, folder: Path) -> Path:

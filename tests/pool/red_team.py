@@ -1,7 +1,7 @@
 """What a hostile job tries. It runs by itself, with nothing but the standard library.
 
 Usage: red_team.py POOL NOTES WHOM PORTS. Each line of standard output is an attack that succeeded;
-the last line says that all were tried. NOTES gets the pid of a process that hides.
+the last line says that all were tried. NOTES gets what a process that hides sleeps.
 """
 
 import contextlib
@@ -116,10 +116,11 @@ def hide(notes: str) -> None:
         os._exit(0)
     os.chdir("/")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    own = f"150.{time.time_ns()}"
     with open(notes, "w") as file:
-        file.write(str(os.getpid()))
+        file.write(own)
     os.closerange(0, 64)
-    os.execve("/bin/sleep", ["sleep", "150"], {})
+    os.execve("/bin/sleep", ["sleep", own], {})
 
 
 def main(pool: str, notes: str, whom: str, ports: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, daemon_pids, run_tool, submit, title_of, wait_until
+from pool_jobs import Jobs, daemon_pids, programs_of, run_tool, submit, title_of, wait_until
 
 pytestmark = pytest.mark.timeout(180)
 shows = pytest.mark.shows
@@ -19,7 +19,8 @@ shows = pytest.mark.shows
 CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
 
 # Leaves nothing by which it could be recognised: no environment, no session, no parent, no working
-# directory, no open file; and it cannot be asked to go.
+# directory, no open file; and it cannot be asked to go. Its notes name what it sleeps, as nobody
+# else does: its pid may be a number of its PID namespace.
 HIDE = """\
 import os, signal, sys, time
 notes = sys.argv[1]
@@ -32,10 +33,11 @@ if os.fork():
 os.chdir("/")
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     signal.signal(number, signal.SIG_IGN)
+own = f"150.{time.time_ns()}"
 with open(notes, "a") as file:
-    file.write(f"{os.getpid()}\\n")
+    file.write(f"{own}\\n")
 os.closerange(0, 64)
-os.execve("/bin/sleep", ["sleep", "150"], {})
+os.execve("/bin/sleep", ["sleep", own], {})
 """
 
 # Two new processes for each that lives a moment, so that there is always one that nobody has seen.
@@ -71,13 +73,14 @@ def hide(
     )
 
 
-def hidden(work: Path) -> list[int]:
+def hidden(work: Path) -> list[str]:
+    """Return the names of what hid, the first first."""
     notes = work / "pids"
-    return [int(line) for line in notes.read_text().split()] if notes.exists() else []
+    return notes.read_text().split() if notes.exists() else []
 
 
-def alive(pid: int) -> bool:
-    return title_of(pid).startswith("sleep")
+def alive(name: str) -> bool:
+    return bool(programs_of(f"sleep {name}"))
 
 
 def assert_gone_before_the_second_start(work: Path, jobs: Jobs, seconds: float = 60) -> None:
@@ -190,7 +193,7 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start_wit
     with personal_pool(tmp_path, CONFIG) as pool:
         jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
-        note = f"{hidden(work)[0]} "
+        note = f"{programs_of(hidden(work)[0])[0]} "
         notes = Path(pool.folder, "execute")
         wait_until(lambda: any(note in one.read_text() for one in notes.glob(".processes_*")), 20)
         kill_at_once(pool, "condor_master", "condor_startd", "condor_starter", "condor_schedd")
@@ -208,7 +211,9 @@ def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at
     with personal_pool(tmp_path, CONFIG) as pool:
         jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1, 20)
-        names = Path(f"/proc/{hidden(work)[0]}/cgroup").read_text().splitlines()
+        wait_until(lambda: alive(hidden(work)[0]), 20)
+        (pid,) = programs_of(f"sleep {hidden(work)[0]}")
+        names = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
         where = {line.split(":")[1]: line.split(":")[2] for line in names}.get("freezer", "/")
         state = Path(f"/sys/fs/cgroup/freezer{where}/freezer.state")
         if where == "/" or not state.exists():

@@ -21,7 +21,7 @@ from kettle.tools.front import place, up
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
-from pool_jobs import daemon_pid, start_kettle, wait_until
+from pool_jobs import daemon_pid, programs_of, start_kettle, wait_until
 
 HERE = Path(__file__).parent
 
@@ -423,13 +423,11 @@ def test_ctrl_c_ends_a_command_that_does_not_want_to_end(folder: Path) -> None:
     notes = folder.parent / "notes"
     notes.mkdir(mode=0o777, exist_ok=True)
     notes.chmod(0o777)
-    script = f"trap : TERM HUP INT; echo $$ >{notes}/pid; while :; do sleep 0.1; done"
-    pid = notes / "pid"
+    script = f"trap : TERM HUP INT; : >{notes}/ready; while :; do sleep 0.1; done"
     with start_kettle("run", "--dir", str(folder), "--", "sh", "-c", script) as running:
-        wait_until(lambda: pid.exists() and pid.read_text().strip().isdigit(), 30)
+        wait_until((notes / "ready").exists, 30)
         running.send_signal(signal.SIGINT)
         _, complaint = running.communicate(timeout=30)
     assert running.returncode == 130
     assert "have been removed" in complaint
-    job = Path("/proc", pid.read_text().strip())
-    wait_until(lambda: not job.exists(), 30)
+    wait_until(lambda: not programs_of(f": >{notes}/ready"), 30)

@@ -5,6 +5,7 @@ The files go by a plug-in that is done when a file says so, so it is known what 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+from pool_jobs import Jobs, ask_queue, programs_of, run_tool, submit, wait_until
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -27,10 +28,12 @@ fi
 url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
 folder=/${url#held://}
 folder=${folder%/*}
-echo $$ >"$folder/new" && mv "$folder/new" "$folder/works"
+echo yes >"$folder/new" && mv "$folder/new" "$folder/works"
 until [ -e "$folder/go" ]; do sleep 0.1; done
 echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 3 ]" > "$4"
 """
+# By which the plug-in of this process's pool is known among others.
+NAME = f"held-{os.getpid()}.sh"
 HEAD = (
     "executable = /usr/bin/touch\ntransfer_executable = false\nshould_transfer_files = yes\n"
     "request_disk = 10MB\narguments = result\n"
@@ -39,7 +42,7 @@ HEAD = (
 
 @pytest.fixture(scope="module")
 def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
-    plugin = work_folder / "held.sh"
+    plugin = work_folder / NAME
     plugin.write_text(PLUGIN)
     plugin.chmod(0o755)
     # No startd comes to a starter's help that does not listen.
@@ -51,7 +54,8 @@ def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def worker(folder: Path) -> int:
     """Wait until the plug-in works; return its pid."""
     wait_until((folder / "works").exists, 30)
-    return int((folder / "works").read_text())
+    (pid,) = programs_of(f"{NAME} -")
+    return pid
 
 
 def is_gone(pid: int) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_log import read_events
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, daemon_pids, run_tool, submit, submit_as, title_of, wait_until
+from pool_jobs import Jobs, daemon_pids, programs_of, run_tool, submit, submit_as, wait_until
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -65,8 +65,8 @@ def pids_of(pool: PersonalPool) -> dict[str, list[int]]:
 def assert_nothing_succeeded(folder: Path, work: Path) -> None:
     assert (folder / "err").read_text() == ""
     assert (folder / "out").read_text().splitlines() == ["tried everything"]
-    hidden = int((work / "pid").read_text())
-    wait_until(lambda: not title_of(hidden).startswith("sleep"), 5)
+    hidden = (work / "pid").read_text()
+    wait_until(lambda: not programs_of(f"sleep {hidden}"), 5)
 
 
 def numbers(log: Path) -> list[int]:

@@ -32,6 +32,7 @@ from pool_jobs import (
     daemon_pids,
     family_of,
     parent_of,
+    programs_of,
     run_tool,
     submit,
     title_of,
@@ -378,18 +379,18 @@ def test_a_local_job_that_is_vacated_may_end_by_itself(pool: PersonalPool, work:
 @shows("S009")
 def test_a_tool_daemon_runs_beside_the_job_and_ends_with_it(pool: PersonalPool, work: Path) -> None:
     tool = work / "tool.sh"
-    tool.write_text(f'#!/bin/sh\necho "$1 $$" > {work}/tool.pid\nexec sleep 62\n')
+    slept = f"sleep 62.{os.getpid()}"
+    tool.write_text(f'#!/bin/sh\necho "$1" > {work}/tool.said\nexec {slept}\n')
     tool.chmod(0o755)
     lines = (
         f'+ToolDaemonCmd = "{tool}"\n+ToolDaemonArgs = "beside"\n'
         f"transfer_input_files = {tool}\nshould_transfer_files = yes\n"
     )
-    script = f"while [ ! -s {work}/tool.pid ]; do sleep 0.05; done; sleep 0.2"
+    script = f"while [ ! -s {work}/tool.said ]; do sleep 0.05; done; sleep 0.2"
     jobs = shell(pool, work, script, lines)
     jobs.wait_for(5, 20)
-    word, pid = (work / "tool.pid").read_text().split()
-    assert word == "beside"
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 5)
+    assert (work / "tool.said").read_text() == "beside\n"
+    wait_until(lambda: not programs_of(slept), 5)
 
 
 @pytest.mark.root

@@ -12,12 +12,12 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+from pool_jobs import Jobs, ask_queue, programs_of, run_tool, submit, wait_until
 
 pytestmark = pytest.mark.timeout(240)
 
-# Notes its pid, then every signal; ends at those that are named. A run after the first has notes of
-# its own. What is waited for in the background keeps no signal waiting.
+# Notes that it is ready, then every signal; ends at those that are named. A run after the first
+# has notes of its own. What is waited for in the background keeps no signal waiting.
 PROGRAM = """#!/bin/sh
 notes=$1; shift
 [ ! -e $notes ] || notes=$notes.again
@@ -27,7 +27,7 @@ note() {
 }
 leaves=$*
 for name in TERM USR1 USR2 HUP INT; do trap "note $name" $name; done
-echo $$ >$notes.new && mv $notes.new $notes
+echo ready >$notes.new && mv $notes.new $notes
 while :; do sleep 0.1 & wait; done
 """
 # Long enough that nobody waits for it in vain, and that a job which has more was not killed.
@@ -55,7 +55,7 @@ class Stubborn:
         program = folder / "program.sh"
         program.write_text(PROGRAM)
         program.chmod(0o755)
-        self.pool, self.notes = pool, folder / "notes"
+        self.pool, self.notes, self.pid = pool, folder / "notes", 0
         files = "" if "universe" in lines else "should_transfer_files = yes\n"
         self.jobs: Jobs = submit(
             pool,
@@ -68,6 +68,7 @@ class Stubborn:
         """Wait until the program runs and is known to."""
         self.jobs.wait_for(1, 30)
         wait_until(self.notes.exists, 30)
+        (self.pid,) = programs_of(f"{self.notes.parent}/program.sh {self.notes}")
         return self
 
     def do(self, tool: str, *words: str) -> None:
@@ -77,8 +78,7 @@ class Stubborn:
 
     def wait_until_dead(self) -> list[str]:
         """Wait until the program is dead; return the signals it had."""
-        pid = int(self.notes.read_text().split()[0])
-        wait_until(lambda: is_gone(pid), 20, self.notes.read_text)
+        wait_until(lambda: is_gone(self.pid), 20, self.notes.read_text)
         return self.signals()
 
     def signals(self) -> list[str]:

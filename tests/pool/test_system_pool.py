@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pool_jobs import daemon_pid, daemon_pids, wait_until
+from pool_jobs import daemon_pid, daemon_pids, programs_of, wait_until
 from system_pools import SystemPool, system_pool
 from test_file_modes import wrong_in
 
@@ -272,16 +272,19 @@ def test_a_job_beside_the_schedd_of_another_account_hears_every_signal_and_ends_
     work: Path, make_account: Make
 ) -> None:
     condor, alice = make_account("c"), make_account("a")
-    script = "arguments = \"-c '{}echo $$ >pid; sleep 321'\"\n"
-    text = f"universe = {{}}\njob_max_vacate_time = 2\nexecutable = /bin/sh\n{script}queue\n"
+    script = "arguments = \"-c '{before}: >ready; sleep 321' {folder}\"\n"
+    text = f"universe = {{universe}}\nexecutable = /bin/sh\n{script}queue\n"
+    text = f"job_max_vacate_time = 2\n{text}"
 
     def lives(folder: str) -> bool:
-        return os.path.exists(f"/proc/{(work / folder / 'pid').read_text().strip()}")
+        return bool(programs_of(f"sleep 321 {work / folder}"))
 
     def begin(folder: str, universe: str, before: str = "") -> tuple[Path, str]:
-        log = submit_by(machine, alice, work / folder, text.format(universe, before))
-        wait_until(lambda: (work / folder / "pid").exists() and lives(folder), 30)
-        assert owner_of_process(int((work / folder / "pid").read_text())) == alice.pw_uid
+        words = text.format(universe=universe, before=before, folder=work / folder)
+        log = submit_by(machine, alice, work / folder, words)
+        wait_until(lambda: (work / folder / "ready").exists(), 30)
+        (pid,) = programs_of(f"sleep 321 {work / folder}")
+        assert owner_of_process(pid) == alice.pw_uid
         found = re.search(r"\((\d+)\.", log.read_text())
         assert found is not None
         return log, str(int(found[1]))

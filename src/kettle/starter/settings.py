@@ -61,6 +61,7 @@ class StarterSettings:
     limits: LimitRules = field(default_factory=LimitRules)
     private_folders: str = ""
     private_shared_memory: bool = True
+    own_pids: bool = True
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
@@ -127,6 +128,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         limits=_read_limit_rules(config),
         private_folders=config.get("MOUNT_UNDER_SCRATCH") or "",
         private_shared_memory=value(StarterKnobs.MOUNT_PRIVATE_DEV_SHM),
+        own_pids=value(StarterKnobs.USE_PID_NAMESPACES),
         ssh_to_job=value(StarterKnobs.ENABLE_SSH_TO_JOB),
         sshd=value(StarterKnobs.SSHD),
         ssh_keygen=value(StarterKnobs.SSH_KEYGEN),

@@ -33,6 +33,7 @@ def test_every_known_knob_has_its_recorded_default(tool: Config) -> None:
     assert (wrong["NEGOTIATOR_PRE_JOB_RANK"] or "").endswith("=?= UNDEFINED))")
     assert (wrong["NEGOTIATOR_POST_JOB_RANK"] or "").endswith(" - 1.0e8 * (100000 * Cpus + Memory)")
     assert wrong["NEGOTIATOR_MIN_INTERVAL"] == "0"
+    assert wrong["USE_PID_NAMESPACES"] == "true"
 
 
 def test_every_default_expands_as_recorded(tool: Config) -> None:

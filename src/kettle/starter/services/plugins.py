@@ -128,7 +128,7 @@ class JobPlugins:
             cwd: str,
             descriptors: Mapping[int, int],
         ) -> Child:
-            with world.privileges.as_job(account):
+            with starter.jobs.beside(), world.privileges.as_job(account):
                 return world.processes.spawn(
                     argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
                 )

@@ -129,7 +129,7 @@ class Programs:
         self.processes = self.processes.reap(child.pid, child.status)
         if child is starter.jobs.child and os.WIFSIGNALED(child.status):
             cwd = starter.launch_plan.cwd
-            starter.keeper.take_core(cwd, child.pid, core_name(starter.job))
+            starter.keeper.take_core(cwd, starter.jobs.pid_inside, core_name(starter.job))
         failed = self._judge_script(child)
         if failed is not None and starter.vacate is None:
             tasks.spawn(self._give_up(failed), "a failed script")

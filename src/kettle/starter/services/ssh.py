@@ -145,8 +145,8 @@ class ShellServer:
         for name, value in plan.environment.items():
             if name.replace("_", "a").isalnum():
                 lines.append(f"export {name}={shlex.quote(value)}")
-        child = self._starter.jobs.child
-        lines.append(f"export _CONDOR_JOB_PIDS={child.pid if child is not None else ''}")
+        pid = self._starter.jobs.pid_inside
+        lines.append(f"export _CONDOR_JOB_PIDS={pid or ''}")
         lines.append(f"cd {shlex.quote(plan.cwd)}")
         lines.append('if [ "$SSH_ORIGINAL_COMMAND" = internal-sftp ]; then')
         lines += [f"[ -x {server} ] && exec {server}" for server in SFTP_SERVERS]

@@ -1,8 +1,8 @@
-"""A job's own view of the machine's folders: /tmp, /var/tmp and /dev/shm are nobody else's.
+"""A job's own view of the machine: its /tmp, /var/tmp and /dev/shm, and no processes but its own.
 
-Which folders is `private_view.py`; the namespace is made once for a starter, and filled anew for
-each of its jobs. Where the kernel does not allow it the job sees the machine's own folders, as in
-the reference.
+Which folders is `private_view.py`; the namespaces are made once for a starter, and the folders
+emptied for each of its jobs. Where the kernel does not allow it the job sees the machine's own
+folders, as in the reference, and what hides may outlive its starter.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.namespaces import MountNamespace
+from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
 from kettle.starter.private_view import SHARED_MEMORY
@@ -27,10 +27,22 @@ class JobView:
     (tests/pool/test_private_folders.py).
     """
 
-    def __init__(self, privileges: Privileges, folder: str) -> None:
+    def __init__(
+        self,
+        privileges: Privileges,
+        folder: str,
+        *,
+        own_pids: bool = False,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`own_pids` is whether jobs get a PID namespace; `tell` is told why they do not."""
         self._privileges = privileges
         self.folder = folder
         self._namespace: MountNamespace | None = None
+        self._pids: PidNamespace | None = None
+        self._wants_pids = own_pids
+        self._no_pids: OSError | None = None
+        self._tell = tell
         self._refused = not privileges.can_switch
         self._made_for: tuple[tuple[str, ...], int, bool] | None = None
         # The folders that are the job's own, opened inside.
@@ -41,20 +53,32 @@ class JobView:
         """Whether views other than the machine's own can be made here, as far as is known."""
         return not self._refused
 
+    @property
+    def init(self) -> int:
+        """Return the pid of what everything of the job ends with, none of the job; 0 without."""
+        return self._pids.init if self._pids is not None else 0
+
     def prepare(self, folders: tuple[str, ...], account: Account, *, shared_memory: bool) -> None:
         """Let these folders, and shared memory, be the job's own, and empty."""
         wanted = (folders, account.uid, shared_memory)
         try:
             with self._privileges.as_root():
-                if wanted == self._made_for:
+                if wanted == self._made_for and (self._pids is None or self._pids.lives):
                     self._empty()
                 else:
                     self._close()
                     self._make(folders, account, shared_memory)
                     self._made_for = wanted
-        except OSError:
+        except OSError as error:
             self._refused = True
+            self._no_pids = self._no_pids or error
             self.close()
+        if self._no_pids is not None and self._wants_pids:
+            self._wants_pids = False
+            self._tell(
+                f"USE_PID_NAMESPACES: the kernel refuses them ({self._no_pids.strerror}); what "
+                "hides of a job may live on when all daemons of this machine are killed at once"
+            )
 
     def _make(self, folders: tuple[str, ...], account: Account, shared_memory: bool) -> None:
         os.mkdir(self.folder, 0o700)
@@ -72,6 +96,11 @@ class JobView:
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
                 kernel.mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, "mode=1777")
                 self._private.append(_open_folder(SHARED_MEMORY))
+        if self._wants_pids:
+            try:
+                self._pids = PidNamespace.make(self._namespace)
+            except OSError as error:
+                self._no_pids = error
 
     def _empty(self) -> None:
         """Remove what the job before left; all its processes are dead."""
@@ -85,8 +114,17 @@ class JobView:
         if self._namespace is None:
             yield
             return
-        with self._namespace.entered():
+        with self._namespace.entered(), self._pids_entered():
             yield
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """See the machine's folders, and let what is started end with the job's processes."""
+        with self._privileges.as_root(), self._pids_entered():
+            yield
+
+    def _pids_entered(self) -> contextlib.AbstractContextManager[None]:
+        return self._pids.entered() if self._pids is not None else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def with_login(
@@ -108,14 +146,13 @@ class JobView:
             texts["/etc/group"] = groups_without_tty(_read("/etc/group"))
             local.append("group")
         texts["/etc/nsswitch.conf"] = only_local(_read("/etc/nsswitch.conf"), local)
-        with self.entered():
-            inner = MountNamespace.make()
-            try:
-                with inner.entered():
-                    _replace_files(texts)
-                    yield
-            finally:
-                inner.close()
+        inner = MountNamespace.make(self._namespace)
+        try:
+            with inner.entered(), self._pids_entered():
+                _replace_files(texts)
+                yield
+        finally:
+            inner.close()
 
     def close(self) -> None:
         """Let go of the view and of what lies in it."""
@@ -126,6 +163,9 @@ class JobView:
         for folder in self._private:
             os.close(folder)
         self._made_for, self._private = None, []
+        if self._pids is not None:
+            self._pids.close()
+            self._pids = None
         if self._namespace is not None:
             self._namespace.close()
             self._namespace = None
