@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.census import Census
@@ -244,17 +245,17 @@ class JobProcesses:
         return child
 
     @contextlib.contextmanager
-    def inside(self) -> Iterator[None]:
-        """Be where the job's processes are to begin: in their group, with their view of folders.
+    def inside(self, other: AbstractContextManager[None] | None = None) -> Iterator[None]:
+        """Be where the job's processes are to begin: in their group, with their view.
 
-        Nothing inside may await.
+        `other` enters another view than theirs. Nothing inside may await.
         """
         if self.group is None and self.view is None:
             yield
             return
         group = self.group.entered() if self.group is not None else _NOTHING
         view = self.view.entered() if self.view is not None else _NOTHING
-        with self._privileges.as_root(), group, view:
+        with self._privileges.as_root(), group, other or view:
             yield
 
     @contextlib.contextmanager
@@ -271,12 +272,11 @@ class JobProcesses:
         """Be inside, where the job's account can log in to a terminal; OSError if it cannot."""
         shell = "" if has_shell(self.account.name) else "/bin/sh"
         plain = self.try_terminal() is not Terminals.GROUP
-        with self.inside():
-            if self.view is None or not self.view.possible or (plain and not shell):
-                yield
-                return
-            with self.view.with_login(self.account, shell, home, without_tty=not plain):
-                yield
+        login = None
+        if self.view is not None and self.view.possible and (shell or not plain):
+            login = self.view.with_login(self.account, shell, home, without_tty=not plain)
+        with self.inside(login):
+            yield
 
     def try_terminal(self) -> Terminals:
         """Tell whether sshd, running as the job's account, can give a terminal here."""
