@@ -180,3 +180,29 @@ def test_the_next_job_of_a_claim_runs_though_the_init_was_killed(
         wait_until(lambda: jobs.count_events(5) == {0: 1, 1: 1}, 30, lambda: str(jobs.events()))
         assert jobs.record(0).integer("ExitSignal") == signal.SIGKILL
         assert jobs.record(1).integer("ExitCode") == 0
+
+
+PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  printf 'PluginType = "FileTransfer"\\nSupportedMethods = "own"\\nMultipleFileSupport = true\\n'
+  exit 0
+fi
+url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
+readlink /proc/self/ns/pid >"/${url#own://}"
+cp "/${url#own://}" file
+echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 3 ]" >"$4"
+"""
+
+
+def test_a_plug_in_s_processes_end_with_the_job_s(tmp_path: Path, work: Path) -> None:
+    plugin = work / "own.sh"
+    plugin.write_text(PLUGIN)
+    plugin.chmod(0o755)
+    with personal_pool(tmp_path, f"{CONFIG}FILETRANSFER_PLUGINS = {plugin}\n") as pool:
+        url = f"own://{str(work / 'said').strip('/')}"
+        lines = f"transfer_input_files = {url}\n"
+        jobs = shell(pool, work / "job", "readlink /proc/self/ns/pid", lines)
+        jobs.wait_for(5, 20)
+        said = (work / "job" / "out").read_text()
+        assert (work / "said").read_text() == said
+        assert said.strip() != os.readlink("/proc/self/ns/pid")
