@@ -68,7 +68,7 @@ class Stubborn:
         """Wait until the program runs and is known to."""
         self.jobs.wait_for(1, 30)
         wait_until(self.notes.exists, 30)
-        (self.pid,) = programs_of(f"{self.notes.parent}/program.sh {self.notes}")
+        (self.pid,) = programs_of(f"program.sh {self.notes}")
         return self
 
     def do(self, tool: str, *words: str) -> None:
