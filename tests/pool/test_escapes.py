@@ -228,13 +228,15 @@ def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at
 def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
     tmp_path: Path, work: Path
 ) -> None:
-    with personal_pool(tmp_path, CONFIG) as pool:
+    """Where no PID namespace ends it (`test_own_pids.py`), its control group still has it."""
+    with personal_pool(tmp_path, f"{CONFIG}USE_PID_NAMESPACES = false\n") as pool:
         jobs = hide(pool, work, 90)
-        wait_until(lambda: len(hidden(work)) == 1, 20)
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
         names = [line for line in Path("/proc/self/cgroup").read_text().splitlines() if line]
         if not any(os.access(f"/sys/fs/cgroup{where}", os.W_OK) for where in ("", "/freezer")):
             pytest.skip(f"this machine has no control groups that root may write: {names}")
         kill_at_once(pool, "condor_master", "condor_startd", "condor_starter")
         wait_until(lambda: not daemon_pids(pool, "condor_schedd"), 20)
+        assert alive(hidden(work)[0])
         pool.start()
         assert_gone_before_the_second_start(work, jobs)
