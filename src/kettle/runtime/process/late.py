@@ -42,6 +42,7 @@ LATE = (
     ("kettle.config.store", "kettle.config.default_texts"),
     ("kettle.config.store", "kettle.config.loading"),
     ("kettle.config.store", "kettle.config.strictest"),
+    ("kettle.config.unread", "kettle.config.unread_names"),
     ("kettle.matchmaking.candidates", "kettle.matchmaking.wide_search"),
     ("kettle.matchmaking.kept_slots", "kettle.matchmaking.columns"),
     ("kettle.runtime.credentials", "kettle.classad"),
