@@ -237,6 +237,16 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     assert [event.number for event in jobs.events()] == [0, 1, 5]
 
 
+def test_what_a_scheduler_job_writes_is_its_owner_s_alone(pool: PersonalPool, work: Path) -> None:
+    """As with a real 25.14.1; a file that is there keeps its mode."""
+    (work / "err").write_text("")
+    (work / "err").chmod(0o664)
+    text = "universe = scheduler\nexecutable = /bin/echo\narguments = said\n"
+    submit(pool, work, f"{text}output = out\nerror = err\nqueue\n").wait_for(5, 15)
+    modes = [(work / name).stat().st_mode & 0o777 for name in ("out", "err")]
+    assert modes == [0o600, 0o664]
+
+
 @shows("S008")
 @pytest.mark.parametrize("ends", ["by itself", "condor_rm"])
 def test_a_scheduler_job_can_read_its_ad_as_long_as_it_runs(

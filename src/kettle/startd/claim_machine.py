@@ -17,6 +17,9 @@ from kettle.errors import ImpossibleTransition
 
 # An alive interval below this would be mostly talk (manual, Claimed State and Leases).
 LOWEST_ALIVE_INTERVAL_SECONDS = 10
+# The shortest that condor_submit lets pass. A claim that is idle is not lost sooner, whatever the
+# job says: it would be over before its first job begins.
+LOWEST_LEASE_SECONDS = 20
 # The startd asks this often within one lease, so that two lost answers do no harm.
 ALIVES_PER_LEASE = 3
 
@@ -104,8 +107,8 @@ def _next_phase(claim: Claim, name: str) -> ClaimPhase:
 
 def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -> float:
     """Return the lease: the job's own, else MAX_CLAIM_ALIVES_MISSED intervals (B145)."""
-    if job_lease_seconds:
-        return float(job_lease_seconds)
+    if job_lease_seconds is not None and job_lease_seconds > 0:
+        return float(max(job_lease_seconds, LOWEST_LEASE_SECONDS))
     return float(missed * max(alive_interval, LOWEST_ALIVE_INTERVAL_SECONDS))
 
 

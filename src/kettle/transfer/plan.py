@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import posixpath
 import stat
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from kettle.classad import ClassAd
@@ -204,6 +204,9 @@ class Plan:
 
     items: tuple[Item, ...]
     sandbox_bytes: int
+    # Why something that was named is not among them, if it is so: what is there travels all the
+    # same, and the transfer fails.
+    objection: str = ""
 
 
 def url_file_name(url: str) -> str:
@@ -364,38 +367,78 @@ def plan_output(
     `attribute` is TransferOutput at the job's end, TransferCheckpoint at a checkpoint, where a
     missing list means that there is nothing but the changed files too, and FailureFiles for a job
     that failed and was to bring its output on success only. `only_streams` is for a
-    job that could not run: its streams say why. `also` travels whatever is listed. Raises
-    RefusedError with hold code 12 for relative entries that leave the sandbox; an absolute one
-    comes under its last part.
+    job that could not run: its streams say why. `also` travels whatever is listed.
+
+    Without a list the streams are files like others: one that the job took away is missed by
+    nobody. With a list they are named by it, and have to be there. What is listed outside of the
+    sandbox comes under its last part; what keeps its path cannot, and is objected to.
     """
     build = _Builder(view, _Encryption.of(job, "Output"))
-    streams = stream_file_names(job)
     listed = job.string(attribute)
-    keep_path = job.boolean("PreserveRelativePaths") is True
     if attribute == "FailureFiles" and listed is None:
         only_streams = True
-    if not only_streams:
-        if listed is None:
-            skip = frozenset({executable_name(job), *streams.values()})
-            entries = changed_files(view, sandbox, before, skip)
-        else:
-            entries = split_list(listed)
+    streams = _Streams(job, sandbox, is_named=listed is not None)
+    objection = ""
+    if listed is None and not only_streams:
+        skip = frozenset({executable_name(job), *streams.names.values()})
+        entries = changed_files(view, sandbox, before, skip)
+        # Where there is room for some of it only, what the job says of that is of it.
+        streams.add_to(build, but=entries)
         for entry in entries:
-            if is_url(entry):
-                continue
-            inside = entry.removeprefix(sandbox.rstrip("/") + "/")
-            if not inside.startswith("/"):
-                check_name(inside, code=12)
-            # Elsewhere on its machine a job may have written too: read with its own rights.
-            build.add_entry(inside, sandbox, keep_path=keep_path)
+            build.add_entry(entry, sandbox, keep_path=False)
+    elif not only_streams:
+        objection = _add_listed(build, split_list(listed), job, sandbox)
     for name in also:
         build.add_entry(name, sandbox, keep_path=True)
-    for which, name in streams.items():
-        path = posixpath.join(sandbox, name)
-        # Without the special name a listed output may be the stream itself: once is enough.
-        if not (name == job.string(which) and ("name", name) in build.items):
-            build.add_file(path, name, name, view.look(path))
-    return Plan(tuple(build.items.values()), build.bytes())
+    streams.add_to(build)
+    return Plan(tuple(build.items.values()), build.bytes(), objection)
+
+
+def _add_listed(build: _Builder, entries: Iterable[str], job: ClassAd, sandbox: str) -> str:
+    """Add what a list of output names; return why the first that cannot be sent is not."""
+    keep_path = job.boolean("PreserveRelativePaths") is True
+    objection = ""
+    for entry in entries:
+        if is_url(entry):
+            continue
+        inside = entry.removeprefix(sandbox.rstrip("/") + "/")
+        if not inside.startswith("/"):
+            try:
+                check_name(inside if keep_path else posixpath.basename(inside.rstrip("/")), code=12)
+            except RefusedError as error:
+                objection = objection or error.message
+                continue
+        # Elsewhere on its machine a job may have written too: read with its own rights.
+        build.add_entry(inside, sandbox, keep_path=keep_path)
+    return objection
+
+
+class _Streams:
+    """The standard streams of a job among its output, each added once."""
+
+    def __init__(self, job: ClassAd, sandbox: str, *, is_named: bool) -> None:
+        self.names = stream_file_names(job)
+        self._job = job
+        self._sandbox = sandbox
+        self._is_named = is_named
+
+    def add_to(self, build: _Builder, *, but: Sequence[str] = ()) -> None:
+        """Add the streams, `but` those that would land where one of these files does.
+
+        Of two that land at one place the later one stays: that is to be the stream.
+        """
+        for which, name in list(self.names.items()):
+            target = self._job.string(which) or ""
+            if posixpath.basename(target) in but:
+                continue
+            del self.names[which]
+            path = posixpath.join(self._sandbox, name)
+            look = build.view.look(path)
+            is_there = look is not None and look.is_regular
+            # Without the special name a listed output may be the stream itself: once is enough.
+            is_sent = name == target and ("name", name) in build.items
+            if (is_there or self._is_named) and not is_sent:
+                build.add_file(path, name, name, look)
 
 
 def list_spooled(job: ClassAd, plan: Plan) -> list[str]:
@@ -433,7 +476,7 @@ def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, s
         elif isinstance(item, SendDirectory) and (destination or (target and is_url(target))):
             continue
         kept.append(item)
-    return Plan(tuple(kept), plan.sandbox_bytes), to_urls
+    return replace(plan, items=tuple(kept)), to_urls
 
 
 @dataclass(frozen=True, slots=True)

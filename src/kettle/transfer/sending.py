@@ -78,7 +78,7 @@ def upload(
     *,
     final: bool = False,
     sandbox_bytes: int = 0,
-    objection: str = "",
+    objection: Failure | None = None,
 ) -> Dialog[Outcome]:
     """Send `items` in order. `final` marks a job's output (not input, spool or checkpoint).
 
@@ -87,8 +87,8 @@ def upload(
     encrypted = bool((yield IsEncrypted()))
     outcome = Outcome(final=final, spent=Spent(terms.clock))
     troubles = Troubles(terms.code)
-    if objection:
-        troubles.note(objection)
+    if objection is not None:
+        troubles.note(objection.reason, objection.subcode, objection.code)
     yield Send(Words(int(final), ClassAd({"SandboxSize": sandbox_bytes})))
     limit = _Limit(terms.max_bytes, "upload")
     first = True

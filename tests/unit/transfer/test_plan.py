@@ -11,6 +11,7 @@ from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
+    STDOUT_NAME,
     Plan,
     changed_files,
     count_input,
@@ -154,7 +155,7 @@ def box(**files: bytes) -> MemoryDisk:
 
 
 def test_without_a_list_every_new_or_changed_file_comes_back() -> None:
-    disk = box(**{"job.sh": b"", "old": b"1", "same": b"1", ".job.ad": b""})
+    disk = box(**{"job.sh": b"", "old": b"1", "same": b"1", ".job.ad": b"", STDOUT_NAME: b""})
     before = make_catalogue(disk, "/box")
     disk.files["/box/old"] = b"12"
     disk.files["/box/new"] = b""
@@ -162,6 +163,9 @@ def test_without_a_list_every_new_or_changed_file_comes_back() -> None:
     disk.directories["/box/sub"] = 0o40755
     assert changed_files(disk, "/box", before, frozenset()) == ["new", "old"]
     plan = plan_output(job(Out="o", StreamOut=False), disk, "/box", before)
+    assert [item.name for item in plan.items] == ["_condor_stdout", "new", "old"]
+    # Of two that land at one place the stream comes last, and stays.
+    plan = plan_output(job(Out="new", StreamOut=False), disk, "/box", before)
     assert [item.name for item in plan.items] == ["new", "old", "_condor_stdout"]
 
 
@@ -200,10 +204,44 @@ def test_what_is_spooled_is_named_without_what_is_in_folders_and_without_streams
     assert list_spooled(special, plan_output(special, disk, "/sb", {})) == []
 
 
-def test_output_outside_of_the_sandbox_is_refused() -> None:
-    with pytest.raises(RefusedError) as caught:
-        plan_output(job(TransferOutput="../../etc/passwd"), box(), "/box", {})
-    assert caught.value.code == 12
+def test_a_stream_that_the_job_took_away_is_missed_only_where_its_output_is_listed() -> None:
+    ad = {"Out": "o", "Err": "e", "StreamOut": False, "StreamErr": False}
+    assert plan_output(job(**ad), box(), "/box", {}).items == ()
+    disk = box(_condor_stderr=b"")
+    disk.directories["/box/_condor_stdout"] = 0o40755
+    plan = plan_output(job(**ad), disk, "/box", {})
+    assert [item.name for item in plan.items] == ["_condor_stderr"]
+    for listed in ("", "a"):
+        plan = plan_output(job(TransferOutput=listed, **ad), box(a=b""), "/box", {})
+        expected = [*listed, "_condor_stdout", "_condor_stderr"]
+        assert [item.name for item in plan.items] == expected
+
+
+def test_output_outside_of_the_sandbox_keeps_its_last_part_only() -> None:
+    disk = MemoryDisk({"/box/in/a": b"1", "/box/in/../x": b"2", "/box/in/../d/y": b"3"})
+    plan = plan_output(job(TransferOutput="../x, ../d, a"), disk, "/box/in", {})
+    assert [item.name for item in plan.items] == ["x", "d", "d/y", "a"]
+    assert plan.objection == ""
+
+
+@pytest.mark.parametrize(
+    ("listed", "keeps"), [("../x", True), ("d/../a", True), ("..", False), ("d/..", False)]
+)
+def test_output_whose_name_leads_outside_is_objected_to_and_the_rest_is_sent(
+    listed: str, keeps: bool
+) -> None:
+    ad = job(TransferOutput=f"{listed}, a", PreserveRelativePaths=keeps, Out="o", StreamOut=False)
+    plan = plan_output(ad, box(a=b"1", _condor_stdout=b"out"), "/box", {})
+    assert [item.name for item in plan.items] == ["a", "_condor_stdout"]
+    assert "points outside of the sandbox" in plan.objection
+
+
+def test_a_list_with_a_folder_and_what_is_in_it_makes_no_folder_of_another_name() -> None:
+    """Compat: the reference also makes an empty folder `e`, which may stand in a stream's way."""
+    disk = MemoryDisk({"/box/d/e/f": b"1", "/box/d/g": b"2"})
+    ad = job(TransferOutput="d/e/f, d/", PreserveRelativePaths=True)
+    plan = plan_output(ad, disk, "/box", {})
+    assert {item.name for item in plan.items} == {"d", "d/e", "d/e/f", "d/g"}
 
 
 def test_a_job_that_could_not_run_sends_its_streams_only() -> None:

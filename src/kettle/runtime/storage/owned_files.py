@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
@@ -68,6 +69,13 @@ class OwnedFiles(LocalFiles):
         """Make a directory, which is the owner's."""
         with self.as_owner():
             super().make_directory(path, mode)
+
+    def make_executable(self, path: str) -> None:
+        """Give a program its execute bits; what is no file, or not the owner's, stays as it is."""
+        with self.as_owner(), contextlib.suppress(OSError):
+            facts = os.lstat(path)
+            if stat.S_ISREG(facts.st_mode) and facts.st_mode & 0o111 != 0o111:
+                os.chmod(path, stat.S_IMODE(facts.st_mode) | 0o755)  # noqa: S103 - see above
 
     def date_back(self, folder: str, second: int) -> Iterator[None]:
         """Let everything in a folder be older than a second of the epoch; the owner's rights.

@@ -156,7 +156,7 @@ def _open_standard(names: list[str]) -> None:
         # The user names these: a pipe without its other end is no file.
         flags = (writing if number else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
         try:
-            descriptor = os.open(name, flags, 0o644)
+            descriptor = os.open(name, flags, 0o600)
         except OSError as error:
             code = HoldReasonCode.UnableToOpenOutput if number else HoldReasonCode.UnableToOpenInput
             which = ("input", "output", "error")[number]

@@ -25,7 +25,8 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.plan import Plan, plan_landing
+from kettle.transfer.outcome import Failure
+from kettle.transfer.plan import Plan, executable_name, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -153,6 +154,8 @@ class SpoolCommands:
         outcome = await stream.run(download(landing.path_for, files, terms))
         if outcome.failure is not None:
             raise RefusedError(outcome.failure.reason)
+        # Where nothing travels further the program is executed right here.
+        files.make_executable(os.path.join(arriving, executable_name(job.ad)))
         finished = schedd.now()
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
@@ -221,7 +224,8 @@ class SpoolCommands:
         """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
         await stream.send(TransferDataJob(job.ad))
-        plan, files, objection = Plan((), 0), LocalFiles(), ""
+        plan, files = Plan((), 0), LocalFiles()
+        objection: Failure | None = None
         try:
             files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
             folder = schedd.spool.job_folder(job.id)
@@ -229,7 +233,7 @@ class SpoolCommands:
             plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
         except (RefusedError, NotFoundError, OSError) as error:
             # One job whose files cannot be sent keeps nobody from the next one's.
-            objection = str(error)
+            objection = Failure(str(error), _OUTPUT)
         terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
         size = plan.sandbox_bytes
         dialog = upload(

@@ -22,6 +22,10 @@ from kettle.wire.messages.rpc import RepeatedCall
 
 NO_UPDATE = -1
 """As `_condor_JOBINFO_MAXINTERVAL`: no further update is promised."""
+# An update renews the job's lease, so that two that are lost do no harm; nobody is asked more often
+# than the second number says, however short a lease is.
+_UPDATES_PER_LEASE = 3
+_LEAST_PAUSE_SECONDS = 1.0
 
 
 class JobReports:
@@ -96,15 +100,23 @@ class JobReports:
         settings = starter.world.settings
         delay = float(settings.initial_update_interval)
         while True:
-            await starter.shadow.wait_for_news(delay)
+            await starter.shadow.wait_for_news(self._soon_enough(delay))
+            delay = float(settings.update_interval)
+            with tasks.reported("An update of the job's usage"):
+                self.usage = self.usage.observe(starter.jobs.sample())
+            with tasks.reported("An update of the job"):
+                await self.send_update()
+            # Only now: a shadow that answers has not started the job anew, however late we ask.
             if starter.shadow.lease_is_over:
                 starter.lose_for_good()
                 return
-            lease = starter.shadow.lease_seconds
-            delay = min(settings.update_interval, lease / 3 if lease else 1e9)
-            with tasks.reported("An update of the job's usage"):
-                self.usage = self.usage.observe(starter.jobs.sample())
-                await self.send_update()
+
+    def _soon_enough(self, delay: float) -> float:
+        """Return when the next update is due at the latest: several times a lease."""
+        lease = self._starter.shadow.lease_seconds
+        if lease is None:
+            return delay
+        return min(delay, max(_LEAST_PAUSE_SECONDS, lease / _UPDATES_PER_LEASE))
 
     def _add_stream_times(self, ad: ClassAd) -> None:
         if self._starter.transfers:

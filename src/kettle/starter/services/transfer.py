@@ -7,6 +7,7 @@ its session and what a failure means for the job (hold 12 and 13, or another try
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 from collections.abc import Coroutine, Sequence
@@ -33,7 +34,7 @@ from kettle.transfer.checkpoints import (
 )
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import PutUrls, SendFile
-from kettle.transfer.outcome import Outcome
+from kettle.transfer.outcome import Failure, Outcome
 from kettle.transfer.plan import (
     Catalogue,
     Landing,
@@ -226,7 +227,7 @@ class SandboxTransfer:
             )
         except RefusedError:
             return True
-        return bool(plan.items)
+        return bool(plan.items) or bool(plan.objection)
 
     async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
         """Send the job's output to the shadow; TransferFailed says what to do with the job.
@@ -343,6 +344,7 @@ class SandboxTransfer:
         """Send files over one connection, and take others to their URLs meanwhile."""
         starter = self._starter
         code = HoldReasonCode.TransferOutputError
+        objection = Failure(plan.objection, code, errno.EPERM) if plan.objection else None
         try:
             stream = await self._connect(Command.FILETRANS_DOWNLOAD)
             try:
@@ -354,6 +356,7 @@ class SandboxTransfer:
                         self._terms(stream, code, limit),
                         final=final,
                         sandbox_bytes=plan.sandbox_bytes,
+                        objection=objection,
                     )
                 )
             finally:

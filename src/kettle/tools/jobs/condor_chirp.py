@@ -204,7 +204,7 @@ def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
 
 def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     mode = _option(words, "-mode", "wct")
-    bits = int(_option(words, "-perm", "644"), 8)
+    bits = int(_option(words, "-perm", "755"), 8)
     _check_count(words, 2)
     data = _read_local(words[0])
     if mode == "wct":

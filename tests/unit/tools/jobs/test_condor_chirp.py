@@ -154,6 +154,21 @@ def test_a_file_is_written_in_pieces(noting: tuple[Path, list[bytes]], tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("options", "bits"), [((), 0o755), (("-perm", "600"), 0o600), (("-mode", "cw"), 0o755)]
+)
+def test_a_file_that_is_put_may_be_executed_unless_it_is_said_otherwise(
+    noting: tuple[Path, list[bytes]], tmp_path: Path, options: tuple[str, ...], bits: int
+) -> None:
+    config, asked = noting
+    local = tmp_path / "local"
+    local.write_text("hello\n")
+    local.chmod(0o600)
+    run(config, "put", *options, str(local), "far")
+    assert asked[1].split()[:2] in ([b"putfile", b"far"], [b"open", b"far"])
+    assert str(bits).encode() in asked[1].split()
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("access", "one", "rq"),
