@@ -11,12 +11,21 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd, parse_ad
-from kettle.errors import UsageError
+from kettle.errors import (
+    AuthenticationFailed,
+    KettleError,
+    NotConnected,
+    UsageError,
+    WireError,
+)
 from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.tools.status import condor_who
 from kettle.tools.status.condor_who import listening_addresses, main, question_of, read_wish
 from kettle.tools.status.who_tables import Wish
 from kettle.tools.status.who_tables import render as render_found
 from kettle.wire.commands import Command
+from kettle.wire.sinful import Sinful
 
 BANNER = "\n--Startd : vm has 1 job(s) running:\n"
 # As the reference printed them of one running job.
@@ -78,6 +87,28 @@ def test_every_startd_has_a_banner_of_its_own(ads: list[ClassAd]) -> None:
     said = render_found(wish, {"<a>": ads, "<b>": ads, "<c>": []})
     banners = [line for line in said.split("\n") if line.startswith("--")]
     assert banners == [f"--Startd : vm PID {pid} has 1 job(s) running:" for pid in (7, 8)]
+
+
+@pytest.mark.parametrize("refusal", [AuthenticationFailed("no"), NotConnected("gone")])
+def test_somebody_elses_startd_keeps_nobody_from_seeing_the_others(
+    ads: list[ClassAd], monkeypatch: pytest.MonkeyPatch, refusal: WireError
+) -> None:
+    ours, theirs = "<127.0.0.1:2>", "<127.0.0.1:1>"
+
+    def answer(_connector: object, address: Sinful, *_: object) -> list[ClassAd]:
+        if str(address) == theirs:
+            raise refusal
+        return ads
+
+    monkeypatch.setattr("kettle.client.pool.query_ads", answer)
+    reach = Reach({"CONDOR_CONFIG": "ONLY_ENV"})
+    wish = read_wish(["-allpids"])
+    wish.pids.update({theirs: 7, ours: 8})
+    monkeypatch.setattr(condor_who, "startd_processes", list)
+    assert list(condor_who.fetch(reach, wish, Path("/"))) == [ours]
+    alone = read_wish(["-address", theirs])
+    with pytest.raises(KettleError):
+        condor_who.fetch(reach, alone, Path("/"))
 
 
 JOBS = """
