@@ -8,11 +8,12 @@ Nothing is changed, and nothing of it is forgiven.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.classad.never import why_never_true
 from kettle.config import knob
+from kettle.config.cross_check import find_cross_faults
 from kettle.config.declared import (
     explain_wrong,
     find_family,
@@ -64,14 +65,41 @@ _SAID = late_pattern(
 _MOST_SHOWN = 240
 
 
-def check_config(config: Config) -> list[Finding]:
-    """Return what is odd about a configuration, in the order of its files and lines."""
+def check_config(
+    config: Config, more: Callable[[Config], Iterable[Finding]] | None = None
+) -> list[Finding]:
+    """Return what is odd about a configuration, in the order of its files and lines.
+
+    `more` finds what only readers of other languages can judge.
+    """
     strict = config.strictly()
     findings = [*_find_said(strict), *_find_wrong_values(strict), *_find_names(strict)]
     findings += _find_never_true(strict, {finding.name.upper() for finding in findings})
+    findings += find_cross_faults(config)
+    if more is not None:
+        findings += more(config)
+    findings = _without_doubles(findings)
     order = {name: index for index, name in enumerate(config.files)}
     findings.sort(key=lambda finding: order.get(finding.source, len(order)))
     return order_findings(findings)
+
+
+def _without_doubles(findings: list[Finding]) -> list[Finding]:
+    """Leave out notes on settings of which more is told, and what is told of a value twice."""
+    severe = {_key(finding) for finding in findings if finding.severity != NOTE}
+    values: set[tuple[str, int, str]] = set()
+    kept = []
+    for finding in findings:
+        key = _key(finding)
+        if key not in values and not (finding.severity == NOTE and key in severe):
+            kept.append(finding)
+        if finding.kind == "value":
+            values.add(key)
+    return kept
+
+
+def _key(finding: Finding) -> tuple[str, int, str]:
+    return finding.source, finding.line, finding.name.upper()
 
 
 def broken_config(error: ConfigError) -> Finding:

@@ -17,6 +17,7 @@ from kettle.errors import ConfigError, NotFoundError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, render_findings, to_json
+from kettle.tools.front.site_faults import find_site_faults
 from kettle.tools.programs import Streams
 
 
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
             if arguments.files
             else read_pool(arguments.dir, environment)
         )
-        files, findings = config.files, check_config(config)
+        files, findings = config.files, check_config(config, find_site_faults)
     except ConfigError as error:
         if not error.line:
             raise

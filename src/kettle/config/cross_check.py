@@ -1,0 +1,178 @@
+"""What settings say of each other: lists of names that nothing defines, macros that nobody sets.
+
+Part of the check of a whole configuration (`check.py`); here is what needs more than one setting.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kettle.config.finding import ERROR, NOTE, WARNING, Finding
+from kettle.config.knob import split_list
+from kettle.config.unread import find_unread
+from kettle.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from kettle.config.store import Config, Macro
+
+# A list of names, and the setting that each of them needs; {} stands for the name.
+_LISTS = (
+    ("JOB_TRANSFORM_NAMES", "JOB_TRANSFORM_{}"),
+    ("SUBMIT_REQUIREMENT_NAMES", "SUBMIT_REQUIREMENT_{}"),
+    ("JOB_ROUTER_ROUTE_NAMES", "JOB_ROUTER_ROUTE_{}"),
+    ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_TRANSFORM_{}"),
+    ("JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_TRANSFORM_{}"),
+    ("SYSTEM_PERIODIC_HOLD_NAMES", "SYSTEM_PERIODIC_HOLD_{}"),
+    ("SYSTEM_PERIODIC_RELEASE_NAMES", "SYSTEM_PERIODIC_RELEASE_{}"),
+    ("SYSTEM_PERIODIC_REMOVE_NAMES", "SYSTEM_PERIODIC_REMOVE_{}"),
+    ("SYSTEM_PERIODIC_VACATE_NAMES", "SYSTEM_PERIODIC_VACATE_{}"),
+    ("STARTD_CRON_JOBLIST", "STARTD_CRON_{}_EXECUTABLE"),
+    ("SCHEDD_CRON_JOBLIST", "SCHEDD_CRON_{}_EXECUTABLE"),
+    ("STARTD_ATTRS", "{}"),
+    ("SCHEDD_ATTRS", "{}"),
+    ("MASTER_ATTRS", "{}"),
+    ("COLLECTOR_ATTRS", "{}"),
+    ("NEGOTIATOR_ATTRS", "{}"),
+    ("SUBMIT_ATTRS", "{}"),
+)
+_BESIDE = late_pattern(r".*_(?:REASON|SUBCODE|IS_WARNING)")
+_GROUP_NUMBER = late_pattern(r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR)_(.+)")
+_MENTION = late_pattern(r"\$\(([A-Za-z_][\w.]*)\)")
+_OPEN = late_pattern(r"\$\([\w.]*(?:[^\w.:)]|$)")
+# What `$(NAME)` may ask for and no setting is: filled in where it is used.
+_LIVE = frozenset({"DOLLAR", "LOCALNAME", "SUBSYSTEM", "SUBSYS", "ITEMINDEX", "ROW", "STEP"})
+# Texts with macros of another language.
+_OTHER_LANGUAGE = late_pattern(
+    r"JOB_TRANSFORM_\w+|JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SUBMIT_TEMPLATE_\w+|\w+_EXTENDED_\w+"
+)
+# fmt: off
+_SUBSYSTEMS = [
+    "MASTER", "COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD", "SHADOW", "STARTER", "SHARED_PORT",
+    "TOOL", "SUBMIT", "JOB_ROUTER", "GRIDMANAGER", "CREDD", "DAGMAN", "GAHP", "C_GAHP", "HAD",
+    "KBDD", "REPLICATION", "TRANSFERER", "ROOSTER", "DEFRAG", "GANGLIAD",
+]
+# fmt: on
+_HIGHEST_PORT = 65_535
+
+
+def find_cross_faults(config: Config) -> Iterator[Finding]:
+    """Find what settings say of each other and is not so."""
+    yield from _find_lists(config)
+    yield from _find_groups(config)
+    yield from _find_mentions(config)
+    yield from _find_prefixes(config)
+    yield from _find_ports(config)
+    for macro, why in find_unread(config):
+        yield make(macro, NOTE, "unread", f"{macro.name} counts for nothing: {why}")
+
+
+def make(
+    macro: Macro, severity: str, kind: str, sentence: str, nearest: str = "", hint: str = ""
+) -> Finding:
+    """Return a finding at the place of a setting."""
+    origin = macro.origin
+    return Finding(severity, kind, origin.source, origin.line, macro.name, sentence, nearest, hint)
+
+
+def nearest_of(word: str, words: list[str]) -> str:
+    """Return the word of a list that is most like one, empty if none is."""
+    known = {other.upper(): other for other in words}
+    close = difflib.get_close_matches(word.upper(), known, n=1, cutoff=0.75)
+    return known[close[0]] if close else ""
+
+
+def settings(config: Config) -> dict[str, Macro]:
+    """Return what a site has set, by plain name in upper case."""
+    return {
+        macro.name.upper().rpartition(".")[2]: macro
+        for macro in config.entries()
+        if not macro.origin.template
+    }
+
+
+def _find_lists(config: Config) -> Iterator[Finding]:
+    """Find names of lists that nothing defines, and definitions that no list names."""
+    found = settings(config)
+    for name, pattern in _LISTS:
+        macro = found.get(name)
+        listed = [word for word in split_list(config.get(name) or "") if word.upper() != "NAMES"]
+        before, _, after = pattern.partition("{}")
+        defined = [
+            key[len(before) : len(key) - len(after)]
+            for key in found
+            if before and key.startswith(before) and key.endswith(after) and key != name
+        ]
+        for word in listed if macro is not None else ():
+            needed = pattern.format(word)
+            if config.raw(needed) is None:
+                near = nearest_of(word, defined)
+                sentence = f"{name} names {word}, and nothing sets {needed}"
+                yield make(macro, WARNING, "undefined", sentence, near)  # type: ignore[arg-type]
+        if after or not before:
+            continue
+        upper = {word.upper() for word in listed}
+        for word in defined:
+            other = found[f"{before}{word}"]
+            if word not in upper and not word.endswith("NAMES") and not _BESIDE.fullmatch(word):
+                yield make(other, NOTE, "unlisted", f"{name} does not name {word}")
+
+
+def _find_groups(config: Config) -> Iterator[Finding]:
+    """Find quotas that are no numbers, and those of groups that there are not."""
+    names = list(split_list(config.get("GROUP_NAMES") or ""))
+    upper = {name.upper() for name in names} | {"<NONE>"}
+    for key, macro in settings(config).items():
+        match = _GROUP_NUMBER.fullmatch(key)
+        if match is None:
+            continue
+        if config.real(key) is None:
+            sentence = f"{macro.name} = {macro.text} is not a number"
+            yield make(macro, ERROR, "value", sentence)
+        group = match[1].removeprefix("DYNAMIC_")
+        if group not in upper:
+            near = nearest_of(group, names)
+            yield make(macro, WARNING, "undefined", f"GROUP_NAMES does not name {group}", near)
+
+
+def _find_mentions(config: Config) -> Iterator[Finding]:
+    """Find macros that nobody sets, and those that are not closed."""
+    own = [macro.name for macro in config.entries()]
+    for macro in config.entries():
+        plain = macro.name.upper().rpartition(".")[2]
+        if macro.origin.template or _OTHER_LANGUAGE.fullmatch(plain):
+            continue
+        if _OPEN.search(macro.text.replace("$$(", "")):
+            yield make(macro, WARNING, "macro", f"a $( of {macro.name} is not closed by )")
+        for name in dict.fromkeys(_MENTION.findall(macro.text.replace("$$(", ""))):
+            if config.find(name) is None and name.upper() not in _LIVE:
+                near = nearest_of(name, own) or config.nearest(name)
+                sentence = f"{macro.name} mentions $({name}), and nothing sets {name}"
+                yield make(macro, WARNING, "undefined", sentence, near)
+
+
+def _find_prefixes(config: Config) -> Iterator[Finding]:
+    """Find what stands before a dot and is nearly a daemon's name."""
+    for macro in config.entries():
+        prefix = macro.name.upper().partition(".")[0]
+        if "." not in macro.name or prefix in _SUBSYSTEMS:
+            continue
+        near = nearest_of(prefix, _SUBSYSTEMS)
+        if near:
+            yield make(macro, WARNING, "unknown", f"{prefix} is no daemon's name", near)
+
+
+def _find_ports(config: Config) -> Iterator[Finding]:
+    """Find ports that there are not, and a range that ends before it begins."""
+    found = settings(config)
+    low, high = (config.integer(name) for name in ("LOWPORT", "HIGHPORT"))
+    if low is not None and high is not None and low > high and "HIGHPORT" in found:
+        sentence = f"HIGHPORT {high} is below LOWPORT {low}: no port is left"
+        yield make(found["HIGHPORT"], ERROR, "value", sentence)
+    for name in ("COLLECTOR_HOST", "CONDOR_HOST", "FLOCK_COLLECTOR_HOSTS"):
+        for word in split_list(config.get(name) or "") if name in found else ():
+            _, colon, port = word.partition("?")[0].rpartition(":")
+            if colon and port.isdigit() and int(port) > _HIGHEST_PORT:
+                sentence = f"{name} names port {port}, and none is above {_HIGHEST_PORT}"
+                yield make(found[name], ERROR, "value", sentence)

@@ -1,0 +1,126 @@
+"""What only the readers of rules, lists and daemons can judge is found at its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.config.check import check_config
+from kettle.tools.front.site_faults import find_site_faults, why_nobody
+
+
+def told(text: str) -> list[tuple[str, int, str, str]]:
+    config = Config.from_text(text, subsystem="MASTER")
+    return [
+        (found.severity, found.line, found.sentence, found.nearest)
+        for found in check_config(config, find_site_faults)
+    ]
+
+
+def test_a_mistyped_statement_of_a_rule_is_told_at_its_own_line() -> None:
+    rule = (
+        "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A @=end\n# a comment\nSET B 1\n\n SETT C 2\n@end\n"
+    )
+    assert told(rule) == [
+        ("error", 6, "JOB_TRANSFORM_A: SETT is not a valid transform keyword", "SET")
+    ]
+
+
+def test_an_expression_of_a_rule_that_is_none_is_told() -> None:
+    ((severity, line, sentence, _),) = told("JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = SET B (\n")
+    assert (severity, line) == ("error", 2)
+    assert sentence.startswith("JOB_TRANSFORM_A: SET B needs an expression: expected a value")
+    assert told("JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = SET B $(C) + 1\n") == []
+
+
+def test_routes_and_the_classad_form_are_judged_too() -> None:
+    ((_, line, sentence, nearest),) = told(
+        "JOB_ROUTER_ROUTE_NAMES = R\nJOB_ROUTER_ROUTE_R @=x\nREQIREMENTS true\n@x\n"
+    )
+    assert (line, nearest) == (3, "REQUIREMENTS")
+    assert sentence.startswith("JOB_ROUTER_ROUTE_R: REQIREMENTS is not")
+    ((_, line, sentence, _),) = told("JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = [ set_B = \n")
+    assert (line, sentence) == (
+        2,
+        "JOB_TRANSFORM_A: Could not parse transform classad JOB_TRANSFORM_A",
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ("192.168.0.0/99", "192.168.0.0/99 is no network"),
+        ("300.1.1.1", "300.1.1.1 is no address"),
+        ("10.0.0.*.*", "10.0.0.*.* has more than four parts"),
+        ("user@/host", "user@ is no USER@DOMAIN"),
+        ("@domain/host", "@domain is no USER@DOMAIN"),
+        ("ho!st", "ho!st is no host's name"),
+    ],
+)
+def test_an_entry_that_matches_nobody_is_told_with_the_reason(entry: str, why: str) -> None:
+    assert why_nobody(entry) == why
+    found = told(f"DENY_WRITE = *.example.org, {entry}\n")
+    assert found == [("error", 1, f"{entry} in DENY_WRITE matches nobody: {why}", "")]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "*",
+        "*/*",
+        "alice@*",
+        "*@example.org/10.0.0.0/8",
+        "condor@x/*.x.org",
+        "10.0.*",
+        "fe80::1",
+        "[::1]",
+        "2001:db8::/32",
+        "192.168.0.0/255.255.0.0",
+        "+group/host",
+        "host-1.example.org",
+    ],
+)
+def test_entries_that_match_somebody_are_none(entry: str) -> None:
+    assert why_nobody(entry) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "nearest"),
+    [
+        (
+            "ALLOW_ADMINSTRATOR = root@*",
+            "ADMINSTRATOR is no level of authorization",
+            "ALLOW_ADMINISTRATOR",
+        ),
+        (
+            "DAEMON_LIST = MASTER SCHEDDD",
+            "DAEMON_LIST names SCHEDDD, and SCHEDDD is not set to a program",
+            "SCHEDD",
+        ),
+        (
+            "SEC_DEFAULT_AUTHENTICATION = REQURED",
+            "SEC_DEFAULT_AUTHENTICATION = REQURED is not one of REQUIRED, PREFERRED, OPTIONAL, NEVER",
+            "REQUIRED",
+        ),
+        (
+            "SEC_READ_AUTHENTICATION_METHODS = FS, KERBROS",
+            "SEC_READ_AUTHENTICATION_METHODS names KERBROS, which is no method",
+            "KERBEROS",
+        ),
+        (
+            "STARTD_CRON_X_PERIODE = 5m",
+            "nothing reads STARTD_CRON_X_PERIODE",
+            "STARTD_CRON_X_PERIOD",
+        ),
+    ],
+)
+def test_words_that_are_none_are_told_with_the_nearest(
+    text: str, sentence: str, nearest: str
+) -> None:
+    ((_, line, said, near),) = told(f"{text}\n")
+    assert (line, said, near) == (1, sentence, nearest)
+
+
+def test_a_part_of_a_machine_that_makes_no_sense_is_told() -> None:
+    ((severity, line, sentence, _),) = told("SLOT_TYPE_1 = cpus=50%, zzz=20%\n")
+    assert (severity, line, sentence) == ("error", 1, "SLOT_TYPE_1: unknown resource 'zzz'")
