@@ -166,6 +166,19 @@ def test_a_description_comes_by_standard_input_and_goes_out_as_json() -> None:
     assert found["findings"] == []
 
 
+def test_values_of_the_command_line_are_set_before_the_description_is_read() -> None:
+    text = "executable = /bin/true\ntransfer_executable = false\narguments = $(how)\nqueue $(n:1)\n"
+    code, said, _ = kettle("submit", "check", "--json", "-", "n=7", "how = x", stdin=text)
+    found = json.loads(said)
+    assert (code, found["jobs"], found["findings"]) == (0, 7, [])
+    assert "mentions $(how)" in kettle("submit", "check", "-", "n=7", stdin=text)[1]
+    assert kettle("submit", "check", "-", "n", stdin=text) == (
+        1,
+        "",
+        "kettle: n is not NAME=VALUE\n",
+    )
+
+
 def test_a_parallel_job_is_an_error_as_it_is_for_the_schedd() -> None:
     text = "universe = parallel\nexecutable = /bin/true\nmachine_count = 2\nqueue\n"
     code, said, _ = kettle("submit", "check", "-", stdin=text)

@@ -20,6 +20,7 @@ from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit import registry
+from kettle.submit.doubts import find_doubts
 from kettle.submit.job import evaluate, split_list
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def check_submission(
     findings += _find_unused(submission, only_slips=failed is not None)
     findings += _find_warnings(submission)
     findings += _find_never_true(submission)
+    findings += _place_doubts(submission)
     if not report.jobs and failed is None:
         file = submission.facts.file_name
         findings.append(Finding(ERROR, "empty", file, 0, "queue", "it queues no job"))
@@ -328,6 +330,17 @@ def _find_warnings(submission: Submission) -> Iterator[Finding]:
         variable = _find_named(submission, text)
         source, line = _place(submission, variable)
         yield Finding(WARNING, "said", source, line, variable.name if variable else "", text)
+
+
+def _place_doubts(submission: Submission) -> Iterator[Finding]:
+    """Find what would be taken and comes to nothing, at its lines."""
+    for doubt in find_doubts(submission):
+        variable = submission.macros.variables.get(doubt.command.upper())
+        variable = variable or _variable_of(submission, doubt.command)
+        source, line = _place(submission, variable)
+        name = variable.name if variable else doubt.command
+        severity, kind, _, sentence, nearest = doubt
+        yield Finding(severity, kind, source, line, name, sentence, nearest)
 
 
 def _find_never_true(submission: Submission) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ def told(text: str) -> list[Told]:
     ("text", "found"),
     [
         (
-            "JOB_TRANSFORM_NAMES = O, Two\nJOB_TRANSFORM_Twoo = SET A 1\nJOB_TRANSFORM_O = SET A 1\n",
+            "JOB_TRANSFORM_NAMES = O, Two\nJOB_TRANSFORM_Twoo = SET A 1\nJOB_TRANSFORM_O = A\n",
             [
                 (
                     "warning",
@@ -92,5 +92,5 @@ def test_what_is_not_so_is_told_with_its_line(text: str, found: list[Told]) -> N
 
 
 def test_macros_of_other_languages_and_of_jobs_are_not_looked_for() -> None:
-    assert told("DEFAULT_RANK = 3\nMASTER_NAME = $(SUBSYSTEM)$(DOLLAR)\n") == []
+    assert told("LOG = $(LOCAL_DIR)/$(SUBSYSTEM)$(DOLLAR)\n") == []
     assert told("JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = SET B $(MY.C)\n") == []

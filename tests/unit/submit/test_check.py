@@ -158,3 +158,47 @@ def test_a_fault_in_an_included_file_is_where_it_is() -> None:
     (finding,) = check("executable = run.sh\ninclude : bad.inc\nqueue\n").findings
     assert finding.place == "bad.inc, line 2"
     assert finding.sentence == '"foo bar" is neither an assignment nor a statement'
+
+
+@pytest.mark.parametrize(
+    ("line", "severity", "sentence"),
+    [
+        (
+            "output = gone/x.out",
+            "warning",
+            "the folder /work/gone is not there: the job is held at its end",
+        ),
+        ("log = /gone/x.log", "warning", "the folder /gone is not there: the job is held"),
+        (
+            "request_cpus = -1",
+            "warning",
+            "request_cpus is below zero: no machine has less than nothing",
+        ),
+        ("concurrency_limits = a:b", "error", "a:b is no limit: a name, or NAME:NUMBER"),
+        (
+            "cron_minute = a",
+            "error",
+            "Invalid parameter value 'a' for CronMinute: the jobs would be held",
+        ),
+        (
+            "arguments = $(Undefnd)",
+            "warning",
+            "arguments mentions $(Undefnd), and nothing sets Undefnd",
+        ),
+    ],
+)
+def test_what_would_be_taken_and_comes_to_nothing_is_told_at_its_line(
+    line: str, severity: str, sentence: str
+) -> None:
+    report = check(f"executable = run.sh\n{line}\nqueue\n")
+    found = [(f.severity, f.line, f.sentence) for f in report.findings]
+    assert (severity, 2, sentence) in found
+
+
+def test_a_macro_that_is_nearly_set_is_named_and_those_of_the_queue_are_known() -> None:
+    report = check(
+        "executable = run.sh\nname = x\narguments = $(naem) $(Item) $(ClusterId) $$(Memory) $(n:3)\n"
+        "queue\n"
+    )
+    (found,) = [f for f in report.findings if f.kind == "undefined"]
+    assert (found.line, found.name, found.nearest) == (3, "arguments", "name")

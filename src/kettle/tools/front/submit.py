@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping
 
 from kettle.client.queue import check_universe
 from kettle.client.submit_sources import SystemSubmitSources, read_facts
 from kettle.config import Config, load_config
 from kettle.config.finding import is_bad
-from kettle.errors import NotFoundError
+from kettle.errors import NotFoundError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.submit.build import SubmitOptions, read_submission
 from kettle.submit.check import Report, check_submission
@@ -35,6 +36,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("action", choices=["check"])
     parser.add_argument("file", metavar="FILE", help="the description; - is standard input")
+    parser.add_argument(
+        "values",
+        nargs="*",
+        metavar="NAME=VALUE",
+        help="set before the description is read, as condor_submit takes it",
+    )
     place.add_folder_option(parser)
     parser.add_argument("--strict", action="store_true", help="fail for warnings, too")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
@@ -47,7 +54,10 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     text = read_text(arguments.file, streams)
     facts = read_facts(config, environment, arguments.file)
     sources = SystemSubmitSources(None if arguments.file == "-" else streams.stdin.read)
-    options = SubmitOptions(allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False)
+    options = SubmitOptions(
+        assignments=tuple(read_assignment(word) for word in arguments.values),
+        allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False,
+    )
     report = check_submission(
         read_submission(text, sources, config, facts, options), check_universe
     )
@@ -57,6 +67,16 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         colour = place.may_colour(environment, streams)
         streams.stdout.write(render_report(report, arguments.file, colour=colour))
     return 1 if is_bad(report.findings, strict=arguments.strict) else 0
+
+
+def read_assignment(word: str) -> tuple[str, str]:
+    """Return the name and the value of a NAME=VALUE of the command line."""
+    name, equals, value = word.partition("=")
+    name = name.strip()
+    name = f"MY.{name[1:]}" if name.startswith("+") else name
+    if not equals or not re.fullmatch(r"[A-Za-z0-9_./]+", name):
+        raise UsageError(f"{word} is not NAME=VALUE")
+    return name, value.strip()
 
 
 def read_config(given: str | None, environment: Mapping[str, str]) -> Config:

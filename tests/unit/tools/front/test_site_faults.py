@@ -98,8 +98,8 @@ def test_entries_that_match_somebody_are_none(entry: str) -> None:
             "SCHEDD",
         ),
         (
-            "SEC_DEFAULT_AUTHENTICATION = REQURED",
-            "SEC_DEFAULT_AUTHENTICATION = REQURED is not one of REQUIRED, PREFERRED, OPTIONAL, NEVER",
+            "SEC_READ_ENCRYPTION = REQURED",
+            "SEC_READ_ENCRYPTION = REQURED is not one of REQUIRED, PREFERRED, OPTIONAL, NEVER",
             "REQUIRED",
         ),
         (

@@ -1,0 +1,124 @@
+"""What of a description would be taken, and comes to nothing when its jobs are to run.
+
+Part of the check of a description (`check.py`), which finds the lines that are to blame.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kettle.config.finding import ERROR, WARNING
+from kettle.patterns import late_pattern
+from kettle.policy.crontab import RANGES, CronTabError, read_crontab
+from kettle.submit.job import evaluate
+from kettle.submit.macros import LIVE_NAMES
+
+if TYPE_CHECKING:
+    from kettle.submit.build import Submission
+
+# Files that are written when a job runs or ends, by attribute; and the commands that name them.
+_WRITTEN = {"Out": "output", "Err": "error", "UserLog": "log"}
+_REQUESTS = {
+    "RequestCpus": "request_cpus",
+    "RequestMemory": "request_memory",
+    "RequestDisk": "request_disk",
+    "RequestGPUs": "request_gpus",
+}
+_LIMIT = late_pattern(r"[A-Za-z_][\w.]*(?::\d+(?:\.\d+)?)?")
+_MENTION = late_pattern(r"(?<!\$)\$\(([A-Za-z_]\w*)\)")
+
+
+class Doubt(NamedTuple):
+    """What is odd, and the command that says it; `nearest` is what may be meant."""
+
+    severity: str
+    kind: str
+    command: str
+    sentence: str
+    nearest: str = ""
+
+
+def find_doubts(submission: Submission) -> Iterator[Doubt]:
+    """Find what the jobs of a description that was gone through would fail of."""
+    yield from _find_mentions(submission)
+    if not submission.cluster:
+        return
+    yield from _find_folders(submission)
+    for attribute, command in _REQUESTS.items():
+        number = evaluate(submission.cluster.get(attribute) or "undefined")
+        if isinstance(number, int | float) and number < 0:
+            sentence = f"{command} is below zero: no machine has less than nothing"
+            yield Doubt(WARNING, "value", command, sentence)
+    yield from _find_schedule(submission)
+    limits = evaluate(submission.cluster.get("ConcurrencyLimits") or "undefined")
+    for word in limits.replace(",", " ").split() if isinstance(limits, str) else ():
+        if not _LIMIT.fullmatch(word):
+            sentence = f"{word} is no limit: a name, or NAME:NUMBER"
+            yield Doubt(ERROR, "value", "concurrency_limits", sentence)
+
+
+def _find_mentions(submission: Submission) -> Iterator[Doubt]:
+    """Find macros that nothing sets: they stand for an empty text."""
+    import difflib  # for those alone who ask
+
+    macros = submission.macros
+    own = {**macros.variables, **macros.row_variables}
+    for variable in own.values():
+        for name in dict.fromkeys(_MENTION.findall(variable.text)):
+            key = name.upper()
+            if key in own or key in LIVE_NAMES or key in macros.defaults:
+                continue
+            near = difflib.get_close_matches(key, own, n=1, cutoff=0.75)
+            nearest = own[near[0]].name if near else ""
+            sentence = f"{variable.name} mentions $({name}), and nothing sets {name}"
+            yield Doubt(WARNING, "undefined", variable.name, sentence, nearest)
+
+
+def _find_folders(submission: Submission) -> Iterator[Doubt]:
+    """Find files that are to be written into folders that are not there."""
+    cluster = submission.cluster
+    here = evaluate(cluster.get("Iwd") or "undefined")
+    for attribute, command in _WRITTEN.items():
+        name = evaluate(cluster.get(attribute) or "undefined")
+        if not isinstance(name, str) or not isinstance(here, str) or "://" in name:
+            continue
+        folder = posixpath.dirname(posixpath.join(here, name))
+        if name == "/dev/null" or folder == here.rstrip("/"):
+            continue
+        fact = submission.sources.look_at(folder)
+        if fact is None or not fact.is_directory:
+            what = "the job is held" if command == "log" else "the job is held at its end"
+            yield Doubt(WARNING, "folder", command, f"the folder {folder} is not there: {what}")
+
+
+def _find_schedule(submission: Submission) -> Iterator[Doubt]:
+    """Find a schedule that is none: its jobs are held, and not at submission."""
+    texts = {}
+    for name in RANGES:
+        text = evaluate(submission.cluster.get(name) or "undefined")
+        if isinstance(text, str | int) and not isinstance(text, bool):
+            texts[name] = str(text)
+    try:
+        if texts:
+            read_crontab(texts)
+    except CronTabError as error:
+        said = str(error) or "a step of 0 comes to nothing"
+        command = next((_cron_command(name) for name in texts if _is_wrong(name, texts)), "")
+        yield Doubt(ERROR, "value", command, f"{said}: the jobs would be held")
+
+
+def _is_wrong(name: str, texts: dict[str, str]) -> bool:
+    try:
+        read_crontab({name: texts[name]})
+    except CronTabError:
+        return True
+    return False
+
+
+def _cron_command(attribute: str) -> str:
+    words = attribute.removeprefix("Cron")
+    return "cron" + "".join(
+        f"_{letter.lower()}" if letter.isupper() else letter for letter in words
+    )
