@@ -197,8 +197,8 @@ def test_what_would_be_taken_and_comes_to_nothing_is_told_at_its_line(
 
 def test_a_macro_that_is_nearly_set_is_named_and_those_of_the_queue_are_known() -> None:
     report = check(
-        "executable = run.sh\nname = x\narguments = $(naem) $(Item) $(ClusterId) $$(Memory) $(n:3)\n"
-        "queue\n"
+        "executable = run.sh\nname = x\narguments = $(naem) $(Item) $(ClusterId) $$(Memory) $(n:3)"
+        "\nqueue\n"
     )
     (found,) = [f for f in report.findings if f.kind == "undefined"]
     assert (found.line, found.name, found.nearest) == (3, "arguments", "name")
