@@ -59,6 +59,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "condor_q": "Show the jobs in the queue.",
         "condor_history": "Show the jobs that have left it.",
         "condor_userlog": "Sum up event logs: each run, and what hosts and jobs used.",
+        "condor_userlog_job_counter": "Count the jobs that an event log says are queued.",
         "condor_check_userlogs": "Tell whether the events of the jobs in event logs fit together.",
         "condor_wait": "Wait until the jobs in an event log have ended.",
         "condor_watch_q": "Follow jobs by their event logs.",

@@ -58,6 +58,45 @@ def test_output_is_the_recorded_one(case: dict[str, Any]) -> None:
     assert (code, said) == (case["exit"], expected)
 
 
+TWO_JOBS = ["ULOG_SUBMIT", 1, "ULOG_SUBMIT", 2, "ULOG_JOB_TERMINATED", 1, "ULOG_JOB_TERMINATED", 0]
+
+
+@pytest.mark.parametrize(
+    ("log", "events", "code"),
+    [
+        # As recorded of the real tool.
+        ("executable_error.log", ["ULOG_SUBMIT", 1], 1),
+        ("file_transfer.log", TWO_JOBS, 0),
+        ("file_transfer.xml", ["ULOG_SUBMIT", 1, "ULOG_JOB_TERMINATED", 0], 0),
+    ],
+)
+def test_the_exit_code_is_the_number_of_queued_jobs(
+    log: str, events: list[str | int], code: int
+) -> None:
+    pairs = zip(events[::2], events[1::2], strict=True)
+    said = "".join(f"Log event: {name}\nQueued Jobs: {number}\n" for name, number in pairs)
+    found = run("condor_userlog_job_counter", log)
+    assert found == (code, f"{said}Log outcome: ULOG_NO_EVENT \n", "")
+
+
+def test_a_log_that_is_not_all_events_cannot_be_counted() -> None:
+    Path("empty.log").write_text("")
+    assert run("condor_userlog_job_counter", "empty.log")[0] == 255
+    code, _, err = run("condor_userlog_job_counter", "wrong_inside.log")
+    assert code == 255
+    assert "no event" in err
+    assert run("condor_userlog_job_counter", "nosuch") == (
+        255,
+        "Log outcome: ULOG_RD_ERROR \n",
+        "nosuch cannot be read: No such file or directory\n",
+    )
+    assert run("condor_userlog_job_counter") == (
+        255,
+        "",
+        "usage: condor_userlog_job_counter file\n",
+    )
+
+
 def test_a_jobs_sums_are_its_runs() -> None:
     table = run("condor_userlog", "-total", "runs.log")[1].splitlines()
     assert table[6:] == [

@@ -96,27 +96,36 @@ def _find_lists(config: Config) -> Iterator[Finding]:
     """Find names of lists that nothing defines, and definitions that no list names."""
     found = settings(config)
     for name, pattern in _LISTS:
-        macro = found.get(name)
         listed = [word for word in split_list(config.get(name) or "") if word.upper() != "NAMES"]
         before, _, after = pattern.partition("{}")
-        defined = [
-            key[len(before) : len(key) - len(after)]
-            for key in found
-            if before and key.startswith(before) and key.endswith(after) and key != name
-        ]
-        for word in listed if macro is not None else ():
-            needed = pattern.format(word)
-            if config.raw(needed) is None:
-                near = nearest_of(word, defined)
-                sentence = f"{name} names {word}, and nothing sets {needed}"
-                yield make(macro, WARNING, "undefined", sentence, near)  # type: ignore[arg-type]
-        if after or not before:
-            continue
+        defined = _defined(found, name, before, after)
+        if name in found:
+            yield from _find_undefined(config, found[name], pattern, listed, defined)
         upper = {word.upper() for word in listed}
-        for word in defined:
-            other = found[f"{before}{word}"]
+        for word in defined if not after else ():
             if word not in upper and not word.endswith("NAMES") and not _BESIDE.fullmatch(word):
-                yield make(other, NOTE, "unlisted", f"{name} does not name {word}")
+                macro = found[f"{before}{word}"]
+                yield make(macro, NOTE, "unlisted", f"{name} does not name {word}")
+
+
+def _defined(found: dict[str, Macro], name: str, before: str, after: str) -> list[str]:
+    """Return the names that settings of a pattern define, in upper case."""
+    return [
+        key[len(before) : len(key) - len(after)]
+        for key in found
+        if before and key.startswith(before) and key.endswith(after) and key != name
+    ]
+
+
+def _find_undefined(
+    config: Config, macro: Macro, pattern: str, listed: list[str], defined: list[str]
+) -> Iterator[Finding]:
+    """Find the names of one list that nothing defines."""
+    for word in listed:
+        needed = pattern.format(word)
+        if config.raw(needed) is None:
+            sentence = f"{macro.name} names {word}, and nothing sets {needed}"
+            yield make(macro, WARNING, "undefined", sentence, nearest_of(word, defined))
 
 
 def _find_groups(config: Config) -> Iterator[Finding]:

@@ -66,6 +66,7 @@ TOOLS = {
     "condor_transfer_data": "submitting.condor_transfer_data",
     "condor_transform_ads": "configuration.condor_transform_ads",
     "condor_userlog": "jobs.condor_userlog",
+    "condor_userlog_job_counter": "jobs.condor_userlog_job_counter",
     "condor_userprio": "status.condor_userprio",
     "condor_vacate": "control.daemon_control",
     "condor_vacate_job": "jobs.actions",

@@ -163,6 +163,9 @@ class Editor:
         """Yield each attribute whose name matches, and what the template makes of the match.
 
         In the order of their names' bytes; an error is told where the pattern is none.
+
+        Compat: also what a job has of its cluster; in the reference's schedd patterns see only what
+        the job has by itself (test_patterns_see_what_a_job_has_of_its_cluster).
         """
         compiled = _compile(pattern, letters)
         if isinstance(compiled, int):

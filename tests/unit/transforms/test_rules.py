@@ -257,6 +257,13 @@ def test_a_chained_ad_hides_what_it_deletes() -> None:
     assert cluster.text("A") == "1"
 
 
+def test_patterns_see_what_a_job_has_of_its_cluster() -> None:
+    ad = ClassAd({"C": 3}, parent=ClassAd({"PatOne": 1, "DelOne": 2}))
+    rule = read_transform("COPY /^Pat(.*)$/ New\\1\nDELETE /^Del/", "rules")
+    rule.apply(ad, macros(), Journal())
+    assert (ad.text("NewOne"), ad.text("DelOne"), ad.text("PatOne")) == ("1", "undefined", "1")
+
+
 def test_the_classad_form_fills_in_its_own_attributes_and_knows_the_job_as_target() -> None:
     rule = read_old_form(
         '[ Name = "n"; Foo = 7; Str = "q"; Requirements = TARGET.A == 1 && Foo == 7;'
