@@ -210,6 +210,12 @@ def retirement_can_end(slot: Slot, _event: Event) -> bool:
     return slot.only_for_better_match
 
 
+def is_not_preempted(slot: Slot, _event: Event) -> bool:
+    """The owner's PREEMPT has not broken the claim, whatever else has."""
+    code = VacateReasonCode.StartdPreemptExpression
+    return slot.only_for_better_match or slot.leaving_code != code
+
+
 def claim_is_broken(slot: Slot, _event: Event) -> bool:
     """The claim was preempted while the job was suspended."""
     return slot.leaving_code != 0
@@ -263,7 +269,10 @@ _REASONS: dict[type[Event], tuple[int, str]] = {
 
 
 def _blame(slot: Slot, event: Event) -> Slot:
-    """Remember the first reason for which the claim is broken."""
+    """Remember the first reason for which the claim is broken; PREEMPT comes before others.
+
+    Its job may be held: a job that drains away may still misbehave.
+    """
     better = isinstance(event, BetterClaimArrived)
     changed = slot._replace(
         better_match=slot.better_match or better,
@@ -271,7 +280,8 @@ def _blame(slot: Slot, event: Event) -> Slot:
         or (slot.only_for_better_match and better),
         draining=slot.draining or isinstance(event, DrainStarted),
     )
-    if type(event) not in _REASONS or (slot.leaving_code and not slot.only_for_better_match):
+    known = slot.leaving_code and not slot.only_for_better_match
+    if type(event) not in _REASONS or (known and not isinstance(event, PreemptBecameTrue)):
         return changed
     code, reason = _REASONS[type(event)]
     return changed._replace(leaving_code=getattr(event, "code", code), leaving_reason=reason)
@@ -482,7 +492,7 @@ TRANSITIONS: tuple[Row, ...] = (
     *_leave("18", P.CLAIMED_RETIRING,   RetirementOver, StarterExited),
     *_leave("H", P.CLAIMED_RETIRING,    VacateAsked, ClaimReleased, LeaseExpired),
     *_fast(P.CLAIMED_RETIRING),
-    Row("13", P.CLAIMED_RETIRING,       PreemptBecameTrue,       retirement_can_end,  P.CLAIMED_RETIRING,       await_retirement),
+    Row("13", P.CLAIMED_RETIRING,       PreemptBecameTrue,       is_not_preempted,    P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       BetterClaimArrived,      always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       ShutdownStarted,         always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       DrainStarted,            always,              P.CLAIMED_RETIRING,       await_retirement),

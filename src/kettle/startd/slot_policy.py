@@ -28,7 +28,7 @@ from kettle.startd.slot_events import (
     SuspendBecameTrue,
     VacateTimeOver,
 )
-from kettle.startd.slot_machine import Phase, Slot
+from kettle.startd.slot_machine import Phase, Slot, is_not_preempted
 
 Truth = Callable[[str], bool | None]
 """Evaluates one expression by name in the slot's scope; None for undefined, error or absent."""
@@ -139,14 +139,18 @@ def _suspended(slot: Slot, verdict: Verdict, timers: Timers) -> Event | None:
 
 
 def _retiring(slot: Slot, verdict: Verdict, timers: Timers) -> Event | None:
-    if is_over(timers.retirement_left):
-        return RetirementOver()
-    if verdict.want_suspend and verdict.suspend:
-        return SuspendBecameTrue()
-    # From now on the slot is lost for the job whatever becomes of the better claim.
-    if verdict.preempt and not verdict.want_suspend and slot.only_for_better_match:
+    over = is_over(timers.retirement_left)
+    # From now on the slot is lost for the job whatever becomes of the better claim, and it is held
+    # if the owner wants that (WANT_HOLD), though it leaves for a drain.
+    if (
+        verdict.preempt
+        and (over or not verdict.want_suspend)
+        and is_not_preempted(slot, PreemptBecameTrue())
+    ):
         return PreemptBecameTrue()
-    return None
+    if over:
+        return RetirementOver()
+    return SuspendBecameTrue() if verdict.want_suspend and verdict.suspend else None
 
 
 def _cleaning(slot: Slot, _verdict: Verdict, timers: Timers) -> Event | None:

@@ -139,11 +139,14 @@ def query_argv(program: str) -> list[str]:
 
 
 def parse_abilities(program: str, output: str) -> Plugin | None:
-    """Read the answer to `-classad`; None if it is no file transfer plug-in."""
-    try:
-        ad = parse_old_ad(output[:MAX_OUTPUT].splitlines())
-    except ClassAdSyntaxError:
-        return None
+    """Read the answer to `-classad`; None if it is no file transfer plug-in.
+
+    Lines that are no part of an ad, such as what it says on standard error, are passed over.
+    """
+    ad = ClassAd()
+    for line in output[:MAX_OUTPUT].splitlines():
+        with suppress(ClassAdSyntaxError):
+            ad.update(parse_old_ad([line]))
     if (ad.string("PluginType") or "").lower() != "filetransfer":
         return None
     methods = frozenset(method.lower() for method in split_list(ad.string("SupportedMethods")))

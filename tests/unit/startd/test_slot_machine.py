@@ -139,6 +139,25 @@ def test_a_released_idle_claim_passes_preempting_and_ends_in_owner() -> None:
     assert [s.edge for s in slot.past][-2:] == ["10", "22"]
 
 
+def test_a_job_that_drains_away_is_still_looked_at_by_preempt_which_then_is_why_it_leaves() -> None:
+    slot, _ = play(busy(), ev.DrainStarted())
+    assert slot.phase is P.CLAIMED_RETIRING
+    greedy = read_verdict(lambda name: name == "PREEMPT")
+    for left in (200.0, -1.0):
+        due = decide_event(slot, greedy, Timers(retirement_left=left))
+        assert isinstance(due, ev.PreemptBecameTrue)
+    assert decide_event(slot, VERDICT, Timers(retirement_left=200.0)) is None
+    slot, effects = play(slot, ev.PreemptBecameTrue())
+    assert (slot.phase, effects) == (P.CLAIMED_RETIRING, [])
+    # Once is enough.
+    assert decide_event(slot, greedy, Timers(retirement_left=200.0)) is None
+    due = decide_event(slot, greedy, Timers(retirement_left=-1.0))
+    assert isinstance(due, ev.RetirementOver)
+    slot, effects = play(slot, due)
+    code = VacateReasonCode.StartdPreemptExpression
+    assert effects == [ev.AskJobToLeave(7, code, "PREEMPT expression evaluated to true")]
+
+
 def test_preempt_waits_for_retirement_then_vacates_then_kills() -> None:
     slot, effects = play(busy(), ev.PreemptBecameTrue(), ev.RetirementOver(), ev.VacateTimeOver())
     code = VacateReasonCode.StartdPreemptExpression

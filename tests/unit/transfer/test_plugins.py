@@ -42,6 +42,15 @@ def test_abilities_are_read_from_the_answer_to_classad() -> None:
     assert parse_abilities("/x/p", 'PluginType = "FileTransfer"\n') is None
 
 
+def test_what_a_plug_in_says_beside_its_abilities_is_passed_over() -> None:
+    answer = (
+        "11/23/2026 14:27:47 Changing logging level from 0 to 1\n"
+        'PluginType = "FileTransfer"\nSupportedMethods = "debug"\nwarning: x = (1 +\n'
+        "ProtocolVersion = 2\nMultipleFileSupport = true\n"
+    )
+    assert parse_abilities("/x/p", answer) == Plugin(("/x/p",), frozenset({"debug"}), version=2)
+
+
 def test_the_first_plug_in_that_serves_a_method_is_chosen() -> None:
     assert choose_plugin([CURL, built_in_plugin()], "HTTP://h/x") is CURL
     assert choose_plugin([CURL, built_in_plugin("py")], "file:///x") == built_in_plugin("py")
