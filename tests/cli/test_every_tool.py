@@ -19,6 +19,8 @@ AFTER_HELP = dict.fromkeys(
     (
         "condor_config_val",
         "condor_drain",
+        "condor_manifest",
+        "condor_preen",
         "condor_prio",
         "condor_run",
         "condor_store_cred",

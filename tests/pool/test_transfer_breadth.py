@@ -352,6 +352,36 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     assert jobs.record().integer("NumJobStarts") == 2
 
 
+def test_older_checkpoints_are_deleted_while_a_job_runs_and_all_when_it_has_left(
+    pool: PersonalPool, work: Path
+) -> None:
+    """Only the last ones are of use; the plug-in for mounted places is built in."""
+    (work / "ck").mkdir()
+    (work / "ck").chmod(0o777)
+    rule = f"cleanup_locally_mounted_checkpoint,-prefix,\\0,-path,{work}/ck"
+    (Path(pool.folder) / "checkpoint-destination-mapfile").write_text(
+        f"* file://{work}/ck {rule}\n"
+    )
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state\n"
+        f"[ $n -le 4 ] && exit 85; touch {work}/waits; while [ ! -e {work}/go ]; do sleep 0.1; done"
+    )
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state\n"
+        f"checkpoint_destination = file://{work}/ck\ntransfer_output_files =\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    wait_until((work / "waits").exists, 30)
+    (row,) = ask_queue(pool, str(jobs.cluster), "GlobalJobId")
+    place = work / "ck" / row[0].replace("#", "_")
+    wait_until(lambda: sorted(os.listdir(place)) == ["0002", "0003"], 20)
+    (work / "go").touch()
+    jobs.wait_for(5, 30)
+    wait_until(lambda: not place.exists(), 20)
+    waiting = Path(pool.folder) / "spool/checkpoint-cleanup"
+    wait_until(lambda: not list(waiting.glob(f"*/cluster{jobs.cluster}.*")), 10)
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
     [

@@ -15,13 +15,18 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.octets import to_text
 from kettle.patterns import late_pattern
 from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
 # Limit: a manifest longer than this is none.
 MAX_MANIFEST = 64 * 1024 * 1024
-_NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.(\d{4,})")
+MANIFEST, FAILURE = "MANIFEST", "FAILURE"
+MANIFEST_STEM = f"_condor_checkpoint_{MANIFEST}"
+# The ad of the job whose checkpoints are to be deleted, beside their manifests.
+JOB_AD = ".job.ad"
+_NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.([0-9]{1,9})")
 _LINE = late_pattern(r"([0-9a-f]{64}) \*(.+)")
 
 
@@ -35,18 +40,29 @@ class Entry:
 
 def manifest_name(number: int) -> str:
     """Return the name of a checkpoint's manifest."""
-    return f"_condor_checkpoint_MANIFEST.{number:04d}"
+    return f"_condor_checkpoint_{MANIFEST}.{number:04d}"
 
 
 def failure_name(number: int) -> str:
     """Return what the manifest of a checkpoint is called that nobody is to use any more."""
-    return f"_condor_checkpoint_FAILURE.{number:04d}"
+    return f"_condor_checkpoint_{FAILURE}.{number:04d}"
 
 
 def number_of(name: str) -> int | None:
     """Return which checkpoint a manifest is of; None for any other file."""
     match = _NAME.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def was_checkpoint(name: str) -> int | None:
+    """Return which checkpoint a manifest is of, also one that is not to be used any more."""
+    return number_of(name.replace(FAILURE, MANIFEST))
+
+
+def newest(names: Iterable[str], count: int) -> set[int]:
+    """Return the numbers of the last `count` checkpoints among names of manifests."""
+    numbers = (number_of(name) for name in names)
+    return set(sorted(number for number in numbers if number is not None)[-count:])
 
 
 def checkpoint_number(job: ClassAd, taken: int) -> int:
@@ -57,7 +73,12 @@ def checkpoint_number(job: ClassAd, taken: int) -> int:
 
 def place_of(destination: str, global_id: str, number: int) -> str:
     """Return the URL below which a checkpoint's files are."""
-    return f"{destination.rstrip('/')}/{global_id.replace('#', '_')}/{number:04d}"
+    return f"{places_of(destination, global_id)}/{number:04d}"
+
+
+def places_of(destination: str, global_id: str) -> str:
+    """Return the URL below which all checkpoints of a job are."""
+    return f"{destination.rstrip('/')}/{global_id.replace('#', '_')}"
 
 
 def _digest(text: str) -> str:
@@ -84,6 +105,35 @@ def parse_manifest(text: str) -> list[Entry]:
     for entry in entries:
         check_name(entry.name, code=13)
     return entries
+
+
+def split_manifest(data: bytes) -> tuple[list[bytes], bytes]:
+    """Return the lines of a manifest that are about files, and the last one, which is about itself.
+
+    Lines keep their ends; a manifest without a line has an empty last one.
+    """
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    lines[-1] = lines[-1].removesuffix(b"\n")
+    lines = lines if lines[-1] else lines[:-1]
+    return lines[:-1], lines[-1] if lines else b""
+
+
+def file_of(line: str) -> str:
+    """Return the name in a line of a manifest: what is after the first blank and a star."""
+    return line.partition(" ")[2].removeprefix("*")
+
+
+def checksum_of(line: str) -> str:
+    """Return the checksum in a line of a manifest: what is before the first blank."""
+    return line.partition(" ")[0]
+
+
+def describes_itself(name: str, data: bytes) -> bool:
+    """Tell whether the last line of a manifest is right about the others; `name` is the file's."""
+    lines, last = split_manifest(data)
+    own = to_text(last).strip()
+    digest = hashlib.sha256(b"".join(lines)).hexdigest()
+    return bool(last) and name.endswith(file_of(own)) and checksum_of(own) == digest
 
 
 def plan_restore(place: str, manifest: str, number: int, entries: Sequence[Entry]) -> list[Item]:

@@ -12,7 +12,7 @@ from kettle.wire.commands import Command, Daemon, find_command
 from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
-from kettle.wire.security.mapfile import parse_mapfile
+from kettle.wire.security.mapfile import parse_mapfile, parse_prefix_map
 from kettle.wire.security.negotiation import VERDICTS, Policy, Verdict, Wish, agree, read_policy
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.session import Session, SessionCache
@@ -240,3 +240,15 @@ def test_a_claim_id_of_any_text_is_read_in_one_pass(filler: str) -> None:
     began = time.process_time()
     ClaimId(f'<1.2.3.4:5>#1#2#[Encryption="YES";{text}]ab').policy()
     assert time.process_time() - began < 1.0
+
+
+def test_a_map_of_beginnings_gives_the_longest_one_and_reads_no_patterns() -> None:
+    text = '* s3://a/ one,-x,\\0\n* s3://a/b two,\\0\n* "/m/.*/ x" three\n'
+    found = parse_prefix_map(text)
+    assert found.map("*", "s3://a/c") == "one,-x,s3://a/"
+    assert found.map("*", "s3://a/bc") == "two,s3://a/b"
+    assert found.map("*", "/m/1/ x") is None
+    assert found.map("*", "/m/.*/ xy") == "three"
+    assert parse_prefix_map("* /m/ four").map("*", "/m/x") == "four"
+    with pytest.raises(ConfigError, match="line 1 of maps"):
+        parse_prefix_map("* s3://a", source="maps")

@@ -102,19 +102,19 @@ class MasterKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     PREEN = path("$(SBIN)/condor_preen", doc="Known path; no part of Kettle acts on it yet.")
-    PREEN_ADMIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PREEN_ADMIN = string("", doc="Whom condor_preen mails to; CONDOR_ADMIN where it is empty.")
     PREEN_ARGS = string("-m -r", doc="Known text; no part of Kettle acts on it yet.")
     PREEN_COREFILES_PER_PROCESS = integer(
         "10",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many core files in LOG condor_preen keeps, the newest ones.",
     )
     PREEN_COREFILE_MAX_SIZE = integer(
         "50000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Above which size condor_preen keeps no core file, in bytes.",
     )
     PREEN_COREFILE_STALE_AGE = seconds(
         "5184000",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="From which age on condor_preen keeps no core file, in seconds.",
     )
     PREEN_INTERVAL = seconds(
         "86400",

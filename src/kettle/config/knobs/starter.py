@@ -37,7 +37,8 @@ class StarterKnobs:
     )
     CHECKPOINT_DESTINATION_MAPFILE = path(
         "$(LOCAL_DIR)/checkpoint-destination-mapfile",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Map of the beginnings of checkpoint destinations to the plug-in that deletes files "
+        "there: lines of `* BEGINNING PROGRAM,ARGUMENT,...`.",
     )
     CHECK_REACTIVATE_AFTER_CHECKPOINT = boolean(
         "true",

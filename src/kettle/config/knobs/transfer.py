@@ -26,6 +26,16 @@ class TransferKnobs:
     BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = integer(
         None, unset="104857600", doc="From which size on a transfer waits for its turn, in bytes."
     )
+    CHECKPOINT_CLEANUP_TIMEOUT = seconds(
+        None,
+        unset="20",
+        doc="How long a plug-in may take to delete a file of a checkpoint at a URL, in seconds.",
+    )
+    DEFAULT_NUM_EXTRA_CHECKPOINTS = integer(
+        None,
+        unset="1",
+        doc="How many checkpoints at a URL are kept of a running job beside the last one.",
+    )
     ENABLE_HTTP_PUBLIC_FILES = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -109,6 +119,11 @@ class TransferKnobs:
         "72000",
         doc="How long such a program may take, in seconds.",
     )
+    MAX_CHECKPOINT_CLEANUP_PROCS = integer(
+        None,
+        unset="100",
+        doc="For how many jobs at once condor_preen deletes checkpoints.",
+    )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
         doc="Most input of a job in MB; negative for no limit.",
@@ -132,11 +147,27 @@ class TransferKnobs:
         doc="A URL that a startd fetches once for its kind (HTTPS_TEST_URL and so on); where that "
         "fails, the machine does not offer such URLs.",
     )
+    PREEN_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
+        None,
+        unset="300",
+        doc="How long condor_preen lets the deletion of a job's checkpoints take, in seconds.",
+    )
     PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
+        None,
+        unset="300",
+        doc="How long the deletion of the checkpoints of a job that has left may take, in seconds; "
+        "what is left is condor_preen's.",
+    )
+    SHADOW_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
+        None,
+        unset="300",
+        doc="How long the deletion of older checkpoints of a running job may take, in seconds.",
     )
     SIGN_S3_URLS = boolean(
         "true",

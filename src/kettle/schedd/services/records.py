@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
+from kettle.schedd.services.checkpoint_clearing import clear_checkpoints
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -58,4 +59,5 @@ class Records:
         """
         with tasks.reported("Cleaning up after a job"):
             self._mailer.notify(job)
+            clear_checkpoints(self._schedd, job)
             self._schedd.spool.remove_job(job.id)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kettle.attributes.codes import HoldReasonCode, ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, RefusedError
 from kettle.policy.attribute_protection import (
     MAX_EXPRESSION,
@@ -290,6 +291,8 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
         if number is not None:
             changes["CheckpointNumber"] = str(number)
         shadow.update(changes | texts(checkpoint_times(shadow.job, int(shadow.host.now()))))
+        if number is not None:
+            await _clear_checkpoints(shadow, kept=True)
         return call.answer(0)
     if kind == "InvalidCheckpointDownload":
         number = call.event.integer("CheckpointNumber")
@@ -297,22 +300,38 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
             return call.answer(-2)
         # CheckpointNumber stays: what is to come has numbers of its own.
         shadow.log(f"Checkpoint {number} is damaged where it lies: the job goes on from one before")
-        try:
-            IntermediateStore(shadow).discard(number)
-        except OSError as error:
-            shadow.log(f"Its manifest is still there: {error}")
+        await _clear_checkpoints(shadow, failed=number)
         return call.answer(0)
     if kind == "FailedCheckpoint":
         # The next one of whatever run must not come to lie on what there is of this one.
         number = call.event.integer("CheckpointNumber")
         if number is not None:
             shadow.update({"CheckpointNumber": str(number)})
+            await _clear_checkpoints(shadow, failed=number)
         return call.answer(0)
     if kind == "ActivationExecutionExit":
         await shadow.note_program_end()
     # Compat: the reference answers -3 to kinds it does act on; starters ignore the value
     # (tests/conformance/test_shadow_calls.py).
     return call.answer(-3)
+
+
+async def _clear_checkpoints(shadow: Run, *, failed: int | None = None, kept: bool = False) -> None:
+    """Have checkpoints deleted that the job's next run needs not: one that failed, or older ones.
+
+    What came last is still being put in place, and takes the older manifests along: it is waited
+    for. What cannot be moved is told, and stays; the job goes on.
+    """
+    if shadow.keeping:
+        await asyncio.wait(shadow.keeping)
+    store = IntermediateStore(shadow)
+    try:
+        if failed is not None:
+            store.discard(failed)
+        extra = shadow.host.runtime.config.value(TransferKnobs.DEFAULT_NUM_EXTRA_CHECKPOINTS)
+        store.clear(1 + max(0, extra) if kept else 0)
+    except (OSError, RefusedError) as error:
+        shadow.log(f"Manifests of checkpoints are still there: {error}")
 
 
 async def _request_guidance(shadow: Run, call: calls.RequestGuidance) -> Reply:

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError
 from kettle.octets import AS_IS
 from kettle.runtime import tasks
-from kettle.runtime.storage import folder_swap
+from kettle.runtime.storage import checkpoint_cleanup, folder_swap
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     failure_name,
     manifest_name,
+    newest,
     number_of,
     parse_manifest,
     place_of,
@@ -32,6 +34,7 @@ from kettle.transfer.items import Item
 from kettle.transfer.plan import spool_directory
 
 if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
     from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
 
@@ -89,6 +92,26 @@ class IntermediateStore:
                     os.path.join(folder, failure_name(number)),
                 )
 
+    def clear(self, count: int = 0) -> None:
+        """Have checkpoints at a URL deleted: those that failed, and all but the last `count`.
+
+        With none all that did not fail stay. It goes on beside the shadow, and what cannot be
+        deleted now waits in the spool.
+        """
+        folder = self.existing()
+        if not folder or not self._job.string("CheckpointDestination"):
+            return
+        names = os.listdir(folder)
+        keep = newest(names, count or len(names))
+        runtime, owner = self._runtime, self._runtime.privileges.daemon
+        spool = self._path.rsplit("/", 3)[0]
+        waiting = checkpoint_cleanup.set_aside(
+            runtime.privileges, owner, spool, folder, self._job, keep
+        )
+        command = checkpoint_cleanup.deletion_command(self._job, waiting)
+        if command:
+            tasks.spawn(_delete(runtime, command), "deletion of checkpoints")
+
     async def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
         if not self._path:
@@ -145,6 +168,15 @@ class IntermediateStore:
                     with contextlib.suppress(FileExistsError):
                         os.link(os.path.join(folder, name), os.path.join(into, name))
                     yield
+
+
+async def _delete(runtime: Runtime, command: Sequence[str]) -> None:
+    """Delete checkpoints as the owner that this process is."""
+    limit = runtime.config.value(TransferKnobs.SHADOW_CHECKPOINT_CLEANUP_TIMEOUT)
+    try:
+        await checkpoint_cleanup.delete(runtime, runtime.privileges.daemon, command, limit)
+    except OSError as error:
+        runtime.log.problem(f"Old checkpoints are not deleted: {error}")
 
 
 def _make_folders(path: str, privileges: Privileges) -> None:

@@ -196,12 +196,13 @@ class Programs:
                 await starter.transfer.send_checkpoint(number)
         except TransferFailed as error:
             starter.log(f"the checkpoint could not be sent: {error}")
+            event["EventType"] = "FailedCheckpoint"
             if not error.try_again:
+                await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
                 # What is wrong with it would be wrong with the next one; the last good one stays.
                 self._stops = True
                 starter.give_up(CHECKPOINT_FAILED)
                 return
-            event["EventType"] = "FailedCheckpoint"
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if starter.settings.checks_reactivation and not starter.control.claim_goes_on:
             # To go on is like another activation of the claim, and that would be refused.

@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -274,6 +275,9 @@ class SandboxTransfer:
         reports = await JobPlugins(self._starter).put(to_urls, TransferClass.CHECKPOINT)
         failures = [report for report in reports if not report.success]
         if failures:
+            # What has arrived is to be deleted: only the manifest says what that may be.
+            with suppress(TransferFailed):
+                await self._send(Plan((manifest,), 0), [], final=False)
             first = failures[0]
             text = f"uploading {first.name} to {first.destination}: {first.error}"
             # As in the reference a plug-in that says so and ends well is tried again with the next

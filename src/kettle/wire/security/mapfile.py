@@ -1,16 +1,17 @@
-"""The certificate map file: method and principal to canonical user.
+"""Map files: method and principal to canonical user, as for certificates.
 
     METHOD  principal  canonical
 
 A principal is a regular expression, or with CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS a literal unless
-written `/regex/flags`. Reading included files is the caller's. Source: wire notes, Map file.
+written `/regex/flags`. In maps of prefixes, as of the places of checkpoints, it is how something
+begins. Reading included files is the caller's. Source: wire notes, Map file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kettle.classad.functions.regex import search_in_time
@@ -32,12 +33,16 @@ class MapLine:
     canonical: str
     literal: str | None = None
     pattern: re.Pattern[bytes] | None = None
+    prefix: str | None = None
 
     def apply(self, principal: str) -> str | None:
         """Return the canonical name of a principal, None if this line is not about it.
 
         AuthenticationFailed where a daemon would have to look for too long.
         """
+        if self.prefix is not None:
+            found_prefix = principal.startswith(self.prefix)
+            return self.canonical.replace("\\0", self.prefix) if found_prefix else None
         if self.literal is not None:
             return self.canonical.replace("\\0", principal) if self.literal == principal else None
         assert self.pattern is not None
@@ -96,14 +101,31 @@ def parse_mapfile(
     return MapFile(_parse_lines(text, literal_keys, source, read_included, 0))
 
 
+def parse_prefix_map(text: str, *, source: str = "mapfile") -> MapFile:
+    r"""Read a map file whose principals are beginnings: the longest is tried first, `\0` is it.
+
+    Raises ConfigError with file and line.
+    """
+    lines = [
+        replace(line, literal=None, prefix=line.literal)
+        for line in _parse_lines(text, True, source, None, 0, slashed=False)
+    ]
+    return MapFile(sorted(lines, key=lambda line: -len(line.prefix or "")))
+
+
 def _parse_lines(
     text: str,
     literal_keys: bool,
     source: str,
     read_included: Callable[[str], Iterable[tuple[str, str]]] | None,
     depth: int,
+    *,
+    slashed: bool = True,
 ) -> Iterator[MapLine]:
-    """Yield the lines of one file and of those it includes."""
+    """Yield the lines of one file and of those it includes.
+
+    Without `slashed` a principal between slashes is no pattern.
+    """
     if depth > MAXIMUM_DEPTH:
         raise ConfigError("map files include each other too deeply", source=source)
     for number, line in enumerate(text.splitlines(), 1):
@@ -122,6 +144,8 @@ def _parse_lines(
                 line=number,
             )
         method, principal, canonical = words[:3]
+        if not slashed and principal.mark == "/":
+            principal = _Word(f"/{principal.text}/")
         yield _make_line(
             method.text.upper(), principal, canonical.text, literal_keys, source, number
         )

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.errors import RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer
@@ -18,7 +20,7 @@ from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.shadow.services.checkpoints import IntermediateStore
-from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
+from kettle.transfer.checkpoints import Entry, failure_name, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
 
 
@@ -124,6 +126,61 @@ def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
     assert manifest.path.endswith(manifest_name(1))
     assert url == SendUrl("file:///ck/ap_1.0_7/0001/state", "state")
     assert store(tmp_path).restored() == []
+
+
+def aside(spool: Path) -> set[str]:
+    folder = spool / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
+    return set(os.listdir(folder)) if folder.exists() else set()
+
+
+def test_manifests_of_older_checkpoints_and_of_failed_ones_are_set_aside_to_be_deleted(
+    tmp_path: Path,
+) -> None:
+    receive(tmp_path, {manifest_name(number): "" for number in range(4)})
+    started: list[list[str]] = []
+
+    async def clear(count: int) -> None:
+        job = {"CheckpointDestination": "file:///ck/", "Owner": "alice", "ClusterId": 1}
+        each = store(tmp_path, **job)
+        each.discard(1)
+        runtime: Any = each._runtime
+        runtime.config = Config.from_text("")
+        runtime.processes = SimpleNamespace(
+            spawn=lambda argv, **_more: started.append(argv) or DeadChild()
+        )
+        each.clear(count)
+        await asyncio.gather(*tasks.running())
+
+    asyncio.run(clear(0))
+    assert aside(tmp_path) == {".job.ad", failure_name(1)}
+    asyncio.run(clear(2))
+    assert aside(tmp_path) == {".job.ad", failure_name(1), manifest_name(0)}
+    assert set(found(tmp_path)) == {manifest_name(2), manifest_name(3)}
+    folder = tmp_path / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
+    assert "ClusterId = 1\n" in (folder / ".job.ad").read_text()
+    stem = str(folder / "_condor_checkpoint_MANIFEST")
+    assert [argv[-5:] for argv in started] == [
+        ["deleteFilesStoredAt", "file:///ck/ap_1.0_7", stem, "1", "1"],
+        ["deleteFilesStoredAt", "file:///ck/ap_1.0_7", stem, "0", "1"],
+    ]
+
+
+class DeadChild:
+    """A process that has ended."""
+
+    pid = 2**31 - 2
+
+    async def wait(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("owner", ["../alice", "a/b", "..", ""])
+def test_an_owner_that_is_no_name_has_nothing_set_aside(tmp_path: Path, owner: str) -> None:
+    receive(tmp_path, {manifest_name(0): ""})
+    each = store(tmp_path, CheckpointDestination="file:///ck", Owner=owner)
+    with pytest.raises(RefusedError):
+        each.clear(1)
+    assert not (tmp_path / "checkpoint-cleanup").exists()
 
 
 def test_a_host_that_died_in_the_middle_costs_no_checkpoint(tmp_path: Path) -> None:
