@@ -350,6 +350,14 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     jobs.wait_for(5, 30)
     assert (work / "out").read_text() == "done 3\n"
     assert jobs.record().integer("NumJobStarts") == 2
+    # The machine's own history says which checkpoint it was.
+    records = Path(pool.log_folder, "transfer_history").read_text().split("***\n")
+    [came] = [
+        record
+        for record in records
+        if f"JobClusterId = {jobs.cluster}\n" in record and '"cedar"' in record
+    ]
+    assert 'TransferFileName = "./_condor_checkpoint_MANIFEST.0000"' in came
 
 
 def test_older_checkpoints_are_deleted_while_a_job_runs_and_all_when_it_has_left(

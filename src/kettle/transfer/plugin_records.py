@@ -137,6 +137,23 @@ def history_text(record: ClassAd, job: ClassAd) -> str:
     return "\n".join(["***", *sorted(ad.lines(), key=str.lower), ""])
 
 
+def received_record(name: str, size: int, now: float) -> ClassAd:
+    """Return what it says of a file that came from the access point just now."""
+    ad = ClassAd(
+        {
+            "TransferFileName": f"./{name}",
+            "TransferProtocol": "cedar",
+            "TransferType": "download",
+            "TransferSuccess": True,
+        }
+    )
+    for moment in ("TransferStartTime", "TransferEndTime"):
+        ad[moment] = int(now)
+    for count in ("TransferFileBytes", "TransferTotalBytes"):
+        ad[count] = size
+    return ad
+
+
 def split_records(records: object) -> tuple[list[ClassAd], list[ClassAd]]:
     """Return the ads about files, and those about runs, of a starter's report."""
     ads = [ad for ad in records if isinstance(ad, ClassAd)] if isinstance(records, list) else []

@@ -83,15 +83,16 @@ class JobPlugins:
         if self._fetcher is None or not self._fetcher.records:
             return
         ad = ClassAd({kind.list_name: self._fetcher.records})
-        self._note(split_records(self._fetcher.records)[0])
+        self.note(split_records(self._fetcher.records)[0])
         await self._starter.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(ad)))
 
-    def _note(self, records: Sequence[ClassAd]) -> None:
+    def note(self, records: Sequence[ClassAd]) -> None:
         """Tell in this machine's own history of transfers how the files fared.
 
         Compat: the reference has also each file that comes from the access point; these are counted
         in TransferInputStats alone, for a line a file is more than a short job is worth
-        (test_the_machine_keeps_what_plug_ins_did).
+        (test_the_machine_keeps_what_plug_ins_did). Of the checkpoint that a run goes on from there
+        is one.
         """
         starter = self._starter
         path = starter.world.settings.transfer_history

@@ -47,7 +47,7 @@ from kettle.transfer.plan import (
     split_url_outputs,
     stream_file_names,
 )
-from kettle.transfer.plugin_records import TransferClass
+from kettle.transfer.plugin_records import TransferClass, received_record
 from kettle.transfer.receiving import download
 from kettle.transfer.remaps import parse_remaps
 from kettle.transfer.sending import upload
@@ -312,12 +312,18 @@ class SandboxTransfer:
             if len(found) > 1:
                 raise NotRestored("Found more than one MANIFEST file, aborting.")
             path = os.path.join(folder, found[0])
+            trouble: NotRestored | None = None
+            size = 0
             try:
+                size = os.stat(path).st_size
                 _compare(folder, path)
                 os.unlink(path)
-                return
             except (RefusedError, OSError) as error:
                 trouble = NotRestored(f"{error}, aborting.")
+        if trouble is None:
+            record = received_record(found[0], size, starter.world.clock.now())
+            JobPlugins(starter).note([record])
+            return
         event = ClassAd({"EventType": "InvalidCheckpointDownload"})
         event["CheckpointNumber"] = number_of(found[0])
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
