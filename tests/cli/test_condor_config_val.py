@@ -160,6 +160,15 @@ def test_a_template_is_shown_as_it_stands_unless_it_is_to_be_expanded(folder: Pa
     assert shown.endswith("\tSLOT_TYPE_2=100%\n\n")
 
 
+def test_what_the_configuration_warns_of_is_told_beside_a_template(folder: Path) -> None:
+    with (folder / "condor_config").open("a") as file:
+        file.write("warning : mind the gap\n")
+    code, said, told = say(folder, "use", "feature:GPUs")
+    assert code == 0
+    assert told.endswith("mind the gap\n")
+    assert said
+
+
 def test_use_of_nothing_is_answered_without_an_error(folder: Path) -> None:
     complaint = "use should be followed by a category or category:option argument\n"
     assert say(folder, "use") == (0, "Not defined: use \n", complaint)

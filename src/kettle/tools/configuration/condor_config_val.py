@@ -6,6 +6,7 @@ Options, bytes and exit codes are the reference's (vectors `config/cases.json`);
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import TextIO
@@ -80,17 +81,13 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         return 0
     if only_templates(request):
         # Compat: they are told also where there is no configuration (test_metaknobs.py).
+        with contextlib.suppress(ConfigError):
+            _say_warnings(_load(request, environment), streams)
         for name in request.names:
             show_templates(name[1:], request, streams)
         return 0
     try:
-        config = load_config(
-            SystemSources(),
-            environment,
-            subsystem=request.values.get("subsystem", "TOOL"),
-            local_name=request.values.get("local-name"),
-            root=request.values.get("root-config"),
-        )
+        config = _load(request, environment)
     except ConfigError as error:
         streams.stderr.write(f"{error}\n")
         return error.EXIT_CODE if isinstance(error, EndingConfigError) else 1
@@ -101,9 +98,23 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     if alone is not None:
         streams.stdout.write(alone)
         return 0
-    for warning in config.warnings:
-        streams.stderr.write(f"{warning}\n")
+    _say_warnings(config, streams)
     return answer(config, request, environment, streams)
+
+
+def _load(request: Request, environment: Mapping[str, str]) -> Config:
+    return load_config(
+        SystemSources(),
+        environment,
+        subsystem=request.values.get("subsystem", "TOOL"),
+        local_name=request.values.get("local-name"),
+        root=request.values.get("root-config"),
+    )
+
+
+def _say_warnings(config: Config, streams: Streams) -> None:
+    """Tell what the configuration itself warns of."""
+    streams.stderr.writelines(f"{warning}\n" for warning in config.warnings)
 
 
 def only_templates(request: Request) -> bool:
