@@ -32,7 +32,8 @@ from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.text import quote_old
 from kettle.octets import AS_IS
 
-VERSION = "1.0"
+# Of the contract that it speaks, as the reference's curl_plugin says it.
+VERSION = "0.2"
 # Limit: silence of a server, and the time in which it sends at least as many bytes as seconds: the
 # reference's. And how often a failed HTTP transfer is tried.
 TIMEOUT_SECONDS = 30.0

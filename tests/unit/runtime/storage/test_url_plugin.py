@@ -77,7 +77,9 @@ def test_it_tells_its_abilities_in_the_form_that_starters_read(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert url_plugin.main(["-classad"]) == 0
-    plugin = parse_abilities("p", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert 'PluginVersion = "0.2"\n' in said
+    plugin = parse_abilities("p", said)
     assert plugin is not None
     assert plugin.methods == {"file", "http", "https"}
     assert plugin.many
