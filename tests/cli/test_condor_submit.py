@@ -9,13 +9,14 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.tools.programs import Streams
 from kettle.tools.submitting import condor_run
-from kettle.tools.submitting.condor_submit import main, parse_arguments
+from kettle.tools.submitting.condor_submit import main, parse_arguments, read_description
 from kettle.tools.submitting.sending import Progress, describe_offer, warn_of_sets, way_to_watch
 from unit.submit.submitting import jobs_of
 
@@ -58,12 +59,52 @@ def test_a_line_without_an_equals_sign_in_the_description_is_an_error(tmp_path: 
     assert "on Line 1 of job.sub" in err
 
 
+@pytest.mark.parametrize("line", ["[x]", "[x", "[x] y", " [ x ] "])
+def test_a_line_in_brackets_in_the_description_is_an_error(tmp_path: Path, line: str) -> None:
+    (tmp_path / "job.sub").write_text(f"{line}\n{DESCRIPTION}")
+    code, _, err = submit("-dry-run", "-", "job.sub")
+    assert code == 1
+    assert "ERROR: on Line 1 of job.sub: " in err
+
+
 def test_the_queue_statement_ends_at_the_next_option() -> None:
     request = parse_arguments(["-queue", "3", "in", "a", "-dry-run", "-", "job.sub"])
     assert (request.queue, request.dry_file, request.file) == ("3 in a", "-", "job.sub")
     code, out, err = submit("-queue", "3", "-dry-run", "-", "job.sub")
     assert (code, out) == (1, "Dry-Run job(s)")
     assert "-queue argument conflicts with queue statement in submit file" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "jobs"),
+    [
+        (("-append", "queue 3", "none.sub"), 3),
+        (("-a", "QUEUE", "none.sub"), 1),
+        (("-a", "priority = 7", "-a", "queue 2 y in (a b)", "none.sub"), 4),
+    ],
+)
+def test_the_queue_statement_may_be_appended(words: tuple[str, ...], jobs: int) -> None:
+    """Recorded from condor_submit 25.14.1."""
+    Path("none.sub").write_text("executable = /bin/true\npriority = 7\n")
+    code, _, _ = submit("-dump", "ads", *words)
+    assert (code, Path("ads").read_text().count("ProcId=")) == (0, jobs)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-a", "executable = /bin/true", "-a", "queue 2"), ("executable=/bin/true", "-queue", "2")],
+)
+def test_where_the_command_line_says_all_nothing_is_read(words: tuple[str, ...]) -> None:
+    nothing = cast(io.StringIO, None)
+    assert read_description(parse_arguments([*words]), Streams(nothing, nothing, nothing)) == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("-a", "queue 3", "-a", "queue"), ("-a", "queue", "-queue", "2")]
+)
+def test_one_queue_statement_may_be_on_the_command_line(words: tuple[str, ...]) -> None:
+    said = "condor_submit: only one -queue command allowed\n"
+    assert submit(*words, "job.sub") == (1, "", said)
 
 
 def test_a_dry_run_says_nothing_of_jobs_that_come_later(tmp_path: Path) -> None:

@@ -600,6 +600,18 @@ def test_a_job_changes_its_own_ad(pool: PersonalPool, work: Path) -> None:
     jobs = shell(pool, work, script, "+WantIOProxy = true\n")
     jobs.wait_for(1, 15)
     wait_until(lambda: ask_queue(pool, str(jobs.cluster), "ChirpX") == [["1"]], 15)
+    assert "Setting job attribute ChirpX to 1\n" in jobs.log.read_text()
+    remove(jobs)
+
+
+def test_the_log_tells_of_a_priority_that_was_changed(pool: PersonalPool, work: Path) -> None:
+    jobs = submit(pool, work, f"executable = /bin/true\nhold = true\n{SMALL}queue\n")
+    run_tool(pool, "condor_prio", "-p", "5", str(jobs.cluster))
+    run_tool(pool, "condor_prio", "+2", f"{jobs.cluster}.0")
+    log = jobs.log.read_text()
+    assert log.count("\n033 (") == 2
+    assert "Changing job attribute JobPrio from 0 to 5\n" in log
+    assert "Changing job attribute JobPrio from 5 to 7\n" in log
     remove(jobs)
 
 

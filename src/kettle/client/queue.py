@@ -98,10 +98,19 @@ class Queue:
             qmgmt.set_attribute_body(cluster, proc, name, text, flags, encrypted=stream.encrypted)
         )
 
-    def set_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
-        """Set an attribute to an expression's text; RefusedError says why not."""
+    def set_attribute(
+        self, cluster: int, proc: int, name: str, text: str, *, logged: bool = False
+    ) -> None:
+        """Set an attribute to an expression's text; RefusedError says why not.
+
+        One that is `logged` is told in the job's event log.
+        """
+        call: Call = qmgmt.SetAttribute(cluster, proc, text, name)
+        if logged:
+            flags = int(qmgmt.SetAttributeFlags.LOG)
+            call = qmgmt.SetAttribute2(cluster, proc, text, name, flags)
         self.ask(
-            qmgmt.SetAttribute(cluster, proc, text, name),
+            call,
             f"Failed to set {name} to {text} for job {cluster}.{proc}",
         )
 

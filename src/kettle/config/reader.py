@@ -112,6 +112,8 @@ class StatementReader:
 
     # What a line that means nothing may have meant.
     keywords: tuple[str, ...] = KEYWORDS
+    # Whether a line that begins with a bracket is the head of a section, which says nothing.
+    sections = True
 
     def __init__(self, table: Table, sources: Sources) -> None:
         self.table = table
@@ -157,7 +159,7 @@ class StatementReader:
                 self.include(rest, lines.number, place)
             else:
                 self.say(word, rest.removeprefix(":").strip(), lines.number, place)
-        elif not line.startswith("["):
+        elif not (self.sections and line.startswith("[")):
             self.assign(line, lines, place)
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:

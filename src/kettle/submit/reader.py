@@ -42,6 +42,7 @@ class SubmitReader(StatementReader):
     """Reads a submit description up to each of its queue statements."""
 
     keywords = (*KEYWORDS, "queue")
+    sections = False
 
     def __init__(self, macros: SubmitMacros, sources: SubmitSources, text: str, name: str) -> None:
         super().__init__(macros, _Adapted(sources))
@@ -83,10 +84,6 @@ class SubmitReader(StatementReader):
         """Carry out the statements of the command line; raise SubmitError."""
         appended, self.appended = self.appended, ()
         for line in appended:
-            if QUEUE.match(line):
-                raise self.parse_error(
-                    "-queue argument conflicts with queue statement in submit file"
-                )
             bare = BARE.fullmatch(line.strip())
             try:
                 # Compat: the command line need not write the equals sign (test_condor_submit.py).

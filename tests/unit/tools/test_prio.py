@@ -29,7 +29,10 @@ class Jobs:
         assert names == ("ClusterId", "ProcId", "JobPrio"), constraint
         return [ClassAd({"ClusterId": 7, "ProcId": proc, "JobPrio": proc}) for proc in range(3)]
 
-    def set_attribute(self, cluster: int, proc: int, name: str, value: str) -> None:
+    def set_attribute(
+        self, cluster: int, proc: int, name: str, value: str, *, logged: bool
+    ) -> None:
+        assert logged
         if proc == 1:
             raise RefusedError("not yours")
         self.done.append((cluster, proc, name, value))
@@ -76,7 +79,7 @@ def test_a_job_that_may_not_be_changed_is_named_and_the_others_are_changed() -> 
 
 def test_what_begins_as_an_id_and_is_none_is_left_out_with_a_warning() -> None:
     wish = read_wish(["-p", "1", "7x", "8.", "9.1.2"])
-    assert (wish.words, wish.skipped) == (["8"], ["7x", "9.1.2"])
+    assert (wish.words, wish.skipped) == (["8.0"], ["7x", "9.1.2"])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from kettle.schedd.queue import attribute_rules, factory, job_rules, submission,
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
-from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, Steps, code
+from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, LoggedChange, Steps, code
 from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
 from kettle.schedd.queue.selection import candidate_clusters, candidates, parse_constraint
 from kettle.schedd.queue.transaction import Change, Transaction
@@ -113,6 +113,8 @@ class Connection:
         self._is_cut_off = False
         # What was set with the flag that tells others of it.
         self._dirty: list[tuple[int, int, str]] = []
+        # What was set with the flag that has the job's log say so.
+        self._logged: list[LoggedChange] = []
         self._reading = Reading(
             queue, self._transaction, actor, now, slot_of, expands=writable and actor.known
         )
@@ -300,6 +302,10 @@ class Connection:
             self._transaction.set_attribute(key_of(cluster, proc), name, stored)
             if flags & SetAttributeFlags.MARK_DIRTY:
                 self._dirty.append((cluster, proc, name))
+            if flags & SetAttributeFlags.LOG and proc >= 0:
+                job = JobId(cluster, proc)
+                old = self._queue.jobs[job].ad.text(name)
+                self._logged.append(LoggedChange(job, name, text, old))
             if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE and proc == CLUSTER_PROC:
                 self._note_edited(cluster, name)
 
@@ -447,6 +453,7 @@ class Connection:
     def _forget_transaction(self) -> None:
         self._transaction = self._reading.transaction = self._queue.transaction()
         self._dirty = []
+        self._logged = []
         self._new_clusters = {}
         self._active_cluster = -1
         self._failure = None
@@ -505,12 +512,13 @@ class Connection:
             self._edited(transaction.changes)
         for cluster, proc, name in self._dirty:
             self._queue.mark_dirty(JobId(cluster, proc), name)
+        logged = self._logged
         self._forget_transaction()
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).
         details = ClassAd({"WarningReason": warning}) if warning else None
         reply = call.answer(0, details=details)
-        return Answer(reply, durable=not flags & SetAttributeFlags.NON_DURABLE)
+        return Answer(reply, durable=not flags & SetAttributeFlags.NON_DURABLE, logged=logged)
 
     def _refuse_to_commit(self, call: Call, code: int, reason: str) -> Answer:
         self._forget_transaction()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
+from kettle.schedd.queue.job_ids import JobId
 from kettle.wire.dialog import Message
 from kettle.wire.messages.rpc import Reply, Shape
 
@@ -14,19 +15,31 @@ Parts = Callable[[bool], Iterator[tuple[bytes, bool]]]
 Steps = Generator[None, None, "Answer"]
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedChange:
+    """An attribute of a queued job that was set; `old` is the expression it had, if any."""
+
+    job: JobId
+    name: str
+    value: str
+    old: str | None
+
+
 @dataclass(slots=True)
 class Answer:
     """What becomes of a request.
 
     `reply` is the message to send (None: nothing), `parts` one that is composed piece by piece.
     `steps` is work that goes on for long; its result is the answer. `durable` means it waits until
-    the journal is on disk. `close` ends the connection after it.
+    the journal is on disk; the jobs' logs are told then what was `logged`. `close` ends the
+    connection after it.
     """
 
     reply: Message | None = None
     parts: Parts | None = None
     steps: Steps | None = None
     durable: bool = False
+    logged: Sequence[LoggedChange] = ()
     close: bool = False
 
 

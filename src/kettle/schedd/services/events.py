@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.errors import NotFoundError, StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
+from kettle.records.event_grid import AttributeUpdateEvent
 from kettle.records.event_kinds import (
     JobAbortedEvent,
     JobHeldEvent,
@@ -170,6 +171,10 @@ class ScheddEvents:
     def released(self, job: Job, reason: str) -> None:
         """Write event 013."""
         self.write(job, JobReleasedEvent(reason=reason))
+
+    def changed(self, job: Job, name: str, value: str, old: str | None) -> None:
+        """Write event 033: an attribute was set; `old` is the expression it had, if any."""
+        self.write(job, AttributeUpdateEvent(name=name, value=value, old=old))
 
     def all_aborted(self, jobs: Sequence[Job]) -> None:
         """Write events 009."""

@@ -216,7 +216,9 @@ class LocalRun:
             text = decide_by_job(call.name, call.value, lists)
         except RefusedError as error:
             return call.answer(-1, errno=error.code or errno.EACCES)
+        old = job.ad.text(call.name)
         self._schedd.queue.update(job.id, {call.name: text})
+        self._schedd.events.changed(job, call.name, text, old)
         return call.answer(0)
 
     def _note(self, info: ClassAd) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -122,6 +122,8 @@ class QueueCommands:
                 return
             if answer.durable:
                 await schedd.journal.flush()
+            if answer.logged:
+                await tasks.in_turns(self._log(answer.logged), tasks.MOST_IN_A_TURN)
             if answer.parts is not None:
                 await schedd.runtime.snapshots.answer(stream, answer.parts, ads=0)
             if answer.reply is not None:
@@ -136,6 +138,14 @@ class QueueCommands:
         where = [parse_key(key) for _, key, name, _ in changes if name.lower() == "jobstatus"]
         jobs = [queue.job(*job) for job in where if job is not None]
         self._schedd.scheduler.policy.see_out([job for job in jobs if job is not None])
+
+    def _log(self, changes: Sequence[qmgmt_answers.LoggedChange]) -> Iterator[None]:
+        """Write events 033, into the logs of the jobs that are still queued."""
+        for change in changes:
+            job = self._schedd.queue.jobs.get(change.job)
+            if job is not None:
+                self._schedd.events.changed(job, change.name, change.value, change.old)
+            yield
 
     @staticmethod
     async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:

@@ -22,7 +22,7 @@ from kettle.policy.attribute_protection import (
     MAX_EXPRESSION,
     decide_by_job,
 )
-from kettle.records.event_grid import RemoteErrorEvent
+from kettle.records.event_grid import AttributeUpdateEvent, RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
@@ -240,8 +240,10 @@ async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
         text = decide_by_job(call.name, call.value, shadow.host.protected)
     except RefusedError as error:
         return call.answer(-1, errno=error.code or errno.EACCES)
+    old = shadow.job.text(call.name)
     shadow.update({call.name: text})
     shadow.forget_logs()
+    shadow.write_event(AttributeUpdateEvent(name=call.name, value=text, old=old))
     shadow.flush()
     return call.answer(0)
 

@@ -292,18 +292,21 @@ def check_wish(wish: Wish) -> None:
 
 
 def sort_word(wish: Wish, word: str) -> None:
-    """Tell a job, a cluster and a user apart; several may stand in one word with commas."""
-    for part in word.split(","):
-        if re.fullmatch(r"0+(\.\d*)?", part):
-            wish.invalid.append(part)
-        elif re.fullmatch(r"\d+\.\d+", part):
-            wish.jobs.append(part)
-        elif re.fullmatch(r"\d+\.?", part):
-            wish.clusters.append(part.rstrip("."))
-            wish.conditions.append(f"ClusterId == {wish.clusters[-1]}")
-        elif part:
-            wish.users.append(part)
-            wish.conditions.append(equals("User" if "@" in part else "Owner", part))
+    """Tell a job, a cluster and a user apart.
+
+    What is not wholly an id is a user's name, be it `103.` of a script whose $PROC was empty:
+    nothing is done to a whole cluster then.
+    """
+    if re.fullmatch(r"(0+(\.[0-9]+)?)?", word):
+        wish.invalid.append(word)
+    elif re.fullmatch(r"[0-9]+\.[0-9]+", word):
+        wish.jobs.append(word)
+    elif re.fullmatch(r"[0-9]+", word):
+        wish.clusters.append(word)
+        wish.conditions.append(f"ClusterId == {word}")
+    else:
+        wish.users.append(word)
+        wish.conditions.append(equals("User" if "@" in word else "Owner", word))
 
 
 def plan_target(tool: Tool, wish: Wish) -> Target | None:

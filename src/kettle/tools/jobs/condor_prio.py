@@ -122,11 +122,14 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 
 def _take_job(wish: Wish, word: str) -> None:
-    """Take an id or a user's name; what begins as an id and is none is left out."""
+    """Take an id or a user's name; what begins as an id and is none is left out.
+
+    `8.` is job 8.0 here, as in the reference.
+    """
     if not word[:1].isdecimal():
         wish.words.append(word)
-    elif re.fullmatch(r"\d+(\.\d*)?", word):
-        wish.words.append(word.rstrip("."))
+    elif re.fullmatch(r"[0-9]+(\.[0-9]*)?", word):
+        wish.words.append(f"{word}0" if word.endswith(".") else word)
     else:
         wish.skipped.append(word)
 
@@ -156,7 +159,7 @@ def change(queue: Queue, wish: Wish, streams: Streams) -> set[str]:
         now = job.integer("JobPrio") or 0
         new = wish.priority if wish.priority is not None else now + (wish.change or 0)
         try:
-            queue.set_attribute(cluster, proc, "JobPrio", str(new))
+            queue.set_attribute(cluster, proc, "JobPrio", str(new), logged=True)
         except RefusedError:
             streams.stderr.write(f"Couldn't set new priority for {cluster}.{proc}.\n")
     if jobs:

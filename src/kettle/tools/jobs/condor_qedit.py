@@ -278,7 +278,7 @@ def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
             wrong = next((part for part in ids if not is_job_id(part)), None)
             if wrong is not None:
                 raise BriefError(f"condor_qedit: {wrong} is not a job id")
-            wish.ids += ids
+            wish.ids += [each.rstrip(".") for each in ids]
         case "owner":
             wish.owner = value
         case "constraint":
@@ -315,13 +315,13 @@ def text_of(ad: ClassAd, name: str) -> str:
 
 def is_job_id(word: str) -> bool:
     """Tell whether a word is a cluster or a job id (or a list of them)."""
-    return re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", word) is not None
+    return re.fullmatch(r"[0-9]+(\.[0-9]*)?(,[0-9]+(\.[0-9]*)?)*", word) is not None
 
 
 def add_restriction(wish: Wish, word: str) -> None:
     """Take a bare word that says which jobs: ids or an owner."""
     if is_job_id(word):
-        wish.ids += word.split(",")
+        wish.ids += [each.rstrip(".") for each in word.split(",")]
     else:
         wish.owner = word
 

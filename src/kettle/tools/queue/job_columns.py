@@ -78,7 +78,9 @@ def show_status(ad: ClassAd) -> str | None:
     A c behind it is a job that waits after it failed.
     """
     letters = _letters(ad)
-    cools = (ad.integer("JobCoolDownExpiration") or 0) > (ad.integer("ServerTime") or 0)
+    now = ad.integer("ServerTime")
+    # The ads of a history do not say what time it is: nothing in them waits.
+    cools = now is not None and (ad.integer("JobCoolDownExpiration") or 0) > now
     return f"{letters[0]}c" if letters and cools else letters
 
 

@@ -17,6 +17,7 @@ from kettle.errors import KettleError, SubmitError, UsageError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
+from kettle.submit.reader import QUEUE
 from kettle.tools.options import BriefError, Option, match_option, with_debugging
 from kettle.tools.programs import Streams
 from kettle.tools.submitting.sending import (
@@ -270,7 +271,7 @@ def parse_arguments(words: list[str]) -> Request:
             taken = list(takewhile(lambda word: word == "-" or word[:1] != "-", words[position:]))
             if not taken:
                 raise BriefError("condor_submit: -queue requires at least one argument")
-            request.queue = " ".join(taken)
+            _take_queue(" ".join(taken), request)
             position += len(taken)
             continue
         if not option.values:
@@ -280,6 +281,13 @@ def parse_arguments(words: list[str]) -> Request:
         _read_option(option.name, match_option(word, option) or "", value, request)
         position += 1
     return request
+
+
+def _take_queue(text: str, request: Request) -> None:
+    """Take a queue statement, by -queue or -append: there is one at most."""
+    if request.queue is not None:
+        raise BriefError("condor_submit: only one -queue command allowed")
+    request.queue = text
 
 
 def _next_word(name: str, rest: list[str]) -> str:
@@ -299,7 +307,11 @@ def _take_switch(name: str, request: Request) -> None:
 def _read_option(name: str, qualifiers: str, value: str, request: Request) -> None:
     """Take an option's value; `qualifiers` is what stands behind the colon in its name."""
     if name == "append":
-        request.appended.append(value)
+        statement = QUEUE.match(value)
+        if statement is not None:
+            _take_queue(statement.group(1) or "", request)
+        else:
+            request.appended.append(value)
         return
     if name == "file":
         request.file = value
@@ -356,6 +368,9 @@ def read_description(request: Request, streams: Streams) -> str | None:
         from kettle.submit.interactive import DEFAULT_DESCRIPTION
 
         return DEFAULT_DESCRIPTION
+    if not request.file and request.queue is not None and (request.appended or request.assignments):
+        # The command line says all of it.
+        return ""
     if request.file in ("", "-"):
         return streams.stdin.read()
     try:

@@ -30,7 +30,7 @@ class SetAttributeFlags(IntFlag):
     NON_DURABLE = 1
     NO_ACK = 2
     MARK_DIRTY = 4
-    AUDIT = 8
+    LOG = 8
     ONLY_MY_JOBS = 0x10
     CHECK_ONLY = 0x20
     POST_SUBMIT_CLUSTER_CHANGE = 0x80

@@ -14,7 +14,7 @@ from kettle.schedd.queue import job_queue
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, TakenError
-from kettle.schedd.queue.qmgmt_answers import Answer, Steps
+from kettle.schedd.queue.qmgmt_answers import Answer, LoggedChange, Steps
 from kettle.schedd.settings import read_queue_settings
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
@@ -286,6 +286,25 @@ def test_without_late_materialization_its_calls_are_refused() -> None:
     reply = client.call(calls.SendMaterializeData(cluster, 0, b"a\n"))
     assert (reply.value, reply.errno) == (-1, errno.EPERM)
     assert client.call(calls.SetJobFactory(cluster, 1, "", "x")).errno == errno.EPERM
+
+
+def test_attributes_set_with_the_flag_for_the_log_are_told_once_they_are_committed() -> None:
+    schedd = Schedd()
+    schedd.submit(1)
+    client = schedd.client()
+    flag = int(calls.SetAttributeFlags.LOG)
+    for name, value in (("JobPrio", "7"), ("Foo", '"bar"')):
+        assert not client.send(calls.SetAttribute2(1, 0, value, name, flag)).logged
+    client.send(calls.SetAttribute2(1, 0, "3", "Unlogged", 0))
+    answer = client.send(calls.CommitTransactionNoFlags())
+    job = JobId(1, 0)
+    assert list(answer.logged) == [
+        LoggedChange(job, "JobPrio", "7", "0"),
+        LoggedChange(job, "Foo", '"bar"', None),
+    ]
+    client.send(calls.SetAttribute2(1, 0, "8", "JobPrio", flag))
+    client.send(calls.AbortTransaction())
+    assert not client.send(calls.CommitTransactionNoFlags()).logged
 
 
 def test_attributes_set_with_the_mark_are_dirty_until_they_are_cleared() -> None:

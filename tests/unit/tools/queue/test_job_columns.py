@@ -23,3 +23,7 @@ def test_the_status_of_a_job_that_cools_down_has_a_c(
     facts: dict[str, object], shown: str | None
 ) -> None:
     assert show_status(ClassAd({"ServerTime": 100, **facts})) == shown
+
+
+def test_nothing_of_a_history_cools_down() -> None:
+    assert show_status(ClassAd({"JobStatus": 4, "JobCoolDownExpiration": 90})) == "C "
