@@ -17,6 +17,7 @@ from kettle.classad import ClassAd, parse_ad, parse_ads, parse_expression, parse
 from kettle.config import Config
 from kettle.records.accounting_log import replay as replay_accounting
 from kettle.records.event_forms import read_event_ads
+from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_log import read_events
 from kettle.records.history import read_backwards, read_forwards
 from kettle.records.queue_log import replay as replay_queue
@@ -226,6 +227,14 @@ def _read_event_log(data: bytes) -> None:
     read_events(data)
 
 
+def _read_event_forms(data: bytes) -> None:
+    """Read a log of any form, as it grows."""
+    reader = AnyFormReader(year=2026)
+    for start in range(0, len(data), 97):
+        for event in reader.feed(data[start : start + 97]):
+            del event
+
+
 def _read_history(data: bytes) -> None:
     for record in read_forwards(data):
         del record
@@ -321,6 +330,17 @@ _EVENTS = (
     b"\t0  -  Run Bytes Sent By Job\n"
     b"\tPartitionable Resources :    Usage  Request Allocated\n"
     b"\t   Cpus                 :        0        1         1\n...\n"
+)
+_XML_EVENT = (
+    b'<c>\n    <a n="MyType"><s>SubmitEvent</s></a>\n    <a n="Cluster"><i>1</i></a>\n'
+    b'    <a n="EventTime"><s>2026-01-02T03:04:05.775</s></a>\n    <a n="Proc"><i>0</i></a>\n'
+    b'    <a n="SubmitHost"><s>&lt;127.0.0.1:1?a=b&amp;c=d&gt;</s></a>\n'
+    b'    <a n="EventTypeNumber"><i>0</i></a>\n</c>\n'
+)
+_JSON_EVENT = (
+    b'{\n  "MyType": "JobTerminatedEvent",\n  "EventTypeNumber": 5,\n  "Cluster": 1,\n'
+    b'  "EventTime": "2026-01-02T03:04:05",\n  "ReturnValue": 0,\n  "TerminatedNormally": true,\n'
+    b'  "Proc": 0,\n  "RunRemoteUsage": "Usr 0 00:00:00, Sys 0 00:00:00",\n  "SentBytes": 1.5\n}\n'
 )
 _QUEUE_LOG = (
     b"107 1 CreationTimestamp 1700000000\n105\n101 0.0 Job Machine\n103 0.0 NextClusterNum 2\n"
@@ -465,6 +485,7 @@ def _text_rows() -> Iterator[Decoder]:
         ),
     )
     yield Decoder("event-log", _read_event_log, (_EVENTS,))
+    yield Decoder("event-log-forms", _read_event_forms, (_XML_EVENT, _JSON_EVENT, _EVENTS))
     yield Decoder("event-ads", lambda data: list(read_event_ads(_text(data))), (_OLD_AD, _NEW_AD))
     yield Decoder("queue-log", lambda data: replay_queue(data, _Table()), (_QUEUE_LOG,))
     yield Decoder("accounting-log", replay_accounting, (_QUEUE_LOG,))
