@@ -48,12 +48,13 @@ def _nest(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-EXPRESSIONS = st.recursive(
-    st.one_of(st.sampled_from(VALUES), st.sampled_from(REFERENCES), st.sampled_from(REFERENCES)),
-    _nest,
-    max_leaves=10,
+_LEAVES = st.one_of(
+    st.sampled_from(VALUES), st.sampled_from(REFERENCES), st.sampled_from(REFERENCES)
 )
-_ENTRIES = st.one_of(st.sampled_from(VALUES), st.sampled_from(VALUES), EXPRESSIONS)
+EXPRESSIONS = st.recursive(_LEAVES, _nest, max_leaves=10)
+_ENTRIES = st.one_of(
+    st.sampled_from(VALUES), st.sampled_from(VALUES), st.recursive(_LEAVES, _nest, max_leaves=3)
+)
 
 
 @st.composite

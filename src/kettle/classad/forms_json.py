@@ -18,7 +18,7 @@ from kettle.classad.nodes import (
     ListNode,
     Literal,
 )
-from kettle.classad.parser import is_plain, parse_expression
+from kettle.classad.parser import parse_expression
 from kettle.classad.text import render_real
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
@@ -39,6 +39,8 @@ _ESCAPES: Final = {
     "\r": "\\r",
     "\t": "\\t",
 }
+# A text of old syntax that is what JSON writes of its value.
+_WRITTEN_ALIKE: Final = late_pattern(r'(?:[1-9][0-9]{0,16}|"[^"\\\x00-\x1f]*+")\Z')
 _UNESCAPE: Final = late_pattern(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
     re.DOTALL,
@@ -58,15 +60,22 @@ def to_json(ad: ClassAd, *, sort: bool = False) -> str:
     if not names:
         return _enclosed([], "")
     keys, table = layout.keys, ad.table
-    if len(table) == len(names):
-        texts = [
-            found
-            if type(found) is str and _is_written_alike(found)
-            else _render(found if isinstance(found, Expr) else _entry_of(ad, key), "  ")
-            for key, found in zip(keys, map(table.__getitem__, keys), strict=True)
-        ]
-    else:
-        texts = [_render(_entry_of(ad, key), "  ") for key in keys]
+    if len(table) != len(names):
+        return layout.text % tuple(_render(_entry_of(ad, key), "  ") for key in keys)
+    alike = _WRITTEN_ALIKE.match
+    texts = []
+    for key in keys:
+        found = table[key]
+        kind = type(found)
+        if kind is str:
+            plain = alike(found)  # type: ignore[arg-type]
+            texts.append(found if plain else _render(_entry_of(ad, key), "  "))
+        elif kind is Literal:
+            texts.append(_render_literal(found))  # type: ignore[arg-type]
+        elif kind in _WITH_PARTS:
+            texts.append(_render(found, "  "))  # type: ignore[arg-type]
+        else:
+            texts.append(_json_text[found.new_text])  # type: ignore[union-attr]
     return layout.text % tuple(texts)
 
 
@@ -74,11 +83,6 @@ def _entry_of(ad: ClassAd, key: str) -> Expr:
     expr = ad.entry(key)
     assert expr is not None
     return expr
-
-
-def _is_written_alike(text: str) -> bool:
-    """Tell whether a text of old syntax is what JSON writes of its value."""
-    return text.isprintable() and is_plain(text)
 
 
 def _enclosed(members: list[str], indent: str) -> str:
@@ -142,14 +146,12 @@ def _render_literal(expr: Literal) -> str:
         return _quote(value)
     if type(value) is int:
         return str(value)
+    if type(value) is float and math.isfinite(value):
+        return render_real(value, old=True)
     if value is UNDEFINED:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return render_real(value, old=True)
     return _render_expression(expr)
 
 

@@ -89,13 +89,13 @@ def read_count(text: str) -> int | None:
 
 def render_real(number: float, *, old: bool = False) -> str:
     """Return a real number as the syntax writes it."""
+    text = f"{number:.16G}" if old else f"{number:.15E}"
+    if old and "." in text:
+        return text
     if not math.isfinite(number):
         if number != number:
             return 'real("NaN")'
         return 'real("INF")' if number > 0 else 'real("-INF")'
     if number == 0:
         return "-0.0" if math.copysign(1.0, number) < 0 else "0.0"
-    if not old:
-        return f"{number:.15E}"
-    text = f"{number:.16G}"
-    return text if "." in text or "E" in text else text + ".0"
+    return text if "E" in text else text + ".0"

@@ -30,7 +30,6 @@ from kettle.classad.parser import (
     PRECEDENCE,
     RESERVED,
     UNARY_PRECEDENCE,
-    is_plain,
     parse_expression,
 )
 from kettle.classad.text import quote_old, render_real
@@ -53,6 +52,8 @@ _TO_QUOTE: Final = RESERVED | {"parent"}
 NEW_SPELLING: Final = {"=?=": "is", "=!=": "isnt"}
 _NEEDS_ESCAPE: Final = late_pattern(r"[^ !#-\[\]-~]")
 _NAME_NEEDS_ESCAPE: Final = late_pattern(r"[^ -&(-\[\]-~]")
+# A text of old syntax that is what both syntaxes print of its value.
+_WRITTEN_ALIKE: Final = late_pattern(r'(?:[1-9][0-9]{0,16}|"[ !#-\[\]-~]*+")\Z')
 _ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",
@@ -144,14 +145,16 @@ def render_ad(ad: Ad, *, old: bool = False) -> str:
             for key, beginning in (layout.old if old else layout.new)
         ]
         return f"[ {'; '.join(parts)} ]"
-    texts = [
-        found.new_text  # type: ignore[union-attr]
-        if type(found) is not str
-        else found
-        if _is_written_alike(found)
-        else _entry_of(ad, key).new_text
-        for key, found in zip(layout.keys, map(table.__getitem__, layout.keys), strict=True)
-    ]
+    alike = _WRITTEN_ALIKE.match
+    texts = []
+    for key in layout.keys:
+        found = table[key]
+        if type(found) is str:
+            texts.append(found if alike(found) else _entry_of(ad, key).new_text)
+        elif type(found) is Literal and type(found.value) is str:
+            texts.append(quote(found.value))
+        else:
+            texts.append(found.new_text)  # type: ignore[union-attr]
     return f"[ {layout.new_line % tuple(texts)} ]"
 
 
@@ -159,11 +162,6 @@ def _entry_of(ad: Ad, key: str) -> Expr:
     expr = ad.entry(key)
     assert expr is not None
     return expr
-
-
-def _is_written_alike(text: str) -> bool:
-    """Tell whether a text of old syntax is what both syntaxes print of its value."""
-    return is_plain(text) and text.isascii() and text.isprintable()
 
 
 def quote(text: str, *, old: bool = False) -> str:
