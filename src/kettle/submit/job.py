@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad.parser import is_plain
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
@@ -190,6 +191,8 @@ class JobBuilder:
 
     def checked(self, name: str, text: str) -> str:
         """Return an expression as ads print it; raise SubmitError where it does not parse."""
+        if is_plain(text):
+            return text
         if is_long_formula(text):
             raise SubmitError(f"ERROR: {name} {LONG_FORMULA}")
         try:

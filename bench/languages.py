@@ -1,0 +1,124 @@
+"""Configuration and submit files: what a tool takes to read a long one.
+
+    PYTHONPATH=src python bench/languages.py [--lines N] [--procs N] [--json FILE]
+
+CPU of one `condor_config_val` with a configuration of 2,000 lines, and of one `condor_submit
+-dry-run` that expands 100,000 procs, both whole programs from start to end, the least of several
+runs. Beside them stands `python -c pass`, and the fixed piece of Python of the other benches, which
+takes 2.4 ms on a quiet machine: divide by it to compare two runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+_RUN = (
+    "import sys; from kettle.tools.programs import run_program; "
+    "name = sys.argv[1]; sys.argv[:] = sys.argv[1:]; sys.exit(run_program(name))"
+)
+_RUNS = 5
+_PIECE = 30_000
+
+
+def configuration(lines: int) -> str:
+    """Return a configuration of so many lines: plain knobs, references, conditions, policies."""
+    made = ["LOCAL_DIR = /tmp/nowhere", "LOG = $(LOCAL_DIR)/log", "SECURITY = false"]
+    number = 0
+    while len(made) < lines:
+        made += [
+            f"SITE_{number} = value {number}",
+            f"SITE_PATH_{number} = $(LOCAL_DIR)/site/$(SITE_{number})",
+            f"SITE_LIST = $(SITE_LIST) item{number}" if number % 9 == 0 else "# a comment",
+            f'SITE_POLICY_{number} = (TARGET.Owner == "u{number}") && \\',
+            f"   (MY.Memory > {number})",
+            f"if version >= 8.{number % 10}",
+            f"  SITE_NEW_{number} = $INT(NUMBER_{number}:{number})",
+            "endif",
+        ]
+        number += 1
+    return "\n".join(made) + "\n"
+
+
+def submit_file(procs: int) -> str:
+    """Return a submit file of so many procs that differ in arguments, output and a choice."""
+    return (
+        "executable = /bin/true\n"
+        "arguments = --seed $(Process) --run $(Cluster).$(Process)\n"
+        "output = out.$(Cluster).$(Process)\n"
+        "request_memory = 512\n"
+        '+Group = "g$INT(Process,%03d)"\n'
+        f"queue {procs}\n"
+    )
+
+
+def cpu_of(words: list[str], environment: dict[str, str]) -> float:
+    """Return the CPU seconds of a program, the least of several runs."""
+    best = float("inf")
+    for _ in range(_RUNS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = min(best, spent)
+    return best
+
+
+def piece() -> float:
+    """Return the CPU seconds of a fixed piece of Python, the least of several."""
+    best = float("inf")
+    for _ in range(_RUNS):
+        began = time.process_time()
+        total = 0
+        for number in range(_PIECE):
+            total += number & 7
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def measured(lines: int, procs: int) -> dict[str, float]:
+    """Return the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        config, submit = Path(folder) / "condor_config", Path(folder) / "jobs.sub"
+        config.write_text(configuration(lines), encoding="ascii")
+        submit.write_text(submit_file(procs), encoding="ascii")
+        # Installed programs have their bytecode.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment = {**os.environ, "CONDOR_CONFIG": str(config), "PYTHONPATH": str(_ROOT / "src")}
+        tool = [sys.executable, "-c", _RUN]
+        return {
+            "piece": piece(),
+            "python -c pass": cpu_of([sys.executable, "-c", "pass"], environment),
+            f"condor_config_val, {lines} lines": cpu_of(
+                [*tool, "condor_config_val", "LOG"], environment
+            ),
+            f"condor_submit, {procs} procs": cpu_of(
+                [*tool, "condor_submit", "-dry-run", os.devnull, str(submit)], environment
+            ),
+        }
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--lines", type=int, default=2000)
+    parser.add_argument("--procs", type=int, default=100_000)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    figures = measured(options.lines, options.procs)
+    for name, seconds in figures.items():
+        print(f"{name:34} {seconds * 1000:8.1f} ms")
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
