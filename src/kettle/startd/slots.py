@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")
 """The resources every machine has: cores, MiB, KiB, KiB."""
 
 # Only a fraction of these makes sense: their totals change while the machine runs.
 _FLUID = frozenset({"Disk", "Swap"})
+_AROUND_EQUALS = late_pattern(r"\s*=\s*")
 _FIRST_LETTERS = {"c": "Cpus", "r": "Memory", "m": "Memory", "d": "Disk", "s": "Swap", "v": "Swap"}
 
 
@@ -156,7 +158,7 @@ def parse_slot_type(text: str, custom: Sequence[str], where: str) -> dict[str, S
     """
     shares: dict[str, Share] = {}
     blanket = AUTO
-    for item in (part for part in text.replace("\n", ",").split(",") if part.strip()):
+    for item in _items(text):
         if "=" not in item and ":" not in item:
             blanket = parse_share(item, where)
             continue
@@ -169,6 +171,15 @@ def parse_slot_type(text: str, custom: Sequence[str], where: str) -> dict[str, S
                 f"{where}: {name} cannot be a number", hint="write auto, a percentage or a fraction"
             )
     return shares
+
+
+def _items(text: str) -> list[str]:
+    """Return what a slot type lists: between commas or lines, or blanks where there are neither."""
+    items = [part for part in text.replace("\n", ",").split(",") if part.strip()]
+    if len(items) == 1:
+        words = _AROUND_EQUALS.sub("=", text).split()
+        return words if all("=" in word for word in words) else items
+    return items
 
 
 def plan_slots(machine: Bundle, types: Sequence[SlotType]) -> list[SlotSpec]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +119,23 @@ def test_nonsense_in_a_type_is_an_error_that_names_the_type(text: str) -> None:
 @pytest.mark.shows("A032")
 def test_resources_are_known_by_their_first_letter(word: str, name: str) -> None:
     assert parse_slot_type(f"{word}=10%", [], "SLOT_TYPE_1")[name].part is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SQUIDs=2 TAKOs=1/4 CPUS=2", "squids = 2, takos=1/4\ncpus=2", "SQUIDs=2\tTAKOs=25% c=2"],
+)
+def test_a_type_lists_its_shares_between_commas_lines_or_blanks(text: str) -> None:
+    shares = parse_slot_type(text, ["SQUIDs", "TAKOs"], "SLOT_TYPE_1")
+    assert [shares[name].number for name in ("SQUIDs", "Cpus")] == [2, 2]
+    assert shares["TAKOs"].part == Fraction(1, 4)
+
+
+def test_a_value_with_a_blank_in_it_is_one() -> None:
+    assert parse_slot_type("cpus = 3", [], "SLOT_TYPE_1")["Cpus"].number == 3
+    assert parse_slot_type("1 / 4", [], "SLOT_TYPE_1")["Memory"].part == Fraction(1, 4)
+    with pytest.raises(ConfigError, match="is not a share"):
+        parse_slot_type("cpus=3 lots", [], "SLOT_TYPE_1")
 
 
 @pytest.mark.shows("A010")
