@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.classad import parse_old_ad
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import (
@@ -574,6 +575,19 @@ def test_the_size_of_a_job_that_grows_is_seen_while_it_runs(tmp_path: Path, work
         assert jobs.count_events(6)[0] >= 2
         (work / "go150").touch()
         ended(jobs)
+
+
+def test_a_job_reads_in_its_ad_what_it_has_and_where_its_files_are(
+    pool: PersonalPool, work: Path
+) -> None:
+    ended(shell(pool, work, 'pwd >where; cat "$_CONDOR_JOB_AD"', "should_transfer_files = yes\n"))
+    ad = parse_old_ad((work / "out").read_text())
+    assert ad.string("Iwd") == (work / "where").read_text().strip()
+    assert (ad.string("OrigIwd"), ad.string("OriginalOut")) == (str(work), "out")
+    assert ad.string("Out") == "_condor_stdout"
+    assert (ad.integer("CpusProvisioned"), ad.integer("GpusProvisioned")) == (1, 0)
+    assert "Cpus" in (ad.string("ProvisionedResources") or "")
+    assert ad.text("TransferInputFileCounts") == "[ CEDAR = 1 ]"
 
 
 @shows("S012")

@@ -16,6 +16,7 @@ from kettle.testing.world import World
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.shadow_host import SetAttributes
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
 from scenario.shadow_stage import (
     break_off,
@@ -63,6 +64,24 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
 
     waited: float = play(tmp_path, scenario, script=break_off)
     assert 600 <= waited <= 640
+
+
+@pytest.mark.parametrize(("edited", "waited"), [(20, 600), (900, 900)])
+def test_a_lease_that_is_made_shorter_is_waited_for_as_long_as_the_starter_knows_it(
+    tmp_path: Path, edited: int, waited: int
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await here.stream.send(SetAttributes(7, 3, {"JobLeaseDuration": str(edited)}))
+        await asyncio.sleep(4)
+        await there.vanish()
+        assert exit_of(await here.ended()) == (116, False)
+        assert f"JobLeaseDuration ({waited} seconds) expired" in here.log.read_text()
+        return world.clock.now() - began
+
+    took: float = play(tmp_path, scenario, script=break_off)
+    assert waited <= took <= waited + 40
 
 
 @pytest.mark.parametrize("how", ["found", "forgotten", "too late"])

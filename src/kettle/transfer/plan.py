@@ -186,6 +186,8 @@ class _Builder:
         if look is not None and look.is_directory and (contents_only or not look.is_link):
             prefix = "" if contents_only and not relative else name
             if prefix:
+                # Compat: where a list has `d/e/f` and `d/`, the reference makes an empty `e` too
+                # (test_a_list_with_a_folder_and_what_is_in_it_makes_no_folder_of_another_name).
                 self.add_parents(prefix)
                 self.add(SendDirectory(prefix, look.mode))
             self.add_tree(path, prefix, entry)

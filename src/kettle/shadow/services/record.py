@@ -42,6 +42,7 @@ class JobRecord:
         "_flush_timer",
         "_keeping",
         "_lacks_events",
+        "_lease_at_start",
         "_lease_sent_at",
         "_logged_sizes",
         "_logs",
@@ -68,6 +69,8 @@ class JobRecord:
         self.rights = rights_of(self.job)
         # What the starter said of itself; until then what the schedd knows.
         self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
+        # The starter was told of it, and nobody tells it of another.
+        self._lease_at_start = _lease_of(self.job)
         # Both by the steady clock: a lease is no shorter because somebody sets the time.
         self.last_contact = host.steady()
         self._lease_sent_at = host.steady()
@@ -160,9 +163,13 @@ class JobRecord:
 
     @property
     def lease_seconds(self) -> int:
-        """How long the job may run without being heard of."""
-        lease = self.job.integer("JobLeaseDuration")
-        return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease
+        """How long the job may run without being heard of.
+
+        Compat: the reference gives a job up by what its ad says by now, and one whose lease was
+        made shorter while it ran may then run twice
+        (test_a_lease_that_is_made_shorter_is_waited_for_as_long_as_the_starter_knows_it).
+        """
+        return max(_lease_of(self.job), self._lease_at_start)
 
     # Logging.
 
@@ -222,3 +229,8 @@ class JobRecord:
                 self._logged_sizes = sizes
                 self.write_event(event)
         return changes
+
+
+def _lease_of(job: ClassAd) -> int:
+    lease = job.integer("JobLeaseDuration")
+    return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease

@@ -1,0 +1,63 @@
+"""What .job.ad says beside the job's own ad: what became of it on this machine.
+
+Programs read there where they are, what they have, and what their files are called at home
+(observed of real starters: vanilla jobs with and without file transfer, local ones).
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import JobUniverse
+from kettle.classad import ClassAd
+from kettle.starter.sandbox import Sandbox
+from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, count_input, streams_share_a_file
+
+
+def job_as_run(
+    job: ClassAd, sandbox: Sandbox, provisioned: ClassAd, home: str, *, transfers: bool
+) -> ClassAd:
+    """Return the job's ad with what .job.ad adds to it; `home` is that of the job's account.
+
+    `provisioned` is what the slot has for the job.
+    """
+    ad = ClassAd(parent=job)
+    for name in ("Cmd", "Iwd"):
+        text = job.text(name)
+        if text is not None:
+            ad.insert_text(f"Orig{name}", text)
+    owner = job.string("OsUser") or job.string("Owner")
+    if owner:
+        ad["OsUser"] = owner
+    if job.integer("JobUniverse") == JobUniverse.LOCAL:
+        return ad
+    ad.update(_as_shown(provisioned))
+    if home:
+        ad["OSHomeDir"] = home
+    if job.lookup("TransferInputFileCounts") is None:
+        ad["TransferInputFileCounts"] = ClassAd(count_input(job))
+    if transfers:
+        ad["Iwd"] = sandbox.scratch
+        ad.update(_streams(job))
+    return ad
+
+
+def _as_shown(provisioned: ClassAd) -> ClassAd:
+    """Return what the slot has under the names that .job.ad has for it: GpusProvisioned."""
+    shown = ClassAd()
+    for name in provisioned:
+        kind, _, _ = name.partition("Provisioned")
+        text = provisioned.text(name)
+        if text is not None:
+            shown.insert_text(f"{kind.capitalize()}Provisioned" if kind else name, text)
+    return shown
+
+
+def _streams(job: ClassAd) -> ClassAd:
+    """Return under which names the job writes its streams, and what they are called at home."""
+    ad = ClassAd()
+    error_name = STDOUT_NAME if streams_share_a_file(job) else STDERR_NAME
+    for which, special in (("Out", STDOUT_NAME), ("Err", error_name)):
+        name = job.string(which)
+        if name and name != "/dev/null" and job.boolean(f"Stream{which}") is False:
+            ad[which] = special
+            ad[f"Original{which}"] = name
+    return ad
