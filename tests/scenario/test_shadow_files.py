@@ -11,6 +11,7 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.testing.world import World
 from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
@@ -180,5 +181,50 @@ def test_a_wrong_transfer_key_moves_nothing(tmp_path: Path) -> None:
         await here.run(there, TransferInput="in.txt")
         await here.ended()
         assert "040" not in here.numbers()
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_job_puts_a_file_in_two_steps_and_goes_on(tmp_path: Path) -> None:
+    """However long its bytes are on their way: the job is suspended and goes on meanwhile."""
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        put = calls.PutFile("f", 0o600, 5)
+        assert (await starter.call(put)).value >= 0
+        await asyncio.sleep(600)
+        await starter.stream.send(Words(b"hello"))
+        assert put.read_answer(await starter.stream.receive(60)).value == 5
+        assert (await starter.call(calls.GetFile("f"))).result == b"hello"
+        assert (await starter.call(calls.PutFile("nowhere/f", 0o600, 5))).errno == 2
+        assert (await starter.call(calls.PutFile("empty", 0o600, 0))).value >= 0
+        assert (await starter.call(calls.GetDir("."))).value > 0
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, WantIOProxy=True, TransferExecutable=False)
+        assert (await here.ended()).reason == 100
+
+    play(tmp_path, scenario, script=script)
+    assert (tmp_path / "f").read_bytes() == b"hello"
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_a_starter_that_has_sent_a_checkpoint_is_told_to_go_on(tmp_path: Path) -> None:
+    """Unless it says that its claim is closing."""
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        for context, command in ({}, "Restart"), ({"EPCheckpointRestart": True}, "DontRestart"):
+            request = ClassAd({"RequestType": "CheckpointTaken", "ContextAd": ClassAd(context)})
+            reply = await starter.call(calls.RequestGuidance(request))
+            assert (reply.value, reply.result.string("Command")) == (0, command)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert (await here.ended()).reason == 100
 
     play(tmp_path, scenario, script=script)

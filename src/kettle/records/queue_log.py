@@ -109,7 +109,7 @@ def encode_set_attribute(key: str, name: str, text: str) -> str:
     """Return the record that sets an attribute; StorageError if it would not read back as that."""
     if name not in _known_names:
         _check_name(SET_ATTRIBUTE, name)
-    if "\n" in text:
+    if "\n" in text or "\0" in text:
         raise StorageError(f"attribute {name!r} of {key} cannot be written on one line")
     return f"103 {_checked(key)} {name} {text}\n"
 
@@ -164,6 +164,9 @@ def encode_changes(
         records += len(pieces) * len(attributes)
     append(END_LINE)
     data = "".join(lines).encode("utf-8", "surrogateescape")
+    if b"\0" in data:
+        wrong = next(line for line in lines if "\0" in line)
+        raise StorageError(f"{wrong[:80]!r} has a NUL, which no record of the log can have")
     # All texts at once: each record has one line end, and so has the end mark.
     if data.count(b"\n") != records + 1:
         wrong = next((line for line in lines if line.count("\n") > 1), "")
@@ -393,7 +396,12 @@ def _type(text: str) -> str:
 
 
 def _decode(raw: bytes) -> tuple[int, str, str, str] | None:
-    """Return operation, key, name and text of one line; None if it is not a record."""
+    """Return operation, key, name and text of one line; None if it is not a record.
+
+    A byte of zeros is what a disk gives for what it lost, or never had: no text holds one.
+    """
+    if b"\0" in raw:
+        return None
     line = raw.decode("utf-8", "surrogateescape")
     op, _, rest = line.partition(" ")
     if op == "103":

@@ -22,6 +22,8 @@ from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call
 
+# What `version` is answered.
+VERSION = 2
 # Limit: one request line; a path is at most 4096 bytes.
 LONGEST_LINE = 64 * 1024
 # Limit: data of one request or answer.
@@ -62,16 +64,20 @@ _BY_ERRNO = {
     errno.EDQUOT: ChirpError.NO_SPACE,
     errno.ENOMEM: ChirpError.NO_MEMORY,
     errno.EINVAL: ChirpError.INVALID_REQUEST,
+    errno.E2BIG: ChirpError.INVALID_REQUEST,
     errno.ENOSYS: ChirpError.INVALID_REQUEST,
     errno.EMFILE: ChirpError.TOO_MANY_OPEN,
     errno.ENFILE: ChirpError.TOO_MANY_OPEN,
     errno.EBUSY: ChirpError.BUSY,
+    errno.ETXTBSY: ChirpError.BUSY,
     errno.EAGAIN: ChirpError.TRY_AGAIN,
+    errno.EINTR: ChirpError.TRY_AGAIN,
     errno.EBADF: ChirpError.BAD_FD,
     errno.EISDIR: ChirpError.IS_DIR,
     errno.ENOTDIR: ChirpError.NOT_DIR,
     errno.ENOTEMPTY: ChirpError.NOT_EMPTY,
     errno.EXDEV: ChirpError.CROSS_DEVICE_LINK,
+    errno.ETIMEDOUT: ChirpError.OFFLINE,
 }
 
 
@@ -199,6 +205,10 @@ REQUESTS: dict[str, Request] = {
     "swrite": Request(5, lambda w, d: calls.Swrite(*_strides(w), d), data=1),
     "write": Request(2, lambda w, d: calls.Write(_number(w[0]), d), data=1),
     "pwrite": Request(3, lambda w, d: calls.Pwrite(_number(w[0]), _number(w[2]), d), data=1),
+    "fchown": Request(3, lambda w, _: calls.Fchown(*map(_number, w[:3]))),
+    "fchmod": Request(2, lambda w, _: calls.Fchmod(_number(w[0]), _number(w[1]))),
+    "ftruncate": Request(2, lambda w, _: calls.Ftruncate(_number(w[0]), _number(w[1]))),
+    "lookup": Request(1, lambda w, _: calls.GetFileInfo(w[0]), Answer.TEXT),
     "fsync": Request(1, lambda w, _: calls.Fsync(_number(w[0]))),
     "lseek": Request(3, lambda w, _: calls.Lseek(_number(w[0]), _number(w[1]), _number(w[2]))),
     "rename": Request(2, lambda w, _: calls.Rename(w[0], w[1])),
@@ -231,7 +241,7 @@ REQUESTS: dict[str, Request] = {
 }
 # fmt: on
 
-UPDATES = frozenset({"get_job_attr", "set_job_attr", "constrain", "ulog"})
+UPDATES = frozenset({"get_job_attr", "set_job_attr", "constrain", "ulog", "version"})
 DELAYED = frozenset({"get_job_attr_delayed", "set_job_attr_delayed"})
 
 

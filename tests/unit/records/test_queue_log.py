@@ -168,6 +168,32 @@ def test_garbage_with_finished_transactions_behind_it_is_not_cut_away() -> None:
         queue_log.replay(b"107 1 CreationTimestamp 1\n\0\0\0\n105 \n103 1.0 A 1\n106 \n", Ads())
 
 
+def test_zeros_inside_a_record_are_garbage_and_no_value() -> None:
+    good = b'107 1 CreationTimestamp 1\n105 \n103 1.0 Cmd "/bin/sleep"\n103 1.0 Args "9"\n106 \n'
+    begin = good.index(b"/sleep")
+    holed = good[:begin] + bytes(20) + good[begin + 20 :]
+    with pytest.raises(StorageError, match="line 3 "):
+        queue_log.replay(holed, Ads())
+    with pytest.raises(StorageError, match="line 3 "):
+        queue_log.replay(good.replace(b"sleep", b"sl\0ep"), Ads())
+
+
+def test_zeros_inside_the_last_record_are_cut_off_with_it() -> None:
+    good = b"107 1 CreationTimestamp 1\n105 \n103 1.0 A 1\n106 \n"
+    table = Ads()
+    outcome = queue_log.replay(good + b"103 1.0 A 2\0\0\n", table)
+    assert outcome.kept_bytes == len(good)
+    assert table.ads["1.0"] == {"A": "1"}
+    assert "line 5" in outcome.discarded
+
+
+def test_a_text_with_a_nul_is_not_written() -> None:
+    with pytest.raises(StorageError, match="NUL"):
+        queue_log.encode_changes([(queue_log.SET_ATTRIBUTE, "1.0", "A", '"a\0b"')])
+    with pytest.raises(StorageError):
+        queue_log.encode_set_attribute("1.0", "A", '"a\0b"')
+
+
 def test_garbage_at_the_end_is_cut_and_named() -> None:
     good = b"107 1 CreationTimestamp 1\n105 \n103 1.0 A 1\n106 \n"
     outcome = queue_log.replay(good + b"105 \n\0\0\0\n103 1.0 B 2\n", Ads())

@@ -182,6 +182,30 @@ def unmount(target: str) -> None:
     _check(_libc.umount2(to_bytes(target), _MNT_DETACH))
 
 
+# The first words of struct statfs where a word has 64 bits.
+_STATFS_WORDS = 7
+_STATFS_SIZE = 256
+
+
+def statfs_numbers(where: str | int) -> tuple[int, ...]:
+    """Return type, block size, blocks, free and available ones, inodes and free ones.
+
+    Of the file system of a path or of an open file; the type is 0 where the kernel cannot be asked.
+    """
+    if not sys.platform.startswith("linux") or sys.maxsize < 1 << 32:
+        facts = os.statvfs(where)
+        blocks = (facts.f_bsize, facts.f_blocks, facts.f_bfree, facts.f_bavail)
+        return (0, *blocks, facts.f_files, facts.f_ffree)
+    # A file server may take its time: the other threads go on meanwhile.
+    libc = ctypes.CDLL(None, use_errno=True)
+    numbers = (ctypes.c_uint64 * (_STATFS_SIZE // 8))()
+    if isinstance(where, int):
+        _check(libc.fstatfs(where, ctypes.byref(numbers)))
+    else:
+        _check(libc.statfs(to_bytes(where), ctypes.byref(numbers)))
+    return tuple(numbers[:_STATFS_WORDS])
+
+
 def _check(result: int) -> None:
     if result != 0:
         number = ctypes.get_errno()

@@ -28,7 +28,7 @@ from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import NOTHING_MOVED, checkpoint_times, texts
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.ending import hold_at_once
-from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, remove_all
+from kettle.shadow.services.files import FILE_CALLS, RemoteFiles, put_data, remove_all
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_counts, note_nothing
 from kettle.shadow.shadow_machine import Event, Phase
@@ -50,8 +50,8 @@ INPUT_SECONDS = 60.0
 _MOST_LOGGED = 1000
 
 
-async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
-    """Answer one call; `data` is what followed a putfile. A call nobody serves is ENOSYS."""
+async def answer(shadow: Run, call: Call) -> Reply:
+    """Answer one call. A call nobody serves is ENOSYS."""
     handler = CALLS.get(type(call))
     if handler is not None:
         return await handler(shadow, call)
@@ -66,7 +66,13 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     # Whatever the file is, other jobs' shadows go on.
     if file_call is None:
         return await remove_all(shadow.files, cast(calls.Rmall, call), shadow.host.aside)
-    return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
+    return await shadow.host.aside.run(partial(shadow.files.do, file_call, call))
+
+
+async def answer_data(shadow: Run, call: calls.PutFile, opened: int, data: bytes) -> Reply:
+    """Answer what came after a call to put a file, which opened it."""
+    assert shadow.files is not None
+    return await shadow.host.aside.run(partial(put_data, shadow.files, call, opened, data))
 
 
 async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
@@ -340,6 +346,8 @@ async def _request_guidance(shadow: Run, call: calls.RequestGuidance) -> Reply:
     kind = call.request.string("RequestType")
     if kind is None:
         return call.answer(int(calls.Guidance.MALFORMED), result=ClassAd())
+    if kind == "CheckpointTaken":
+        return call.answer(0, result=ClassAd({"Command": _after_checkpoint(call.request)}))
     if shadow.state.asked:
         return call.answer(0, result=ClassAd({"Command": "Abort"}))
     if kind == "JobEnvironment":
@@ -348,6 +356,16 @@ async def _request_guidance(shadow: Run, call: calls.RequestGuidance) -> Reply:
         shadow.accept_claim_session()
         return call.answer(0, result=ClassAd({"Command": "CarryOn"}))
     return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
+
+
+def _after_checkpoint(request: ClassAd) -> str:
+    """Say whether a job whose checkpoint has come goes on where it is.
+
+    It does, unless the starter says of its claim that it is closing.
+    """
+    context = request.evaluate("ContextAd")
+    closing = isinstance(context, ClassAd) and context.boolean("EPCheckpointRestart") is True
+    return "DontRestart" if closing else "Restart"
 
 
 async def _environment(shadow: Run) -> str:

@@ -25,8 +25,8 @@ from kettle.shadow import job_events
 from kettle.shadow.endings import PROMISED, Request, Wish, has_ended, outranks
 from kettle.shadow.job_updates import texts
 from kettle.shadow.leaving import REMOVALS, wants_grace
-from kettle.shadow.services.calls import answer
-from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
+from kettle.shadow.services.calls import answer, answer_data
+from kettle.shadow.services.claim import STARTER_SECONDS
 from kettle.shadow.services.dataflow import skip_if_dataflow
 from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events, recall_hold
 from kettle.shadow.services.leaving import LEAVING_FAST_SECONDS, Leaving
@@ -338,13 +338,14 @@ class RunningShadow(Run):
                 if call is None:
                     call = read_syscall(await stream.receive_forever())
                 self.hear()
-                if isinstance(call, PutFile):
-                    data = await stream.receive(STARTD_SECONDS)
-                    reply = await answer(self, call, data.rest())
-                else:
-                    reply = await answer(self, call)
+                reply = await answer(self, call)
                 if reply.shape is not Shape.NOTHING:
                     await stream.send(reply)
+                if isinstance(call, PutFile) and call.size > 0 and reply.value >= 0:
+                    # The job may take its time: its own starter waits for it no less.
+                    data = await stream.receive_forever()
+                    self.hear()
+                    await stream.send(await answer_data(self, call, reply.value, data.rest()))
                 if self.report is not None and self.state.phase in _SERVING:
                     await self.happen(Event.EXITED)
         except WireError as error:

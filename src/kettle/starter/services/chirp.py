@@ -25,9 +25,12 @@ from kettle.starter.services.chirp_door import ChirpDoor
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.sandbox import SmallFile
 from kettle.wire.messages import syscalls as calls
-from kettle.wire.messages.rpc import Reply
+from kettle.wire.messages.rpc import Call, Reply
 
 T = TypeVar("T")
+
+# What needs no call, or a call without a reply.
+_OWN = frozenset({"set_job_attr_delayed", "get_job_attr_delayed", "ulog", "phase", "version"})
 
 # 31 of 16 letters are 124 bits.
 _COOKIE_LETTERS = 31
@@ -135,7 +138,7 @@ class ChirpServer:
             writer.write(b"%d\n" % chirp.ChirpError.NOT_AUTHORIZED)
         elif command == "putfile":
             await self._put_file(arguments, reader, writer)
-        elif command in {"set_job_attr_delayed", "get_job_attr_delayed", "ulog", "phase"}:
+        elif command in _OWN:
             await self._own(command, arguments, writer)
         elif request is None or len(arguments) < request.arguments:
             writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
@@ -147,8 +150,15 @@ class ChirpServer:
             except RemoteProtocolError:
                 writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
                 return
-            reply = await self._starter.call(lambda: syscalls.invoke(call))
+            reply = await self._call(call)
             self._render(reply, request.answer, writer)
+            if command == "open" and reply.value >= 0:
+                # Who has opened a file is told at once what it is.
+                facts = await self._call(calls.Fstat(reply.value))
+                writer.write(_line_of(facts))
+
+    async def _call(self, call: Call) -> Reply:
+        return await self._starter.call(lambda: syscalls.invoke(call))
 
     def _render(self, reply: Reply, answer: str, writer: asyncio.StreamWriter) -> None:
         if reply.value < 0:
@@ -161,8 +171,7 @@ class ChirpServer:
             text = str(reply.result).encode("utf-8", "surrogateescape")
             writer.write(b"%d\n" % len(text) + text)
         else:
-            text = to_bytes(str(reply.result).strip())
-            writer.write(b"%d\n" % reply.value + text + b"\n")
+            writer.write(b"%d\n" % reply.value + _line_of(reply))
 
     async def _put_file(
         self, words: list[str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -173,20 +182,19 @@ class ChirpServer:
             return
         size = _size(words[2])
         flags = syscalls.wire_flags(chirp.open_flags("wct"))
-        mode = int(words[1])
-        opened = await self._starter.call(
-            lambda: syscalls.invoke(calls.Open(flags, mode, words[0]))
-        )
+        opened = await self._call(calls.Open(flags, int(words[1]), words[0]))
         if opened.value < 0:
+            # The bytes do not come.
             writer.write(b"%d\n" % chirp.error_for(opened.errno))
             return
         writer.write(b"0\n")
         await writer.drain()
-        data = await reader.readexactly(size)
-        written = await self._starter.call(lambda: syscalls.invoke(calls.Write(opened.value, data)))
-        await self._starter.call(lambda: syscalls.invoke(calls.Close(opened.value)))
-        result = written.value if written.value >= 0 else chirp.error_for(written.errno)
-        writer.write(b"%d\n" % result)
+        if size:
+            written = await self._call(calls.Write(opened.value, await reader.readexactly(size)))
+            result = written.value if written.value >= 0 else chirp.error_for(written.errno)
+            # What is not asked for is not answered: an empty file has one reply.
+            writer.write(b"%d\n" % result)
+        await self._call(calls.Close(opened.value))
 
     async def _own(self, command: str, words: list[str], writer: asyncio.StreamWriter) -> None:
         """Answer what needs no call, or a call without a reply."""
@@ -195,8 +203,10 @@ class ChirpServer:
             event = ClassAd({"MyType": "GenericEvent", "EventTypeNumber": 8})
             event["Info"] = " ".join(words)
             with contextlib.suppress(ConnectionLost):
-                await starter.call(lambda: syscalls.invoke(calls.UserLog(event)))
+                await self._call(calls.UserLog(event))
             writer.write(b"0\n")
+        elif command == "version":
+            writer.write(b"%d\n" % chirp.VERSION)
         elif command == "phase" and words:
             code = self._set_delayed("ChirpPhase", quote_line(" ".join(words)), own=True)
             writer.write(b"%d\n" % code)
@@ -218,6 +228,12 @@ class ChirpServer:
         if not refusal:
             starter.delayed[name] = text
         return refusal
+
+
+def _line_of(reply: Reply) -> bytes:
+    """Return the line of a reply; an empty one where it has none."""
+    text = str(reply.result).strip() if reply.value >= 0 else ""
+    return to_bytes(text + "\n")
 
 
 def _size(text: str) -> int:

@@ -110,6 +110,12 @@ class ChirpClient:
         """Send a request that is answered by a length and so many bytes."""
         return self._file.read(self.ask(*words))
 
+    def open(self, path: str, letters: str, bits: int) -> int:
+        """Open a file and return its number; what the server says of it is not asked for here."""
+        number = self.ask("open", path, letters, bits)
+        self._file.readline()
+        return number
+
     def ask_line(self, *words: object) -> str:
         """Send a request that is answered by a number and a line."""
         self.ask(*words)
@@ -209,11 +215,13 @@ def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     data = _read_local(words[0])
     if mode == "wct":
         client.ask("putfile", words[1], bits, len(data))
-        client.send(data)
-        client.result("putfile")
+        if data:
+            client.send(data)
+            client.result("putfile")
         return 0
-    descriptor = client.ask("open", words[1], mode if "w" in mode else mode + "w", bits)
-    client.ask("write", descriptor, len(data), data=data)
+    descriptor = client.open(words[1], mode if "w" in mode else mode + "w", bits)
+    if data:
+        client.ask("write", descriptor, len(data), data=data)
     client.ask("close", descriptor)
     return 0
 
@@ -223,7 +231,7 @@ def _read(client: ChirpClient, words: list[str], streams: Streams) -> int:
     strides = _strides(words)
     _check_count(words, 2)
     length = int(words[1])
-    descriptor = client.ask("open", words[0], "r", 0)
+    descriptor = client.open(words[0], "r", 0)
     command = "sread" if strides else "pread"
     data = client.ask_data(command, descriptor, length, offset, *strides)
     client.ask("close", descriptor)
@@ -238,9 +246,10 @@ def _write(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     data = _read_local(words[1])
     if len(words) > 2:
         data = data[: int(words[2])]
-    descriptor = client.ask("open", words[0], "wc", 0o644)
+    descriptor = client.open(words[0], "wc", 0o644)
     command = "swrite" if strides else "pwrite"
-    client.ask(command, descriptor, len(data), offset, *strides, data=data)
+    if data:
+        client.ask(command, descriptor, len(data), offset, *strides, data=data)
     client.ask("close", descriptor)
     return 0
 

@@ -7,16 +7,20 @@ if it is negative int errno; otherwise results; all in one message. The tables a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, ClassVar
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
+from kettle.octets import to_bytes, to_text
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages.fields import Message
 
 # Limit: bytes of one read or write call.
 MAXIMUM_DATA = 64 * 1024 * 1024
+# Bytes of a line of facts, however long the line.
+_FACTS_SIZE = 1024
 
 
 class Shape(Enum):
@@ -31,6 +35,7 @@ class Shape(Enum):
     STRING = "int value; if < 0: int errno; else str"
     AD = "int value; if < 0: int errno; else ad"
     PRIVATE_AD = "int value; if < 0: int errno; else ad with secrets"
+    FACTS = "int value; if < 0: int errno; else 1024 bytes: a line, then zeros"
     DATA = "int value; if < 0: int errno; else so many bytes"
     STRINGS = "int value; if < 0: int errno; else str to the end"
     AD_ALWAYS = "int value; ad"
@@ -48,6 +53,10 @@ class Reply:
     """
 
     __slots__ = ("details", "errno", "result", "shape", "value")
+
+    # What stands on the wire for an errno of this system, where it is not the number itself.
+    sent_as: ClassVar[Mapping[int, int]] = {}
+    read_as: ClassVar[Mapping[int, int]] = {}
 
     def __init__(
         self,
@@ -77,7 +86,7 @@ class Reply:
             return
         writer.integer(self.value)
         if self.value < 0:
-            writer.integer(self.errno)
+            writer.integer(self.sent_as.get(self.errno, self.errno))
             if shape in (Shape.COMMIT, Shape.VALUE_OR_DETAILS) and self.details is not None:
                 writer.ad(self.details)
         elif shape is Shape.COMMIT:
@@ -99,6 +108,8 @@ class Reply:
                 writer.ad(self.result)
             case Shape.PRIVATE_AD:
                 writer.ad(self.result, private=True)
+            case Shape.FACTS:
+                writer.raw(to_bytes(self.result).ljust(_FACTS_SIZE, b"\0"))
             case Shape.DATA:
                 writer.raw(self.result)
             case Shape.STRINGS:
@@ -142,7 +153,8 @@ class Reply:
             return reply
         reply = cls(shape, reader.integer())
         if reply.value < 0:
-            reply.errno = reader.integer()
+            number = reader.integer()
+            reply.errno = cls.read_as.get(number, number)
             if shape in (Shape.COMMIT, Shape.VALUE_OR_DETAILS) and reader.remaining:
                 reply.details = reader.ad()
         else:
@@ -161,6 +173,8 @@ class Reply:
                 self.result = reader.string()
             case Shape.AD | Shape.PRIVATE_AD:
                 self.result = reader.ad()
+            case Shape.FACTS:
+                self.result = to_text(reader.raw(_FACTS_SIZE).partition(b"\0")[0])
             case Shape.DATA:
                 if self.value > MAXIMUM_DATA:
                     raise RemoteProtocolError(f"a call returned {self.value} bytes")
@@ -219,6 +233,7 @@ class Call(Message):
     """A call; class keywords `word` (its number) and `reply` (the shape of its reply)."""
 
     reply: ClassVar[Shape] = Shape.VALUE
+    replies: ClassVar[type[Reply]] = Reply
 
     def __init_subclass__(
         cls, word: int | None = None, reply: Shape = Shape.VALUE, **keywords: Any
@@ -236,11 +251,11 @@ class Call(Message):
         details: ClassAd | None = None,
     ) -> Reply:
         """Make the reply to this call."""
-        return Reply(self.reply, value, errno=errno, result=result, details=details)
+        return self.replies(self.reply, value, errno=errno, result=result, details=details)
 
     def read_answer(self, reader: Reader) -> Reply:
         """Read the reply to this call."""
-        return Reply.read(self.reply, reader)
+        return self.replies.read(self.reply, reader)
 
 
 class RepeatedCall:

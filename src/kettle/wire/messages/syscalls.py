@@ -7,46 +7,72 @@ come first, then the calls on files that Chirp and streaming use. What they do i
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import ClassVar
 
 from kettle.classad import ClassAd
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages.fields import ad, counted_bytes, integer, string
-from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Shape, read_call
+from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply, Shape, read_call
 from kettle.wire.messages.short_way import ActivationRefused
 
 
-class GetJobInfo(Call, word=-63, reply=Shape.PRIVATE_AD):
+class SyscallReply(Reply):
+    """A reply whose errno has a numbering of its own, the same on every system."""
+
+    __slots__ = ()
+
+    sent_as: ClassVar[Mapping[int, int]] = {
+        errno.EDEADLK: 36,
+        errno.ENAMETOOLONG: 38,
+        errno.ENOLCK: 39,
+        errno.ENOSYS: 40,
+        errno.ENOTEMPTY: 41,
+        errno.EILSEQ: 42,
+        errno.ETXTBSY: 43,
+    }
+    read_as: ClassVar[Mapping[int, int]] = {number: code for code, number in sent_as.items()}
+
+
+class Syscall(Call):
+    """A remote system call."""
+
+    replies = SyscallReply
+
+
+class GetJobInfo(Syscall, word=-63, reply=Shape.PRIVATE_AD):
     """Read the job's ad, with the shadow's additions and its secrets."""
 
 
-class RegisterStarterInfo(Call, word=-77):
+class RegisterStarterInfo(Syscall, word=-77):
     """The starter's address, machine and abilities."""
 
     info: ClassAd = ad(private=True)
 
 
-class GetUserInfo(Call, word=-76, reply=Shape.AD):
+class GetUserInfo(Syscall, word=-76, reply=Shape.AD):
     """Read {Uid, Gid} of the submitter."""
 
 
-class BeginExecution(Call, word=-78):
+class BeginExecution(Syscall, word=-78):
     """The job's first process is about to run."""
 
 
-class RegisterJobInfo(Call, word=-81):
+class RegisterJobInfo(Syscall, word=-81):
     """Usage and state of the running job."""
 
     info: ClassAd = ad(private=True)
 
 
-class JobTermination(Call, word=-82):
+class JobTermination(Syscall, word=-82):
     """How the job ended, where no job_exit with data follows."""
 
     info: ClassAd = ad()
 
 
-class JobExit(Call, word=-65):
+class JobExit(Syscall, word=-65):
     """The last call: wait status, exit reason, final usage."""
 
     status: int = integer()
@@ -54,76 +80,76 @@ class JobExit(Call, word=-65):
     info: ClassAd = ad(private=True)
 
 
-class UserLog(Call, word=284, reply=Shape.NOTHING):
+class UserLog(Syscall, word=284, reply=Shape.NOTHING):
     """Write an event to the job's log; no reply."""
 
     event: ClassAd = ad()
 
 
-class GetJobAttr(Call, word=285, reply=Shape.STRING):
+class GetJobAttr(Syscall, word=285, reply=Shape.STRING):
     """Read an attribute's expression; `UNDEFINED` if it is missing."""
 
     name: str = string()
 
 
-class SetJobAttr(Call, word=286):
+class SetJobAttr(Syscall, word=286):
     """Set an attribute."""
 
     value: str = string()
     name: str = string()
 
 
-class Constrain(Call, word=287):
+class Constrain(Syscall, word=287):
     """Narrow the job's requirements."""
 
     expression: str = string()
 
 
-class GetSecSessionInfo(Call, word=288, reply=Shape.STRINGS):
+class GetSecSessionInfo(Syscall, word=288, reply=Shape.STRINGS):
     """Get sessions for reconnecting and for file transfer: id, info and key of each."""
 
     reconnect_info: str = string()
     transfer_info: str = string()
 
 
-class GetCredentials(Call, word=302, reply=Shape.FLAGGED_ADS):
+class GetCredentials(Syscall, word=302, reply=Shape.FLAGGED_ADS):
     """Get the user's credentials, one ad each."""
 
     ignored: str = string(default="")
 
 
-class GetDelegatedProxy(Call, word=303):
+class GetDelegatedProxy(Syscall, word=303):
     """Get a delegated proxy certificate; an X.509 exchange follows."""
 
     path: str = string()
     expiration: int = integer()
 
 
-class EventNotification(Call, word=304, reply=Shape.VALUE_ONLY):
+class EventNotification(Syscall, word=304, reply=Shape.VALUE_ONLY):
     """Tell the shadow of an event: {EventType, ...}."""
 
     event: ClassAd = ad()
 
 
-class RequestGuidance(Call, word=305, reply=Shape.AD_ALWAYS):
+class RequestGuidance(Syscall, word=305, reply=Shape.AD_ALWAYS):
     """Ask what to do next: {RequestType, ...}; the answer is an ad with Command."""
 
     request: ClassAd = ad()
 
 
-class DprintfStats(Call, word=-84):
+class DprintfStats(Syscall, word=-84):
     """A line for the shadow's log."""
 
     text: str = string()
 
 
-class GetDockerCredentials(Call, word=-85, reply=Shape.AD_ONLY):
+class GetDockerCredentials(Syscall, word=-85, reply=Shape.AD_ONLY):
     """Get credentials for a container registry."""
 
     request: ClassAd = ad()
 
 
-class GetFileInfo(Call, word=-74, reply=Shape.STRING):
+class GetFileInfo(Syscall, word=-74, reply=Shape.STRING):
     """Where a file is to be found: `local:path` or `remote:path`."""
 
     logical_name: str = string()
@@ -138,21 +164,21 @@ class Guidance(IntEnum):
     INVALID = -3
 
 
-class Access(Call, word=1):
+class Access(Syscall, word=1):
     """access(2)."""
 
     path: str = string()
     mode: int = integer()
 
 
-class Chmod(Call, word=7):
+class Chmod(Syscall, word=7):
     """chmod(2)."""
 
     path: str = string()
     mode: int = integer()
 
 
-class Chown(Call, word=8):
+class Chown(Syscall, word=8):
     """chown(2)."""
 
     path: str = string()
@@ -160,20 +186,20 @@ class Chown(Call, word=8):
     gid: int = integer()
 
 
-class Close(Call, word=10):
+class Close(Syscall, word=10):
     """close(2)."""
 
     descriptor: int = integer()
 
 
-class Fchmod(Call, word=19):
+class Fchmod(Syscall, word=19):
     """fchmod(2)."""
 
     descriptor: int = integer()
     mode: int = integer()
 
 
-class Fchown(Call, word=20):
+class Fchown(Syscall, word=20):
     """fchown(2)."""
 
     descriptor: int = integer()
@@ -181,39 +207,39 @@ class Fchown(Call, word=20):
     gid: int = integer()
 
 
-class Fstat(Call, word=24, reply=Shape.STRING):
+class Fstat(Syscall, word=24, reply=Shape.FACTS):
     """fstat(2); the result is a line of thirteen numbers."""
 
     descriptor: int = integer()
 
 
-class Fstatfs(Call, word=25, reply=Shape.STRING):
+class Fstatfs(Syscall, word=25, reply=Shape.FACTS):
     """fstatfs(2); the result is a line of numbers."""
 
     descriptor: int = integer()
 
 
-class Fsync(Call, word=26):
+class Fsync(Syscall, word=26):
     """fsync(2)."""
 
     descriptor: int = integer()
 
 
-class Ftruncate(Call, word=27):
+class Ftruncate(Syscall, word=27):
     """ftruncate(2)."""
 
     descriptor: int = integer()
     size: int = integer()
 
 
-class Link(Call, word=52):
+class Link(Syscall, word=52):
     """link(2)."""
 
     path: str = string()
     new_path: str = string()
 
 
-class Lseek(Call, word=54):
+class Lseek(Syscall, word=54):
     """lseek(2)."""
 
     descriptor: int = integer()
@@ -221,20 +247,20 @@ class Lseek(Call, word=54):
     whence: int = integer()
 
 
-class Lstat(Call, word=55, reply=Shape.STRING):
+class Lstat(Syscall, word=55, reply=Shape.FACTS):
     """lstat(2); the result is a line of thirteen numbers."""
 
     path: str = string()
 
 
-class Mkdir(Call, word=58):
+class Mkdir(Syscall, word=58):
     """mkdir(2)."""
 
     path: str = string()
     mode: int = integer()
 
 
-class Open(Call, word=66):
+class Open(Syscall, word=66):
     """open(2); the value is a descriptor that only this connection knows."""
 
     flags: int = integer()
@@ -242,73 +268,73 @@ class Open(Call, word=66):
     path: str = string()
 
 
-class Read(Call, word=71, reply=Shape.DATA):
+class Read(Syscall, word=71, reply=Shape.DATA):
     """read(2)."""
 
     descriptor: int = integer()
     size: int = integer()
 
 
-class Readlink(Call, word=72, reply=Shape.DATA):
+class Readlink(Syscall, word=72, reply=Shape.DATA):
     """readlink(2)."""
 
     path: str = string()
     size: int = integer()
 
 
-class Rename(Call, word=78):
+class Rename(Syscall, word=78):
     """rename(2)."""
 
     path: str = string()
     new_path: str = string()
 
 
-class Rmdir(Call, word=79):
+class Rmdir(Syscall, word=79):
     """rmdir(2)."""
 
     path: str = string()
 
 
-class Stat(Call, word=108, reply=Shape.STRING):
+class Stat(Syscall, word=108, reply=Shape.FACTS):
     """stat(2); the result is a line of thirteen numbers."""
 
     path: str = string()
 
 
-class Statfs(Call, word=109, reply=Shape.STRING):
+class Statfs(Syscall, word=109, reply=Shape.FACTS):
     """statfs(2); the result is a line of numbers."""
 
     path: str = string()
 
 
-class Symlink(Call, word=111):
+class Symlink(Syscall, word=111):
     """symlink(2)."""
 
     target: str = string()
     path: str = string()
 
 
-class Truncate(Call, word=113):
+class Truncate(Syscall, word=113):
     """truncate(2)."""
 
     path: str = string()
     size: int = integer()
 
 
-class Unlink(Call, word=115):
+class Unlink(Syscall, word=115):
     """unlink(2)."""
 
     path: str = string()
 
 
-class Write(Call, word=120):
+class Write(Syscall, word=120):
     """write(2)."""
 
     descriptor: int = integer()
     data: bytes = counted_bytes(MAXIMUM_DATA)
 
 
-class Utime(Call, word=242):
+class Utime(Syscall, word=242):
     """utime(2)."""
 
     path: str = string()
@@ -316,7 +342,7 @@ class Utime(Call, word=242):
     change_time: int = integer()
 
 
-class Lchown(Call, word=251):
+class Lchown(Syscall, word=251):
     """lchown(2)."""
 
     path: str = string()
@@ -324,7 +350,7 @@ class Lchown(Call, word=251):
     gid: int = integer()
 
 
-class Pread(Call, word=289, reply=Shape.DATA):
+class Pread(Syscall, word=289, reply=Shape.DATA):
     """pread(2)."""
 
     descriptor: int = integer()
@@ -332,7 +358,7 @@ class Pread(Call, word=289, reply=Shape.DATA):
     offset: int = integer()
 
 
-class Pwrite(Call, word=290):
+class Pwrite(Syscall, word=290):
     """pwrite(2); the length comes before the offset, the data last."""
 
     descriptor: int = integer()
@@ -354,7 +380,7 @@ class Pwrite(Call, word=290):
         return call
 
 
-class Swrite(Call, word=291):
+class Swrite(Syscall, word=291):
     """Strided write; the length comes after the descriptor, the data last."""
 
     descriptor: int = integer()
@@ -379,52 +405,56 @@ class Swrite(Call, word=291):
         return call
 
 
-class Rmall(Call, word=292):
+class Rmall(Syscall, word=292):
     """Remove a directory with all it holds."""
 
     path: str = string()
 
 
-class GetFile(Call, word=293, reply=Shape.DATA):
+class GetFile(Syscall, word=293, reply=Shape.DATA):
     """Read a whole file."""
 
     path: str = string()
 
 
-class PutFile(Call, word=294):
-    """Write a whole file: after this call the bytes follow in a message of their own."""
+class PutFile(Syscall, word=294):
+    """Open a file to write it as a whole; the value is a number as that of open.
+
+    If it is none of an error, and there are bytes to write, they follow in a message of their own,
+    which has a reply of the same shape: how many were written.
+    """
 
     path: str = string()
     mode: int = integer()
     size: int = integer()
 
 
-class GetLongDir(Call, word=295, reply=Shape.STRING):
-    """List a directory, name and stat line of each entry."""
+class GetLongDir(Syscall, word=295, reply=Shape.STRING):
+    """List a directory, name and stat line of each entry; the value is the text's length."""
 
     path: str = string()
 
 
-class GetDir(Call, word=296, reply=Shape.STRING):
-    """List a directory."""
+class GetDir(Syscall, word=296, reply=Shape.STRING):
+    """List a directory; an empty line closes the text, and the value is its length."""
 
     path: str = string()
 
 
-class WhoAmI(Call, word=297, reply=Shape.DATA):
+class WhoAmI(Syscall, word=297, reply=Shape.DATA):
     """The name of the job's user."""
 
     size: int = integer()
 
 
-class WhoAreYou(Call, word=298, reply=Shape.DATA):
+class WhoAreYou(Syscall, word=298, reply=Shape.DATA):
     """The name of another host."""
 
     host: str = string()
     size: int = integer()
 
 
-class Sread(Call, word=299, reply=Shape.DATA):
+class Sread(Syscall, word=299, reply=Shape.DATA):
     """Strided read."""
 
     descriptor: int = integer()

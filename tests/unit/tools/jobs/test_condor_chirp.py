@@ -67,7 +67,7 @@ def test_missing_words_end_with_255(refusing: Path) -> None:
     assert run(refusing, "readlink", "x")[0] == 255
 
 
-FACTS = "1 2 33188 1 1000 0 0 3 4096 8 0 60 120 \n"
+FACTS = "1 2 33188 1 1000 0 0 3 4096 8 0 60 120\n"
 SHOWN = [
     "device: 1", "inode: 2", "mode: 33188", "nlink: 1", "uid: 1000", "gid: 0", "rdevice: 0",
     "size: 3", "blksize: 4096", "blocks: 8", "atime: Thu Jan  1 00:00:00 1970",
@@ -104,7 +104,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("utc")
 def test_a_long_listing_has_what_each_number_is_as_the_reference_prints_it(tmp_path: Path) -> None:
-    text = f"a b\n{FACTS}sub\n{FACTS}"
+    text = f"a b\n{FACTS}sub\n{FACTS}\n"
     shown = ["\t" + line for line in SHOWN]
     lines = ask(tmp_path, f"{len(text)}\n{text}", "getdir", "-l", "/d")
     assert lines == ["a b", *shown, "sub", *shown]
@@ -113,10 +113,14 @@ def test_a_long_listing_has_what_each_number_is_as_the_reference_prints_it(tmp_p
 @pytest.mark.usefixtures("utc")
 def test_a_file_and_a_file_system_are_told_of_in_the_words_of_the_reference(tmp_path: Path) -> None:
     assert ask(tmp_path, f"0\n{FACTS}", "stat", "x") == SHOWN
-    assert ask(tmp_path, "0\n0 1 2 3 4 5 6 \n", "statfs", "x") == [
+    assert ask(tmp_path, "0\n0 1 2 3 4 5 6\n", "statfs", "x") == [
         "f_type: 0", "f_bsize: 1", "f_blocks: 2", "f_bfree: 3", "f_bavail: 4", "f_files: 5",
         "f_ffree: 6",
     ]  # fmt: skip
+
+
+# Who has opened a file is told at once what it is.
+ANSWERS = {b"sread": b"2\nab", b"pread": b"2\nab", b"open": b"7\n" + FACTS.encode()}
 
 
 @pytest.fixture
@@ -129,9 +133,13 @@ def noting(tmp_path: Path) -> tuple[Path, list[bytes]]:
         with server, server.accept()[0] as client, client.makefile("rb") as lines:
             for line in lines:
                 asked.append(line.strip())
-                if line.startswith(b"swrite"):
-                    asked.append(lines.read(int(line.split()[2])))
-                client.sendall(b"2\nab" if line.startswith(b"sread") else b"7\n")
+                verb, *words = line.split()
+                if verb in {b"write", b"pwrite", b"swrite"}:
+                    asked.append(lines.read(int(words[1])))
+                elif verb == b"putfile" and words[2] != b"0":
+                    client.sendall(b"11\n")
+                    asked.append(lines.read(int(words[2])))
+                client.sendall(ANSWERS.get(verb, b"7\n"))
 
     threading.Thread(target=serve, daemon=True).start()
     config = tmp_path / "config"
@@ -143,6 +151,40 @@ def test_a_file_is_read_in_pieces(noting: tuple[Path, list[bytes]]) -> None:
     config, asked = noting
     assert run(config, "read", "-offset", "2", "-stride", "1", "3", "far", "2") == (0, "")
     assert asked[2] == b"sread 7 2 2 1 3"
+
+
+def test_an_opened_file_is_told_of_before_the_next_answer(
+    noting: tuple[Path, list[bytes]],
+) -> None:
+    config, asked = noting
+    assert run(config, "read", "far", "2") == (0, "")
+    assert asked[1:] == [b"open far r 0", b"pread 7 2 0", b"close 7"]
+
+
+def test_a_file_is_put_with_a_mode_of_its_own(
+    noting: tuple[Path, list[bytes]], tmp_path: Path
+) -> None:
+    config, asked = noting
+    local = tmp_path / "local"
+    local.write_text("hello")
+    assert run(config, "put", "-mode", "wa", "-perm", "600", str(local), "far") == (0, "")
+    assert asked[1:] == [b"open far wa 384", b"write 7 5", b"hello", b"close 7"]
+
+
+def test_an_empty_file_has_one_answer(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
+    config, asked = noting
+    local = tmp_path / "local"
+    local.touch()
+    assert run(config, "put", str(local), "far") == (0, "")
+    assert asked[1:] == [b"putfile far 420 0"]
+
+
+def test_an_empty_piece_is_not_written(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
+    config, asked = noting
+    local = tmp_path / "local"
+    local.touch()
+    assert run(config, "write", "far", str(local)) == (0, "")
+    assert asked[1:] == [b"open far wc 420", b"close 7"]
 
 
 def test_a_file_is_written_in_pieces(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
