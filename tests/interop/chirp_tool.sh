@@ -30,7 +30,6 @@ try "$@" getdir empty
 try "$@" getdir nowhere
 try "$@" getdir -l empty
 try "$@" getdir -l nowhere
-try "$@" whoareyou somewhere
 try "$@" link in.dat hard
 try "$@" link in.dat hard
 try "$@" link -s in.dat soft

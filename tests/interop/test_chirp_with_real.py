@@ -92,6 +92,7 @@ def place(pairing: tuple[str, str]) -> Iterator[Place]:
             folder.chmod(0o755)
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             stack.enter_context(our_part(folder, ALONE))
+            wait_until((folder / "log/.collector_address").exists, 30, lambda: "a collector")
             # The real part is not there.
             ours = Mixture(folder, None, "ours")  # type: ignore[arg-type]
             wait_until(lambda: ours.kinds() >= {"Scheduler", "Machine"}, 30, lambda: "ads")

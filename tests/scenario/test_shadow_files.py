@@ -186,7 +186,7 @@ def test_a_wrong_transfer_key_moves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_job_puts_a_file_in_two_steps_and_goes_on(tmp_path: Path) -> None:
-    """However long its bytes are on their way: the job is suspended and goes on meanwhile."""
+    """However long its bytes are on their way."""
 
     async def script(starter: StarterEnd, _: ClassAd) -> None:
         await starter.register()
