@@ -52,7 +52,7 @@ class Shadow:
             while True:
                 call = read_syscall(await self._stream.receive())
                 self.seen.append(type(call).__name__)
-                reply = FILE_CALLS[type(call)](self._files, call, b"")
+                reply = FILE_CALLS[type(call)](self._files, call)
                 if len(self.seen) > self._answers:
                     break
                 await self._stream.send(reply)
