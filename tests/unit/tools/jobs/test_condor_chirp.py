@@ -175,8 +175,8 @@ def test_an_empty_file_has_one_answer(noting: tuple[Path, list[bytes]], tmp_path
     config, asked = noting
     local = tmp_path / "local"
     local.touch()
-    assert run(config, "put", str(local), "far") == (0, "")
-    assert asked[1:] == [b"putfile far 420 0"]
+    assert run(config, "put", "-perm", "600", str(local), "far") == (0, "")
+    assert asked[1:] == [b"putfile far 384 0"]
 
 
 def test_an_empty_piece_is_not_written(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
