@@ -132,6 +132,7 @@ class Connector:
                     session=session,
                     authorized_command=authorized_command,
                     force_authentication=force_authentication,
+                    server_end=stream.remote_end if route.ccb_contacts else "",
                 )
             )
         except KettleError as error:

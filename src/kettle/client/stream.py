@@ -16,6 +16,7 @@ from kettle.errors import ConnectionLost, LocalProtocolError
 from kettle.wire import dialog as steps
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Reader, Writer
+from kettle.wire.sinful import Endpoint
 
 if TYPE_CHECKING:
     from kettle.wire.dialog import Dialog, Message
@@ -71,6 +72,15 @@ class BlockingStream:
     def local_host(self) -> str:
         """Our address on this connection: that by which the peer's network reaches us."""
         return str(self._socket.getsockname()[0]).partition("%")[0]
+
+    @property
+    def remote_end(self) -> str:
+        """The peer's end of this connection, `ip:port`; empty once it is gone."""
+        try:
+            host, port = self._socket.getpeername()[:2]
+        except OSError:
+            return ""
+        return str(Endpoint(str(host).partition("%")[0], port))
 
     def begin_bare(self, command: int) -> None:
         """Put the command's number in front of the next message: nothing was negotiated."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any
@@ -31,7 +32,8 @@ from kettle.wire.security.client_side import (
     client_inline_authentication,
 )
 from kettle.wire.security.mapfile import parse_mapfile
-from kettle.wire.security.methods.context import DirectoryFacts, Token
+from kettle.wire.security.methods import fs
+from kettle.wire.security.methods.context import DirectoryFacts, ServerContext, Token
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.notes import note_server
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
@@ -205,6 +207,69 @@ def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path: Path, method: str
     client.make_keys = NoKeys
     ours, theirs = negotiate(client, server)
     assert ours.result().key == theirs.result().session.key is not None
+
+
+CALLED_BACK = "10.0.0.7:40123"
+
+
+def meet_by_fs(tmp_path: Path, *, own_end: str = "", server_end: str = "") -> Both:
+    policy = Policy(methods=("FS",), authentication=Wish.REQUIRED)
+    return converse(
+        client_handshake(
+            make_client(policy),
+            ADDRESS,
+            Command.QUERY_JOB_ADS,
+            NOW,
+            server_end=server_end,
+        ),
+        server_handshake(make_server(tmp_path, policy), "10.0.0.1", NOW, own_end=own_end),
+    )
+
+
+def test_fs_is_bound_to_the_end_from_which_the_server_called(tmp_path: Path) -> None:
+    _, called = meet_by_fs(tmp_path, own_end=CALLED_BACK, server_end=CALLED_BACK)
+    assert called.result().peer.user == "alice@pool"
+    _, dialed = meet_by_fs(tmp_path, own_end=CALLED_BACK)
+    assert dialed.result().peer.user == "alice@pool"
+    between, refused = meet_by_fs(tmp_path, own_end=CALLED_BACK, server_end="10.0.0.9:40123")
+    assert isinstance(between.error, AuthenticationFailed)
+    assert isinstance(refused.error, AuthenticationFailed)
+    assert list(tmp_path.iterdir()) == []
+
+
+def serve_fs(tmp_path: Path, answer: Callable[[str], Words]) -> tuple[str, Outcome[Any]]:
+    """Have the server's side of FS meet a client that makes the directory as it was named."""
+    server = make_server(tmp_path)
+    context = ServerContext(
+        server.credentials,
+        server.addresses,
+        server.random_bytes,
+        NOW,
+        "pool",
+        fs_directory=server.fs_directory,
+        own_end=CALLED_BACK,
+    )
+
+    def client() -> Dialog[str]:
+        path: str = (yield Receive()).string()
+        Path(path).mkdir(mode=0o700)
+        yield Send(answer(path))
+        yield Receive()
+        Path(path).rmdir()
+        return path
+
+    theirs, ours = converse(client(), fs.server(context))
+    return theirs.result(), ours
+
+
+def test_a_client_that_binds_fs_to_nothing_is_known_by_the_directory_alone(tmp_path: Path) -> None:
+    path, ours = serve_fs(tmp_path, lambda _: Words(0))
+    assert ours.result().name == "alice"
+    # Whoever looks for the server's address in the name finds the one it sees.
+    assert Path(path).name.startswith("FS_10.0.0.7_40123_")
+    # What it says to have appended must be there.
+    _, ours = serve_fs(tmp_path, lambda _: Words(0, CALLED_BACK))
+    assert ours.result() is None
 
 
 def test_a_failed_method_is_followed_by_the_next(tmp_path: Path) -> None:

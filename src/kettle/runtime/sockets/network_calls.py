@@ -119,6 +119,7 @@ class CommandClient:
                     standing.clock.steady(),
                     session=session,
                     force_authentication=force_authentication,
+                    server_end=stream.remote_name if self._calls_back(sinful) else "",
                 )
             )
         except BaseException:
@@ -186,6 +187,7 @@ class CommandClient:
                     Command.DC_AUTHENTICATE,
                     standing.clock.steady(),
                     authorized_command=command,
+                    server_end=stream.remote_name if self._calls_back(sinful) else "",
                 )
             )
         finally:
@@ -200,9 +202,8 @@ class CommandClient:
 
     async def _reach(self, sinful: Sinful, seconds: float) -> Stream:
         """Open a connection in whichever direction it goes, up to the daemon's first ear."""
-        contacts = sinful.ccb_contacts
-        if contacts and not self._is_in_our_network(sinful):
-            return await self._calls.open(contacts, seconds)
+        if self._calls_back(sinful):
+            return await self._calls.open(sinful.ccb_contacts, seconds)
         return await self.dial(sinful, seconds)
 
     async def dial(self, sinful: Sinful, seconds: float) -> Stream:
@@ -215,6 +216,10 @@ class CommandClient:
             stream.close()
             raise
         return stream
+
+    def _calls_back(self, sinful: Sinful) -> bool:
+        """Whether it is the daemon that makes the connection."""
+        return bool(sinful.ccb_contacts) and not self._is_in_our_network(sinful)
 
     def _is_in_our_network(self, sinful: Sinful) -> bool:
         network = self._standing.config.get("PRIVATE_NETWORK_NAME") or ""

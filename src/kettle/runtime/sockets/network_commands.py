@@ -189,6 +189,7 @@ class CommandServer:
                     set_ahead=set_ahead(standing.clock),
                     host_names=standing.names_of(host),
                     first=first,
+                    own_end=_numeric(stream.local_name),
                 )
             )
         if self._log.enabled("D_SECURITY"):
@@ -265,6 +266,11 @@ class CommandServer:
         """End every connection that is being served."""
         for stream in list(self.connections):
             stream.close()
+
+
+def _numeric(name: str) -> str:
+    """Return one end of a connection, empty if it has no `host:port`."""
+    return name if ":" in name else ""
 
 
 def host_of(name: str) -> str:

@@ -73,13 +73,15 @@ def client_handshake(
     session: Session | None = None,
     authorized_command: int | None = None,
     force_authentication: bool = False,
+    server_end: str = "",
 ) -> Dialog[Session]:
     """Negotiate a session for `command`, or resume `session`.
 
     `authorized_command` is the command that is really meant where `command` is DC_SEC_QUERY or
-    DC_AUTHENTICATE. Returns the session in use. Raises SessionUnknown if the server does not know
-    the session to resume (connect again without it), AuthenticationFailed, AuthorizationDenied,
-    RemoteProtocolError; a server that merely closes is ConnectionLost.
+    DC_AUTHENTICATE; `server_end` the other end of a connection that the server made. Returns the
+    session in use. Raises SessionUnknown if the server does not know the session to resume (connect
+    again without it), AuthenticationFailed, AuthorizationDenied, RemoteProtocolError; a server that
+    merely closes is ConnectionLost.
     """
     if session is not None:
         yield from _resume(setup, address, command, session, authorized_command, now)
@@ -96,7 +98,7 @@ def client_handshake(
     key = _agreed_key(keys, theirs)
     method = ""
     if theirs.flag("Authentication"):
-        method, key = yield from _authenticate(setup, policy, address, theirs, key)
+        method, key = yield from _authenticate(setup, policy, address, theirs, key, server_end)
     elif policy.authentication is Wish.REQUIRED:
         raise AuthenticationFailed(f"{address} does not authenticate, which is required here")
     if key is not None:
@@ -151,7 +153,12 @@ def _first_ad(
 
 
 def _authenticate(
-    setup: ClientSetup, policy: Policy, address: Sinful, theirs: PolicyAd, key: bytes | None
+    setup: ClientSetup,
+    policy: Policy,
+    address: Sinful,
+    theirs: PolicyAd,
+    key: bytes | None,
+    server_end: str,
 ) -> Dialog[tuple[str, bytes | None]]:
     """Say who we are, as the server's ad wants it; return the method that succeeded and the key.
 
@@ -168,6 +175,7 @@ def _authenticate(
         server_version=parse_version(theirs.text("RemoteVersion")) or (0, 0, 0),
         uid_domain=setup.uid_domain,
         claims_domain=setup.claims_domain,
+        server_end=server_end,
     )
     offered = theirs.words("AuthMethodsList") or theirs.words("AuthMethods")
     if not offered and required:

@@ -127,17 +127,23 @@ def server_handshake(
     set_ahead: int = 0,
     host_names: tuple[str, ...] = (),
     first: Reader | None = None,
+    own_end: str = "",
 ) -> Dialog[Accepted]:
     """Take the first message of a connection and everything up to an authorized command.
 
-    `peer_address` is the peer's IP address; `first` a message the shell has received already.
+    `peer_address` is the peer's IP address, `own_end` our end as `ip:port`; `first` a message the
+    shell has received already.
     Sessions live by `now`; what has a date, such as a token, by a clock that is `set_ahead`.
     Raises AuthenticationFailed, AuthorizationDenied, RemoteProtocolError.
     """
     message = first if first is not None else (yield Receive(FIRST_MESSAGE_SECONDS))
     number = message.integer()
     if number != Command.DC_AUTHENTICATE:
-        return (yield from _bare(setup, number, message, peer_address, now, set_ahead, host_names))
+        return (
+            yield from _bare(
+                setup, number, message, peer_address, now, set_ahead, host_names, own_end
+            )
+        )
     ad = PolicyAd.read(message)
     message.finish()
     asked = ad.number("Command", -1)
@@ -147,7 +153,7 @@ def server_handshake(
     if registered is None:
         raise RemoteProtocolError(f"{peer_address} asked for command {command}, unknown here")
     request = _Request(
-        setup, ad, asked, command, registered, peer_address, now, set_ahead, host_names
+        setup, ad, asked, command, registered, peer_address, now, set_ahead, host_names, own_end
     )
     if ad.flag("UseSession"):
         return (yield from _resume(request))
@@ -166,6 +172,7 @@ class _Request(NamedTuple):
     now: float
     set_ahead: int
     host_names: tuple[str, ...]
+    own_end: str = ""
 
     @property
     def date(self) -> float:
@@ -187,6 +194,7 @@ def _bare(
     now: float,
     set_ahead: int,
     host_names: tuple[str, ...],
+    own_end: str,
 ) -> Dialog[Accepted]:
     """Accept a command without negotiation, if its level's policy allows that."""
     registered = setup.registered.get(number)
@@ -200,7 +208,7 @@ def _bare(
     proof, method, user = None, "", UNAUTHENTICATED
     rest: Reader | None = message
     if registered.force_authentication:
-        context = _method_context(setup, PolicyAd(), now + set_ahead)
+        context = _method_context(setup, PolicyAd(), now + set_ahead, own_end)
         proven = yield from authenticate_server(policy.methods, context, first_mask=message)
         if proven is None:
             raise AuthenticationFailed(f"{peer_address} and this daemon share no method")
@@ -225,7 +233,7 @@ def _only_authentication(policy: Policy) -> bool:
     return Wish.REQUIRED not in (policy.encryption, policy.integrity, policy.negotiation)
 
 
-def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerContext:
+def _method_context(setup: ServerSetup, ad: PolicyAd, now: float, own_end: str) -> ServerContext:
     """Make what the methods of one connection may know."""
     return ServerContext(
         setup.credentials,
@@ -241,6 +249,7 @@ def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerConte
         anonymous_user=setup.anonymous_user,
         token_maximum_age_seconds=setup.token_maximum_age_seconds,
         claims_domain=setup.claims_domain,
+        own_end=own_end,
     )
 
 
@@ -271,7 +280,7 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     key = yield from _exchange_keys(request, agreement)
     method, proof = "", None
     if agreement.authenticate:
-        context = _method_context(setup, ad, request.date)
+        context = _method_context(setup, ad, request.date, request.own_end)
         proven = yield from authenticate_server(agreement.methods, context)
         if proven is None:
             if agreement.authentication_required:

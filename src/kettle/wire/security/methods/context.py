@@ -109,7 +109,8 @@ class ServerCredentials(Protocol):
 class ClientContext(NamedTuple):
     """What a client's method may know.
 
-    `address` is the server as the client addressed it.
+    `address` is the server as the client addressed it; `server_end` the server's end of the
+    connection, `ip:port`, where that is another: the server called this client.
     """
 
     credentials: ClientCredentials
@@ -120,10 +121,14 @@ class ClientContext(NamedTuple):
     server_version: tuple[int, int, int] = (0, 0, 0)
     uid_domain: str = ""
     claims_domain: bool = True
+    server_end: str = ""
 
 
 class ServerContext(NamedTuple):
-    """What a server's method may know; `now` is in epoch seconds."""
+    """What a server's method may know; `now` is in epoch seconds.
+
+    `own_end` is this end of the connection, `ip:port`; empty where the shell does not say.
+    """
 
     credentials: ServerCredentials
     addresses: tuple[Sinful, ...]
@@ -138,6 +143,7 @@ class ServerContext(NamedTuple):
     anonymous_user: str = "CONDOR_ANONYMOUS_USER"
     token_maximum_age_seconds: int = 0
     claims_domain: bool = True
+    own_end: str = ""
 
 
 class ClientProof(NamedTuple):

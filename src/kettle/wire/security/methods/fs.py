@@ -5,8 +5,10 @@
     S> int 0 ok | -1 refused
 
 A path that ends in `_` asks for binding to the address: the client appends the server's address as
-it dialed it and makes *that* directory, so that a man in the middle gains nothing. Source: wire
-notes, FS.
+it dialed it and makes *that* directory, so that a man in the middle gains nothing. Where the server
+called the client, it is the server's end of that connection. A client that appends nothing makes
+the directory that was named: it is an old one, or was told not to (SEC_FS_ENFORCE_CHANNEL_BINDING).
+Source: wire notes, FS.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from kettle.wire.security.methods.context import (
     ServerContext,
     ServerProof,
 )
-from kettle.wire.sinful import Sinful
+from kettle.wire.sinful import Endpoint, Sinful
 
 _RANDOM_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RANDOM_LENGTH = 9
@@ -36,7 +38,7 @@ def client(context: ClientContext) -> Dialog[ClientProof | None]:
     reply.finish()
     if not path:
         return None
-    suffix = _check_path(path, context.address)
+    suffix = _check_path(path, _dialed(context))
     full = path + suffix
     words = (suffix,) if path.endswith("_") else ()
     made = False
@@ -54,6 +56,15 @@ def client(context: ClientContext) -> Dialog[ClientProof | None]:
         if made:
             context.credentials.remove_directory(full)
     return ClientProof() if accepted and made else None
+
+
+def _dialed(context: ClientContext) -> Sinful:
+    """Return the server's address as this connection has it."""
+    if not context.server_end:
+        return context.address
+    shared_port_id = context.address.shared_port_id
+    there = Sinful.parse(f"<{context.server_end}>")
+    return there.with_parameter("sock", shared_port_id) if shared_port_id else there
 
 
 def _check_path(path: str, address: Sinful) -> str:
@@ -79,12 +90,13 @@ def binding(address: Sinful) -> str:
     return f"{text}?sock={address.shared_port_id}" if address.shared_port_id else text
 
 
-def accepted_bindings(addresses: Iterable[Sinful]) -> frozenset[str]:
-    """Return every suffix that means one of these addresses."""
-    found = set()
+def accepted_bindings(addresses: Iterable[Sinful], own_end: str = "") -> frozenset[str]:
+    """Return every suffix that means one of these addresses, or this end of the connection."""
+    found = {own_end} if own_end else set()
     for address in addresses:
-        for endpoint in (address.endpoint, *address.addresses):
-            found.add(str(endpoint))
+        ends = [str(endpoint) for endpoint in (address.endpoint, *address.addresses)]
+        for endpoint in [*ends, own_end] if own_end else ends:
+            found.add(endpoint)
             if address.shared_port_id:
                 found.add(f"{endpoint}?sock={address.shared_port_id}")
     return frozenset(found)
@@ -95,9 +107,16 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
     return (yield from serve(context, context.fs_directory, "FS"))
 
 
+def _own_endpoint(context: ServerContext) -> Endpoint:
+    """Return where the client sees this server: clients that append nothing may look for it."""
+    if context.own_end:
+        return Sinful.parse(f"<{context.own_end}>").endpoint
+    return context.addresses[0].endpoint
+
+
 def serve(context: ServerContext, folder: str, prefix: str) -> Dialog[ServerProof | None]:
     """Ask for a directory in a folder that both sides see, and learn who owns it."""
-    own = context.addresses[0].endpoint
+    own = _own_endpoint(context)
     letters = "".join(
         _RANDOM_LETTERS[byte % len(_RANDOM_LETTERS)]
         for byte in context.random_bytes(_RANDOM_LENGTH)
@@ -109,7 +128,8 @@ def serve(context: ServerContext, folder: str, prefix: str) -> Dialog[ServerProo
     suffix = reply.string() if reply.remaining else ""
     reply.finish()
     name = None
-    if made and suffix in accepted_bindings(context.addresses):
+    bound = not suffix or suffix in accepted_bindings(context.addresses, context.own_end)
+    if made and bound:
         try:
             facts = yield Do(lambda: context.credentials.inspect_directory(path + suffix))
         except OSError:
