@@ -12,11 +12,14 @@ from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import ask_queue, run_tool, wait_until
 
+# Nothing runs: jobs that end would leave the queue between two looks at it.
 RULES = """
+START = false
 JOB_TRANSFORM_NAMES = Mark Fail Gone
 JOB_TRANSFORM_Mark @=end
 SET Marked "$(MY.Owner)-$(MY.Colour:grey)"
 EVALSET Doubled ProcId * 2
+EVALSET Group userMap("groups", Colour, "second", "nobody")
 RENAME FooR FooS
 @end
 JOB_TRANSFORM_Fail @=end
@@ -29,6 +32,10 @@ SUBMIT_REQUIREMENT_Blue_REASON = strcat("no blue jobs here, ", JOB.Marked, " of 
 SUBMIT_REQUIREMENT_Careful = Colour =!= "red"
 SUBMIT_REQUIREMENT_Careful_IS_WARNING = true
 SUBMIT_REQUIREMENT_Careful_REASON = "careful"
+SCHEDD_CLASSAD_USER_MAP_NAMES = Groups
+CLASSAD_USER_MAPFILE_Groups = $(LOG)/groups.map
+TOOL_CLASSAD_USER_MAP_NAMES = Words
+CLASSAD_USER_MAPDATA_Words = * nobody "has no group"
 """
 HELD = "executable = /bin/sh\nhold = true\nqueue 2\n"
 
@@ -60,6 +67,21 @@ def test_every_job_is_changed_as_it_comes_and_not_when_it_is_edited(
     assert marked.endswith("-green")
     assert run_tool(pool, "condor_qedit", cluster_of(said), "FooR", "9")[0] == 0
     assert ask_queue(pool, cluster_of(said), "FooR", "FooS") == [["9", "3"], ["9", "3"]]
+
+
+def test_rules_find_the_user_maps_of_the_schedd_as_they_are_since_its_reconfiguration(
+    pool: PersonalPool, work: Path
+) -> None:
+    def group() -> list[str]:
+        code, said, _ = submit(pool, work, '+Colour="amber"')
+        assert code == 0
+        return ask_queue(pool, cluster_of(said), "Group", 'userMap("words",Group)')[0]
+
+    # Nothing is in the way of jobs while the file is not there; tools have maps of their own.
+    assert group() == ["nobody", "has no group"]
+    (Path(pool.folder) / "log" / "groups.map").write_text("* /^am/ first,second\n")
+    assert run_tool(pool, "condor_reconfig", "-schedd")[0] == 0
+    wait_until(lambda: group() == ["second", "undefined"], 30)
 
 
 def test_jobs_that_are_made_late_are_changed_each(pool: PersonalPool, work: Path) -> None:

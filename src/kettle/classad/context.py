@@ -29,10 +29,11 @@ class Context:
     """The world as an evaluation sees it.
 
     `now` returns seconds since the epoch; `utc_offset` the local zone's seconds east of UTC at a
-    moment; `user_maps` are what `userMap` looks in, by name in lower case; `home_of` gives a
-    user's home directory; `debug` takes the text of a `debug()` call. `strict` chooses the rules
-    of new ClassAds: no fall-back to TARGET, no special `MY` and `CurrentTime`. `random` may be what
-    makes the dice when they are first thrown: most programs never do.
+    moment; `user_maps` are what `userMap` looks in, by name in lower case, replaced whenever the
+    configuration is read; `home_of` gives a user's home directory; `debug` takes the text of a
+    `debug()` call. `strict` chooses the rules of new ClassAds: no fall-back to TARGET, no special
+    `MY` and `CurrentTime`. `random` may be what makes the dice when they are first thrown: most
+    programs never do.
     """
 
     __slots__ = (
@@ -62,7 +63,7 @@ class Context:
         self._random = random
         self.utc_offset: Final = utc_offset
         self.zone_name: Final = zone_name
-        self.user_maps: Final[Mapping[str, UserMap]] = user_maps if user_maps is not None else {}
+        self.user_maps: Mapping[str, UserMap] = user_maps if user_maps is not None else {}
         self.home_of: Final = home_of
         self.debug: Final = debug
         self.strict: Final = strict

@@ -50,6 +50,7 @@ from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import PASSING, Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
+from kettle.runtime.user_maps import install_user_maps
 
 # The exit codes that the master and service managers read.
 EXIT_OK = 0
@@ -166,6 +167,7 @@ class Daemon:
             )
         runtime.identity.reconfigured_at = runtime.clock.now()
         configure_log(runtime.log, config)
+        install_user_maps(config, runtime.log.problem)
         runtime.network.reconfigure(config)
         await self.service.reconfigure(config)
         runtime.log("The configuration was read again.")

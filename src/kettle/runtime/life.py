@@ -25,6 +25,7 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.zygote import Zygote
 from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.user_maps import install_user_maps
 
 T = TypeVar("T")
 
@@ -58,7 +59,8 @@ class Life:
         self._network: SystemNetwork | None = None
 
     def connect(self, config: Config, identity: DaemonIdentity, log: Log) -> SystemNetwork:
-        """Return the network of this process, which listens nowhere yet."""
+        """Return the network of this process, which listens nowhere yet, and read the user maps."""
+        install_user_maps(config, log.problem)
         self._network = SystemNetwork(config, identity, self.clock, log)
         return self._network
 

@@ -39,6 +39,10 @@ class Reach:
             self.config: Config = load_config(SystemSources(), environment, subsystem=subsystem)
         except EndingConfigError as error:
             raise ProgramEndError(str(error), error.EXIT_CODE) from None
+        if self.config.get(f"{subsystem}_CLASSAD_USER_MAP_NAMES"):
+            from kettle.runtime.user_maps import install_user_maps  # few tools are given maps
+
+            install_user_maps(self.config, self._tell_problem)
         self.named_pool = pool
         self.name = name
         self.address = address
@@ -53,6 +57,11 @@ class Reach:
 
             self._connector = Connector(self.config, self._trace())
         return self._connector
+
+    def _tell_problem(self, problem: str) -> None:
+        trace = self._trace()
+        if trace is not None:
+            trace("D_ALWAYS", problem)
 
     def _trace(self) -> Callable[[str, str], None] | None:
         """Return what takes the lines of -debug, if that was said: a log on standard error."""

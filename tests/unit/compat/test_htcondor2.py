@@ -304,6 +304,18 @@ def test_debugging_can_be_turned_on_and_off(
     assert (configuration.parent / "ToolLog").read_text().rstrip().endswith(" kept")
 
 
+def test_user_maps_of_the_configuration_are_loaded_when_asked_for() -> None:
+    htcondor2.param["TOOL_CLASSAD_USER_MAP_NAMES"] = "trust"
+    htcondor2.param["CLASSAD_USER_MAPDATA_trust"] = "* bob User\n* /.*/ Nobody"
+    asked = classad2.ExprTree('userMap("Trust", "bob") + userMap("Trust", "eve")')
+    assert asked.eval() is classad2.Value.Undefined
+    htcondor2.reload_config_usermaps()
+    assert classad2.ExprTree('userMap("Trust", "eve")').eval() == "Nobody"
+    htcondor2.param["TOOL_CLASSAD_USER_MAP_NAMES"] = ""
+    htcondor2.reload_config_usermaps()
+    assert classad2.ExprTree('userMap("Trust", "bob")').eval() is classad2.Value.Undefined
+
+
 def test_user_maps_are_for_expressions(tmp_path: Path) -> None:
     file = tmp_path / "map"
     file.write_text("* alice chemists\n")

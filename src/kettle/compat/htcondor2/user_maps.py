@@ -1,6 +1,7 @@
 """The maps that the function `userMap` of expressions looks in, loaded for this program.
 
-Knobs: CLASSAD_USER_MAP_NAMES, CLASSAD_USER_MAPFILE_<name>, CLASSAD_USER_MAPDATA_<name>.
+Knobs: TOOL_CLASSAD_USER_MAP_NAMES (or that of the subsystem whose part the program takes),
+CLASSAD_USER_MAPFILE_<name>, CLASSAD_USER_MAPDATA_<name>, CLASSAD_USER_MAP_PREFIX_<name>.
 """
 
 from __future__ import annotations
@@ -8,40 +9,26 @@ from __future__ import annotations
 from kettle.compat.classad2.convert import USER_MAPS
 from kettle.compat.htcondor2.errors import HTCondorException
 from kettle.compat.htcondor2.process import PROCESS
-from kettle.errors import ConfigError, KettleError
-from kettle.runtime.storage.files import Files
-from kettle.wire.security.mapfile import parse_mapfile
-
-# Limit: the file of a map, in bytes.
-_LARGEST_MAP = 64 * 1024 * 1024
+from kettle.config.knobs.daemon import DaemonKnobs
+from kettle.errors import KettleError
+from kettle.runtime.user_maps import load_user_map, read_user_maps
 
 
 def load_a_config_usermap_file(name: str, mapfile_path: str, /) -> None:
     """Load a map, lines of `* USER NAMES`, or load it again, from this file."""
+    prefixes = PROCESS.config.value(DaemonKnobs.CLASSAD_USER_MAP_PREFIX[name])
     try:
-        _add(name, Files().read_text(mapfile_path, limit=_LARGEST_MAP), mapfile_path)
-    except KettleError as error:
+        USER_MAPS.update(load_user_map(name, mapfile_path, prefixes=prefixes, report=_tell))
+    except (KettleError, OSError) as error:
         raise HTCondorException(f"Failed to load userMap file: {mapfile_path}") from error
 
 
 def reload_config_usermaps() -> None:
-    """Load the maps that the configuration names; one that cannot be read is left as it was."""
-    config = PROCESS.config
-    for name in config.words("CLASSAD_USER_MAP_NAMES"):
-        data = config.get(f"CLASSAD_USER_MAPDATA_{name}")
-        path = config.get(f"CLASSAD_USER_MAPFILE_{name}")
-        try:
-            if path is not None:
-                _add(name, Files().read_text(path, limit=_LARGEST_MAP), path)
-            elif data is not None:
-                _add(name, data, name)
-        except KettleError as error:
-            PROCESS.say(0, f"the user map {name} is not loaded: {error}")
+    """Load the maps that the configuration names, and forget all others."""
+    maps = read_user_maps(PROCESS.config, _tell)
+    USER_MAPS.clear()
+    USER_MAPS.update(maps)
 
 
-def _add(name: str, text: str, source: str) -> None:
-    try:
-        found = parse_mapfile(text, literal_keys=True, source=source)
-    except ValueError as error:
-        raise ConfigError(str(error), source=source) from error
-    USER_MAPS[name.lower()] = lambda user: found.map("*", user)
+def _tell(problem: str) -> None:
+    PROCESS.say(0, problem)

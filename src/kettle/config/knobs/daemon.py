@@ -151,6 +151,30 @@ class DaemonKnobs:
         "",
         doc="Where a daemon leaves its ad for tools on the same machine.",
     )
+    SUBSYS_CLASSAD_USER_MAP_NAMES = family(
+        "{subsys}_CLASSAD_USER_MAP_NAMES",
+        listing,
+        "",
+        doc="The maps that userMap() finds in a daemon's expressions; TOOL_ and SUBMIT_ for tools.",
+    )
+    CLASSAD_USER_MAPFILE = family(
+        "CLASSAD_USER_MAPFILE_{name}",
+        path,
+        "",
+        doc="The file of a map for userMap(): lines of *, a user or /expression/, and its names.",
+    )
+    CLASSAD_USER_MAPDATA = family(
+        "CLASSAD_USER_MAPDATA_{name}",
+        string,
+        "",
+        doc="The lines of a map for userMap() that has no CLASSAD_USER_MAPFILE_.",
+    )
+    CLASSAD_USER_MAP_PREFIX = family(
+        "CLASSAD_USER_MAP_PREFIX_{name}",
+        boolean,
+        "false",
+        doc="Whether the second words of a map for userMap() are how a user begins.",
+    )
     SUBSYS_ATTRS = family(
         "{subsys}_ATTRS",
         listing,

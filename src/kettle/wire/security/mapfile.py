@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from kettle.classad.functions.regex import search_in_time
 from kettle.errors import AuthenticationFailed, ConfigError
@@ -23,6 +23,8 @@ from kettle.perl_patterns import compile_perl
 MAXIMUM_DEPTH = 10
 _WORD = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|/((?:[^/\\]|\\.)*)/([iU]*)(?=\s|\Z)|(\S+))')
 _GROUP = late_pattern(r"\\([0-9])")
+
+ReadIncluded: TypeAlias = Callable[[str], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +75,29 @@ class MapFile:
     """A parsed map file; lines of one method are tried in order and the first match wins."""
 
     def __init__(self, lines: Iterable[MapLine]) -> None:
-        self._lines: dict[str, list[MapLine]] = {}
+        # Literals in a row are one table: maps of users may have thousands of them.
+        self._lines: dict[str, list[MapLine | dict[str, MapLine]]] = {}
         for line in lines:
-            self._lines.setdefault(line.method, []).append(line)
+            ordered = self._lines.setdefault(line.method, [])
+            if line.literal is None:
+                ordered.append(line)
+                continue
+            if not ordered or not isinstance(ordered[-1], dict):
+                ordered.append({})
+            table = ordered[-1]
+            assert isinstance(table, dict)
+            table.setdefault(line.literal, line)
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """The methods, in upper case, that any line is for."""
+        return frozenset(self._lines)
 
     def map(self, method: str, principal: str) -> str | None:
         """Return the canonical name of a principal, None if no line matches."""
-        for line in self._lines.get(method.upper(), ()):
-            canonical = line.apply(principal)
+        for entry in self._lines.get(method.upper(), ()):
+            line = entry.get(principal) if isinstance(entry, dict) else entry
+            canonical = line.apply(principal) if line is not None else None
             if canonical is not None:
                 return canonical
         return None
@@ -91,41 +108,45 @@ def parse_mapfile(
     *,
     literal_keys: bool = False,
     source: str = "mapfile",
-    read_included: Callable[[str], Iterable[tuple[str, str]]] | None = None,
+    read_included: ReadIncluded | None = None,
+    complain: Callable[[str], None] | None = None,
 ) -> MapFile:
     """Read a map file.
 
-    `read_included` returns (name, text) of every file that `@include path` means. Raises
-    ConfigError with file and line.
+    `read_included` returns (name, text) of every file that `@include path` means; the path is as
+    seen from the file that says so. Raises ConfigError with file and line, or has `complain` told
+    and leaves the line out.
     """
-    return MapFile(_parse_lines(text, literal_keys, source, read_included, 0))
+    reading = _Reading(literal_keys=literal_keys, read_included=read_included, complain=complain)
+    return MapFile(_parse_lines(text, source, reading, 0))
 
 
-def parse_prefix_map(text: str, *, source: str = "mapfile") -> MapFile:
+def parse_prefix_map(
+    text: str, *, source: str = "mapfile", complain: Callable[[str], None] | None = None
+) -> MapFile:
     r"""Read a map file whose principals are beginnings: the longest is tried first, `\0` is it.
 
-    Raises ConfigError with file and line.
+    Raises ConfigError with file and line, or has `complain` told and leaves the line out.
     """
+    reading = _Reading(literal_keys=True, slashed=False, complain=complain)
     lines = [
         replace(line, literal=None, prefix=line.literal)
-        for line in _parse_lines(text, True, source, None, 0, slashed=False)
+        for line in _parse_lines(text, source, reading, 0)
     ]
     return MapFile(sorted(lines, key=lambda line: -len(line.prefix or "")))
 
 
-def _parse_lines(
-    text: str,
-    literal_keys: bool,
-    source: str,
-    read_included: Callable[[str], Iterable[tuple[str, str]]] | None,
-    depth: int,
-    *,
-    slashed: bool = True,
-) -> Iterator[MapLine]:
-    """Yield the lines of one file and of those it includes.
+class _Reading(NamedTuple):
+    """How lines are read: `slashed` principals are patterns, others are `literal_keys` or not."""
 
-    Without `slashed` a principal between slashes is no pattern.
-    """
+    literal_keys: bool
+    slashed: bool = True
+    read_included: ReadIncluded | None = None
+    complain: Callable[[str], None] | None = None
+
+
+def _parse_lines(text: str, source: str, reading: _Reading, depth: int) -> Iterator[MapLine]:
+    """Yield the lines of one file and of those it includes."""
     if depth > MAXIMUM_DEPTH:
         raise ConfigError("map files include each other too deeply", source=source)
     for number, line in enumerate(text.splitlines(), 1):
@@ -134,21 +155,37 @@ def _parse_lines(
             continue
         words = _split(stripped)
         if words[0].text.lower() == "@include" and len(words) > 1:
-            for name, included in read_included(words[1].text) if read_included else ():
-                yield from _parse_lines(included, literal_keys, name, read_included, depth + 1)
+            if reading.read_included is not None:
+                for name, included in reading.read_included(_beside(source, words[1].text)):
+                    yield from _parse_lines(included, name, reading, depth + 1)
             continue
-        if len(words) < 3:
-            raise ConfigError(
-                f"line {number} of {source} has not METHOD, principal and name",
-                source=source,
-                line=number,
-            )
-        method, principal, canonical = words[:3]
-        if not slashed and principal.mark == "/":
-            principal = _Word(f"/{principal.text}/")
-        yield _make_line(
-            method.text.upper(), principal, canonical.text, literal_keys, source, number
+        try:
+            yield _parse_line(words, source, number, reading)
+        except ConfigError as error:
+            if reading.complain is None:
+                raise
+            reading.complain(str(error))
+
+
+def _beside(source: str, path: str) -> str:
+    """Return an included file's path as seen from the file that includes it."""
+    folder, slash, _ = source.rpartition("/")
+    return path if path.startswith("/") else f"{folder}{slash}{path}"
+
+
+def _parse_line(words: list[_Word], source: str, number: int, reading: _Reading) -> MapLine:
+    if len(words) < 3:
+        raise ConfigError(
+            f"line {number} of {source} has not METHOD, principal and name",
+            source=source,
+            line=number,
         )
+    method, principal, canonical = words[:3]
+    if not reading.slashed and principal.mark == "/":
+        principal = _Word(f"/{principal.text}/")
+    return _make_line(
+        method.text.upper(), principal, canonical.text, reading.literal_keys, source, number
+    )
 
 
 class _Word(NamedTuple):
