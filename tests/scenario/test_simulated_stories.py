@@ -194,6 +194,37 @@ def test_an_end_for_which_its_log_has_no_room_outlives_every_process(
     tell(tmp_path, story)
 
 
+_HELD_AFTER_A_WHILE = {"PeriodicHold": "time() > QDate + 30"}
+
+
+@pytest.mark.parametrize("more", [{"Requirements": "false"}, {}], ids=["idle", "running"])
+@pytest.mark.parametrize("killed", [(), ("SCHEDD",), ("SCHEDD", "condor_shadow")])
+def test_a_hold_that_the_queue_has_no_room_for_is_in_both_or_in_neither(
+    killed: tuple[str, ...], more: dict[str, str], tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap] = pool.access_points
+        wish = Wish("j", seconds=3000.0, code=0, more=more | _HELD_AFTER_A_WHILE)
+        pool.users[0].submit(wish)
+        await asyncio.sleep(25)
+        before = events_of(pool, "j")
+        ap.disk.room = 0
+        await asyncio.sleep(120)
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.HELD
+        if more:
+            # Of what runs its shadow tells first, and the next one of that run reads it.
+            assert events_of(pool, "j") == before
+        kill(pool, *killed)
+        await asyncio.sleep(0)
+        ap.disk.room = PLENTY
+        await asyncio.sleep(300)
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.HELD
+        assert events_of(pool, "j").count("012") == 1
+        assert events_of(pool, "j")[: len(before)] == before
+
+    tell(tmp_path, story)
+
+
 @pytest.mark.parametrize("killed", ["condor_shadow", "SCHEDD"])
 def test_a_job_whose_log_is_full_from_the_first_has_all_its_events(
     killed: str, tmp_path: Path

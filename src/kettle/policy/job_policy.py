@@ -60,7 +60,7 @@ class SystemPolicy:
 
 _NO_SYSTEM_POLICY = SystemPolicy()
 # The reference leaves a job whose output travels at RUNNING, so what counts there counts here.
-_ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
+ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
 # (verdict, attribute, attribute of the reason, of the subcode); asked in this order.
 _PERIODIC = (
     (Verdict.HOLD, "PeriodicHold", "PeriodicHoldReason", "PeriodicHoldSubCode"),
@@ -77,7 +77,7 @@ def _applies(verdict: Verdict, status: int | None) -> bool:
     if verdict is Verdict.RELEASE:
         return status == JobStatus.HELD
     if verdict is Verdict.VACATE:
-        return status in _ON_A_MACHINE
+        return status in ON_A_MACHINE
     return status != JobStatus.REMOVED
 
 
@@ -159,7 +159,7 @@ def _went_on(job: ClassAd) -> int | None:
 
 def decide_duration(job: ClassAd, now: float) -> Decision:
     """Hold a running job that has used up its allowed duration (46, 47)."""
-    if job.integer("JobStatus") not in _ON_A_MACHINE:
+    if job.integer("JobStatus") not in ON_A_MACHINE:
         return NOTHING
     deadline = duration_deadline(job)
     if deadline is None or now < deadline[0]:

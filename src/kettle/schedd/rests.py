@@ -15,24 +15,32 @@ from kettle.attributes.codes import VACATE_BASE, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.classad.text import read_count
 from kettle.policy.attribute_protection import RESTS_UNTIL
-from kettle.policy.hold_reasons import REFUSALS
 from kettle.schedd.queue.job_ids import JobId
 
-# Neither the job's own end nor the wish of a user or of a machine's owner.
-_FAULTS = frozenset(
+# The wish of a user, of a policy, or of a machine's owner; every other reason is a fault, also one
+# that nobody has heard of: a starter may name any.
+_WISHES = frozenset(
     int(code)
     for code in (
-        VacateReasonCode.ShadowException,
-        VacateReasonCode.JobNotStarted,
-        VacateReasonCode.JobShouldRequeue,
-        VacateReasonCode.StarterError,
-        VacateReasonCode.ReconnectFailed,
-        VacateReasonCode.StartdException,
-        VacateReasonCode.VMError,
-        VacateReasonCode.ContainerError,
-        VacateReasonCode.ScratchDirError,
+        VacateReasonCode.JobPolicyVacate,
+        VacateReasonCode.SystemPolicyVacate,
+        VacateReasonCode.UserVacateJob,
+        VacateReasonCode.ClaimDeactivated,
+        VacateReasonCode.StartdVacateCommand,
+        VacateReasonCode.StartdPreemptExpression,
+        VacateReasonCode.StartdShutdown,
+        VacateReasonCode.StartdDraining,
+        VacateReasonCode.StartdCoalesce,
+        VacateReasonCode.StartdHibernate,
+        VacateReasonCode.StartdReleaseCommand,
+        VacateReasonCode.StartdPreemptingClaimRank,
+        VacateReasonCode.StartdPreemptingClaimUserPrio,
+        VacateReasonCode.ScheddVacate,
+        VacateReasonCode.JobRemoved,
+        VacateReasonCode.SuccessfulCheckpoint,
+        VacateReasonCode.StartdRehoming,
     )
-).union(REFUSALS)
+)
 # So many failed runs in a row may be the machine's bad day.
 _FREE = 2
 LONGEST_SECONDS = 64
@@ -74,10 +82,15 @@ class Rests:
 
 
 def _is_fault(report: Mapping[str, str]) -> bool:
-    code = read_count(report.get("VacateReasonCode", ""))
-    if code is None or code in _FAULTS:
-        return code is not None
+    code = _read(report.get("VacateReasonCode", ""))
+    if code is None or code >= VACATE_BASE:
+        return code is not None and code not in _WISHES
+    if code < 0:
+        return True
     # A transfer that failed has the code of a hold, and a subcode that spares the job from it.
-    subcode = report.get("VacateReasonSubCode", "")
-    below_zero = read_count(subcode[1:]) if subcode.startswith("-") else None
-    return 0 < code < VACATE_BASE and (below_zero or 0) >= VACATE_BASE
+    return code > 0 and (_read(report.get("VacateReasonSubCode", "")) or 0) <= -VACATE_BASE
+
+
+def _read(text: str) -> int | None:
+    number = read_count(text.removeprefix("-"))
+    return -number if number is not None and text.startswith("-") else number

@@ -110,7 +110,7 @@ class ScheddService:
         self.spool = SpoolFolder(runtime, self.settings.spool)
         self.history = HistoryFiles(runtime, self.settings)
         self.unwritten = UnwrittenEvents(self)
-        self.events = ScheddEvents(runtime, self.unwritten.keep)
+        self.events = ScheddEvents(runtime, self.unwritten.keep, self.journal)
         self.on_disk = OnDisk(self.journal)
         mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
         self.owners = Owners(self.events, mailer, self.unwritten)

@@ -315,6 +315,17 @@ def _said_reason(report: ExitReport, otherwise: str) -> tuple[str, int, int]:
     )
 
 
+# What a starter's reason is called where it says no more; any other is a fault of its own.
+_REASONS = {
+    ShadowExit.NOT_STARTED: VacateReasonCode.JobNotStarted,
+    ShadowExit.EXEC_FAILED: VacateReasonCode.JobNotStarted,
+    ShadowExit.SHOULD_REQUEUE: VacateReasonCode.ClaimDeactivated,
+    ShadowExit.CHECKPOINTED: VacateReasonCode.ClaimDeactivated,
+    ShadowExit.KILLED: VacateReasonCode.ClaimDeactivated,
+    ShadowExit.SHOULD_REMOVE: VacateReasonCode.ClaimDeactivated,
+}
+
+
 def _starters_reason(report: ExitReport, reason: ShadowExit) -> Ending:
     """Judge a run that the starter ended for a reason of its own (the machine wanted it so)."""
     info = report.info
@@ -327,10 +338,7 @@ def _starters_reason(report: ExitReport, reason: ShadowExit) -> Ending:
         )
     text, code, subcode = _said_reason(report, f"The job left its machine: {reason.doc}")
     if not code:
-        not_started = reason in (ShadowExit.NOT_STARTED, ShadowExit.EXEC_FAILED)
-        code = int(
-            VacateReasonCode.JobNotStarted if not_started else VacateReasonCode.ClaimDeactivated
-        )
+        code = int(_REASONS.get(reason, VacateReasonCode.StarterError))
     ending = _evicted(ShadowExit.SHOULD_REQUEUE, text, code, subcode)
     ending.checkpointed = reason is ShadowExit.CHECKPOINTED
     return ending

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.schedd.queue.job_ids import JobId
@@ -44,6 +46,13 @@ def test_every_end_that_nobody_wished_is_a_failure_and_a_wish_is_none() -> None:
         rests = Rests()
         waits = [rests.after_run(JOB, {"VacateReasonCode": str(int(code))}, 1.0) for _ in range(3)]
         assert (waits[2] == 0) is (int(code) in wished), code.name
+
+
+@pytest.mark.parametrize("code", ["-5", "1099", "1999"])
+def test_what_a_starter_calls_its_fault_by_an_unknown_code_is_a_failure(code: str) -> None:
+    rests = Rests()
+    waits = [rests.after_run(JOB, {"VacateReasonCode": code}, 1.0) for _ in range(4)]
+    assert waits == [0, 0, 2, 4]
 
 
 def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> None:

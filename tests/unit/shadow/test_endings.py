@@ -98,6 +98,15 @@ def test_a_users_hold_takes_the_job_off_its_machine_and_holds_it() -> None:
     assert (ending.reason, ending.code) == ("via condor_hold (by user u)", 1)
 
 
+@pytest.mark.parametrize("reason", [4, 105, 109, 111, 999])
+def test_a_starter_that_fails_without_a_word_of_why_is_a_fault(reason: int) -> None:
+    ending = judge(exited(0, reason))
+    assert ending.exit is ShadowExit.SHOULD_REQUEUE
+    assert ending.code == VacateReasonCode.StarterError
+    assert judge(exited(0, 107)).code == VacateReasonCode.ClaimDeactivated
+    assert judge(exited(0, 108)).code == VacateReasonCode.JobNotStarted
+
+
 def test_a_policy_hold_writes_no_eviction() -> None:
     wish = Request(Wish.POLICY_HOLD, "peri", 3, 7)
     told = {"VacateReason": "Claim deactivated", "VacateReasonCode": 1009}

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from kettle.classad import ClassAd, parse_ad, parse_expression, parse_old_ad
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.queue.analysis import Known, read_autoclusters, render_analysis
 from kettle.tools.queue.analysis_wish import AnalysisWish, read_analysis
 from kettle.tools.queue.clauses import wrap
@@ -175,6 +176,18 @@ def test_a_job_that_cools_down_says_so() -> None:
     job = parse_old_ad(JOB)
     job.update({"JobCoolDownExpiration": 1200, "ServerTime": 1000})
     assert "\n003.000:  Job is in cool down.\n\n" in render_analysis(job, [])
+
+
+def test_a_job_that_rests_after_failed_runs_says_why_and_how_long() -> None:
+    job = parse_old_ad(JOB)
+    said = "Job is in cool down: its last runs failed at once, it is tried again in 16 s."
+    job.update({RESTS_UNTIL: 1016, "ServerTime": 1000})
+    assert f"\n003.000:  {said}\n\n" in render_analysis(job, [])
+    reason = "Error from slot1@ep: no room for its sandbox"
+    job["VacateReason"] = reason
+    assert f"\n003.000:  {said}\n\nVacate reason: {reason}\n\n" in render_analysis(job, [])
+    job["ServerTime"] = 1016
+    assert "cool down" not in render_analysis(job, [])
 
 
 _BESIDE = """\

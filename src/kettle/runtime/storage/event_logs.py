@@ -9,7 +9,8 @@ any process.
 
 What cannot be written at once, because the log is far away or its disk is full, waits in
 `waiting_events.py`, and everything behind it. Whoever made the `EventLogs` is told of it, and gives
-it to the process that comes after this one (`recall`).
+it to the process that comes after this one (`recall`). So does everything while what it tells of
+waits for a disk itself (`Records`): a crash then takes back neither or both.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import stat
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
@@ -137,13 +138,25 @@ def _place(job: ClassAd) -> Place:
 AsOwner = Callable[[str], contextlib.AbstractContextManager[None]]
 
 
+class Records(Protocol):
+    """What events tell of, on its own way to the disk."""
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether some wait for room: nothing may be told before they are written."""
+
+    async def written(self) -> None:
+        """Return when all of them are on disk."""
+
+
 class EventLogs:
     """The open logs of one process.
 
     `privileged` and `report` are the global log's, see there. Logs that are `is_far` are written
     beside the loop by `append_far`, in a thread if there is none; what goes wrong with them, and
     with those of a full disk, is reported. Whoever calls has the owner's rights already; what is
-    written later takes them by `as_owner`. `note` hears of which jobs something waits.
+    written later takes them by `as_owner`. `note` hears of which jobs something waits. No event is
+    written before the `records` are.
     """
 
     def __init__(
@@ -157,7 +170,9 @@ class EventLogs:
         append_far: Append | None = None,
         as_owner: AsOwner = _as_we_are,
         note: Note = _keep_nothing,
+        records: Records | None = None,
     ) -> None:
+        self._records = records
         self._aside = aside or InlineAside()
         self._is_far = is_far
         self._append_far = append_far or self._append_aside
@@ -185,7 +200,12 @@ class EventLogs:
         self._global = None
         if path:
             self._global = GlobalLog(
-                config, path, render, privileged=self._privileged, report=self._report
+                config,
+                path,
+                render,
+                privileged=self._privileged,
+                report=self._report,
+                must_wait=self._must_wait,
             )
 
     def close(self) -> None:
@@ -352,7 +372,7 @@ class EventLogs:
         if self._gathered is not None:
             self._gathered.setdefault(log, []).extend(pieces)
             return
-        if log in self._waiting or self._is_far(log.path):
+        if log in self._waiting or self._is_far(log.path) or self._must_wait():
             self._waiting.add(log, pieces)
             return
         try:
@@ -362,6 +382,9 @@ class EventLogs:
                 raise
             self._waiting.add(log, pieces, trouble)
 
+    def _must_wait(self) -> bool:
+        return self._records is not None and self._records.are_waiting
+
     def _write_now(self, log: OwnedLog, data: bytes) -> None:
         try:
             _write_whole(self._descriptor(log), data)
@@ -370,6 +393,9 @@ class EventLogs:
 
     async def _append_later(self, owner: str, path: str, data: bytes, unsure: bool) -> None:
         """Write what waited, with its owner's rights."""
+        if self._records is not None:
+            while self._records.are_waiting:
+                await self._records.written()
         if self._is_far(path):
             await self._append_far(owner, path, data, unsure)
         else:
@@ -478,4 +504,4 @@ def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
         os.close(descriptor)
 
 
-__all__ = ["DEFAULT_STYLE", "LOG_NAMES", "EventLogs", "append_once", "user_log_paths"]
+__all__ = ["DEFAULT_STYLE", "LOG_NAMES", "EventLogs", "Records", "append_once", "user_log_paths"]

@@ -47,11 +47,16 @@ Render = Callable[["Event", Style], bytes]
 Privileged = Callable[[], AbstractContextManager[None]]
 
 
+def _never() -> bool:
+    return False
+
+
 class GlobalLog:
     """The global log as one process writes it.
 
     `privileged` is entered wherever files are opened or renamed: the log belongs to the daemons
-    and not to the user whose files this process may be touching at the moment.
+    and not to the user whose files this process may be touching at the moment. Nothing is written
+    while it `must_wait`.
     """
 
     def __init__(
@@ -62,6 +67,7 @@ class GlobalLog:
         *,
         privileged: Privileged = contextlib.nullcontext,
         report: Callable[[str], object] | None = None,
+        must_wait: Callable[[], bool] = _never,
     ) -> None:
         self.path = path
         options = config.get("EVENT_LOG_FORMAT_OPTIONS") or ""
@@ -72,6 +78,7 @@ class GlobalLog:
         self._render = render
         self._privileged = privileged
         self._report = report
+        self._must_wait = must_wait
         self._open: tuple[int, tuple[int, int]] | None = None
         self._waiting: list[bytes] = []
         self._now = 0.0
@@ -94,7 +101,7 @@ class GlobalLog:
         """Close the log; what still waits is written without waiting for the lock."""
         self._tries = _TRIES
         self._flush()
-        if self._in_trouble:
+        if self._waiting:
             self._tell(f"{self.path}: {len(self._waiting)} events are left out")
         self._stop_timer()
         self._forget()
@@ -103,6 +110,9 @@ class GlobalLog:
 
     def _flush(self) -> None:
         if not self._waiting:
+            return
+        if self._must_wait():
+            self._try_later()
             return
         try:
             descriptor = self._descriptor()

@@ -3,7 +3,7 @@
 What runs has its events from the shadow; the schedd says that a job came into the queue, was held
 or released while it did not run, and was removed. A log that cannot be written is a line in ours
 here, and holds its job when that is to start. One on a server that may hang is written by a
-process of its owner's.
+process of its owner's. What the queue has no room for is told when it has been written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kettle.records.unwritten_events import (
     decode,
     in_order,
 )
-from kettle.runtime.storage.event_logs import LOG_NAMES, EventLogs, user_log_paths
+from kettle.runtime.storage.event_logs import LOG_NAMES, EventLogs, Records, user_log_paths
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
@@ -55,8 +55,13 @@ def _never(_: int) -> bool:
 class ScheddEvents:
     """Writes events of jobs that do not run."""
 
-    def __init__(self, runtime: Runtime, keep: Callable[[Iterable[Place]], None]) -> None:
-        """`keep` has the queue keep what waits of these jobs (`logs.unwritten`)."""
+    def __init__(
+        self, runtime: Runtime, keep: Callable[[Iterable[Place]], None], records: Records
+    ) -> None:
+        """`keep` has the queue keep what waits of these jobs (`logs.unwritten`).
+
+        `records` are the queue's: no event is written before what it tells of is.
+        """
         self._runtime = runtime
         self._keep = keep
         # Jobs of which something else waits than the queue knows, and how many owners we are now:
@@ -72,6 +77,7 @@ class ScheddEvents:
             append_far=self.writers.append,
             as_owner=self._as_owner,
             note=self._note,
+            records=records,
         )
 
     async def stop(self) -> None:

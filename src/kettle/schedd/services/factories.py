@@ -183,7 +183,7 @@ class Factories:
         if not cluster.procs and not departures.makes_more(cluster):
             leaving = schedd.queue.transaction()
             departures.plan_cluster_departure(leaving, schedd.queue, cluster)
-            schedd.queue.commit(leaving)
+            self._commit(cluster, leaving)
             return False
         return made
 
@@ -217,14 +217,24 @@ class Factories:
             else:
                 schedd.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {reason}")
         else:
-            self._tries.pop(cluster.id, None)
             if made < wanted and not turn.is_over:
                 paused = Paused.NO_MORE
         if paused is not None:
             factory.plan_end(transaction, cluster, paused, reason)
         with also_where_it_fails(partial(self._after_making, cluster, transaction, paused, reason)):
-            schedd.queue.commit(transaction)
+            self._commit(cluster, transaction)
+        if made:
+            self._tries.pop(cluster.id, None)
         return made > 0
+
+    def _commit(self, cluster: Cluster, transaction: Transaction) -> None:
+        """Commit what was made of a cluster; what the queue does not take is tried again."""
+        try:
+            self._schedd.queue.commit(transaction)
+        except Exception as error:
+            if not transaction.taken:
+                self._try_later(cluster, one_line(str(error)).strip())
+            raise
 
     def _after_making(
         self, cluster: Cluster, transaction: Transaction, paused: Paused | None, reason: str

@@ -5,9 +5,9 @@ overlapping flushes share one fsync. A log is written anew by a forked child, wh
 `DurableFile.replace` then puts it in place. What the records mean is `kettle.records.queue_log`'s.
 
 A disk without room refuses what is asked for; what has happened waits in `backlog.py` until there
-is room, and whoever waits for the disk with it, so that nothing starts, leaves or is acknowledged
-meanwhile. A log that fails in any other way ends the schedd: its memory would be ahead of the disk,
-and only the disk is what the next start, or a power cut, leaves. Source: R081.
+is room, and whoever waits for the disk with it, so that nothing starts, leaves, is acknowledged or
+told to a job's log meanwhile. A log that fails in any other way ends the schedd: its memory would
+be ahead of the disk, and only the disk is what the next start, or a power cut, leaves. Source: R081.
 A log that somebody has deleted is put back before anything more is acknowledged: what was is still
 in the open file, though no start would find it.
 """
@@ -101,6 +101,15 @@ class QueueJournal:
             if self._file.broken or error.errno not in FULL:
                 self._end(error)
             raise
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether records of what has happened wait for room."""
+        return self._backlog.trouble is not None
+
+    async def written(self) -> None:
+        """Return when everything appended so far is on disk (`flush`)."""
+        await self.flush()
 
     async def flush(self) -> None:
         """Return when everything appended so far is on disk; StorageError as the schedd ends."""

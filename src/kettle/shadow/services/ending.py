@@ -12,8 +12,10 @@ from kettle.attributes.codes import JobStatus, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.policy.hold_reasons import REFUSALS
+from kettle.policy.job_policy import ON_A_MACHINE
 from kettle.records.event_kinds import (
     JobEvictedEvent,
+    JobHeldEvent,
     JobTerminatedEvent,
     ShadowExceptionEvent,
 )
@@ -56,6 +58,8 @@ def recall_end(run: Run) -> bool:
     than its event: the program is not run again.
     """
     event = run.host.logs.last_of(run.job)
+    if isinstance(event, JobHeldEvent):
+        return _recall_last_hold(run, event)
     if isinstance(event, JobEvictedEvent) and event.requeued:
         # The last run's, or this one's: the queue has counted those that it knows of.
         told = run.host.logs.requeues_told(run.job)
@@ -72,6 +76,17 @@ def recall_end(run: Run) -> bool:
     status = event.signal or 0 if not event.normal else (event.return_value or 0) << 8
     run.report = ExitReport(status, int(ShadowExit.EXITED), ClassAd())
     run.log("The job's log tells of its end already")
+    return True
+
+
+def _recall_last_hold(run: Run, event: JobHeldEvent) -> bool:
+    """Take over a run that ended with a hold; one that the queue has is carried out already."""
+    if run.job.integer("JobStatus") not in ON_A_MACHINE:
+        return False
+    reason = event.reason or ""
+    said = dict(zip(HOLD_ATTRIBUTES, (reason, event.code, event.subcode), strict=True))
+    run.told = Ending(ShadowExit.SHOULD_HOLD, reason=reason, attributes=said)
+    run.log("The job's log tells of its hold already")
     return True
 
 

@@ -17,6 +17,7 @@ from kettle.classad import ClassAd, Expr, parse_expression, to_expression, unpar
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.structs import Struct, field
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.printing.times import format_long_moment
@@ -512,4 +513,20 @@ def _state(job: ClassAd) -> str:
     now = job.integer("ServerTime") or 0
     if status == JobStatus.IDLE and (job.integer("JobCoolDownExpiration") or 0) > now:
         return "Job is in cool down."
+    if status == JobStatus.IDLE and (job.integer(RESTS_UNTIL) or 0) > now:
+        return _render_rest(job, now)
     return ""
+
+
+def _render_rest(job: ClassAd, now: int) -> str:
+    """Return why a job that slots would take is not given to one yet.
+
+    Compat: in the reference no job rests so (see `schedd.rests`); what it calls a cool down its
+    users ask for (test_a_job_that_rests_after_failed_runs_says_why_and_how_long).
+    """
+    seconds = (job.integer(RESTS_UNTIL) or 0) - now
+    reason = job.string("VacateReason")
+    why = f"\n\nVacate reason: {reason}" if reason else ""
+    return (
+        f"Job is in cool down: its last runs failed at once, it is tried again in {seconds} s.{why}"
+    )

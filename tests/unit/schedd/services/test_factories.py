@@ -302,6 +302,48 @@ def test_a_disk_that_fails_once_ends_no_cluster(passes: bool) -> None:
         assert making.made == [[0, 1]] * 2
 
 
+def test_jobs_that_the_queue_has_no_room_for_are_made_when_there_is_some() -> None:
+    """Neither they nor the departure of an empty cluster were tried again."""
+    making = Making("queue 2\n")
+    journal = making.schedd.journal
+    append = journal.append
+
+    def refuse(data: bytes, *, refusable: bool = False) -> None:
+        raise StorageError("cannot write the queue log", errno=errno.ENOSPC)
+
+    async def serve() -> None:
+        journal.append = refuse  # type: ignore[method-assign]
+        for cluster in making.schedd.queue.clusters.values():
+            making.factories._want(cluster)
+        # Longer after each failure: 5 seconds, 10, 20.
+        await asyncio.sleep(30)
+        assert making.made == [[], []]
+        journal.append = append  # type: ignore[method-assign]
+        await asyncio.sleep(10)
+        assert making.made == [[0, 1], [0, 1]]
+        one = making.schedd.queue.clusters[1]
+        leaving = making.schedd.queue.transaction()
+        for proc in list(one.procs):
+            leaving.destroy_ad(f"1.{proc}")
+        making.schedd.queue.commit(leaving)
+        journal.append = refuse  # type: ignore[method-assign]
+        making.factories._want(one)
+        await asyncio.sleep(1)
+        assert 1 in making.schedd.queue.clusters
+        journal.append = append  # type: ignore[method-assign]
+        await asyncio.sleep(5)
+        assert 1 not in making.schedd.queue.clusters
+
+    run_virtually(serve())
+    said = [line for line in making.problems if "makes its next jobs in" in line]
+    assert [line.split(" in ")[1].split(" ")[0] for line in said if "Cluster 1" in line] == [
+        "5",
+        "10",
+        "20",
+        "5",
+    ]
+
+
 def test_a_cluster_that_waits_to_try_again_waits_once() -> None:
     """Each look at it failed anew and set another timer: 50 looks were 50 more, for ever."""
     making = Making("queue 2\n")
