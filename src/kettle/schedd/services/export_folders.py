@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 LONGEST_LOG = 256 * 1024 * 1024
 # How long a folder may hang.
 HANGING_SECONDS = 60
+# What holds a name for so long holds it for nobody who still works on a log.
+_LIVE_SECONDS = 2 * HANGING_SECONDS
 # Limit: folders looked at at a time; after how long one counts as hanging and gives its place to
 # another, and how many may hang; what one user may have asked for.
 _MOST_FOLDERS = 8
@@ -200,7 +202,8 @@ def _is_whole(log: NewLog) -> bool:
     try:
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            _remove_gathered(folder, log)
+            if not _remove_gathered(folder, log):
+                return False
             fd = os.open(name, _FLAGS, dir_fd=folder)
             try:
                 is_whole = _is_same(fd, log)
@@ -230,15 +233,25 @@ def _is_same(fd: int, log: NewLog) -> bool:
     return 0 <= int(found[1]) - int(ours[1]) < SERIES
 
 
-def _remove_gathered(folder: int, log: NewLog) -> None:
-    """Take away what was gathered of a log, and what its name was held with."""
+def _remove_gathered(folder: int, log: NewLog) -> bool:
+    """Take away what was gathered of a log, and what its name was held with.
+
+    False if something holds the name that may be another schedd's, which is about to put its log
+    there: without it a third one's log would come to lie below that. Both stay until a later look.
+    """
     aside, name = os.path.basename(log.aside), os.path.basename(log.path)
     with contextlib.suppress(OSError):
-        os.lstat(aside, dir_fd=folder)
+        # By the folder's clock, which may be a server's.
+        os.utime(aside, dir_fd=folder, follow_symlinks=False)
+        now = os.lstat(aside, dir_fd=folder).st_ctime
         with contextlib.suppress(OSError):
-            if is_placeholder(os.lstat(name, dir_fd=folder)):
+            held = os.lstat(name, dir_fd=folder)
+            if is_placeholder(held):
+                if now - held.st_ctime < _LIVE_SECONDS:
+                    return False
                 os.unlink(name, dir_fd=folder)
         os.unlink(aside, dir_fd=folder)
+    return True
 
 
 def _remove_left(place: str) -> None:
@@ -259,9 +272,9 @@ def _remove_if_left(place: str, folder: int, name: str) -> None:
     log = NewLog.gathered(name)
     if log is None or not _is_left(folder, name, log):
         return
-    _remove_gathered(folder, log._replace(path=os.path.join(place, LOG_NAME)))
-    with contextlib.suppress(OSError):
-        os.unlink(name, dir_fd=folder)
+    if _remove_gathered(folder, log._replace(path=os.path.join(place, LOG_NAME))):
+        with contextlib.suppress(OSError):
+            os.unlink(name, dir_fd=folder)
 
 
 def _is_left(folder: int, name: str, log: NewLog) -> bool:

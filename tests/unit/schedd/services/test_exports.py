@@ -438,8 +438,11 @@ def test_a_folder_without_hard_links_takes_an_export_and_nothing_in_it_is_replac
     assert path.read_bytes() == b"my own"
 
 
-def test_what_held_the_name_of_a_log_goes_with_what_was_gathered_of_it(tmp_path: Path) -> None:
+def test_what_held_the_name_of_a_log_goes_with_what_was_gathered_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     desk, path = Desk(), tmp_path / LOG_NAME
+    monkeypatch.setattr(export_folders, "_LIVE_SECONDS", 0)
     (job,) = desk.pure.submit()
 
     def between() -> None:
@@ -450,6 +453,36 @@ def test_what_held_the_name_of_a_log_goes_with_what_was_gathered_of_it(tmp_path:
     assert desk.ask("on_export", tmp_path, ActionIds=str(job.id)).integer("ActionResult") == 0
     assert not os.listdir(tmp_path)
     assert not job.is_external
+
+
+@pytest.mark.parametrize("left", [5, 7])
+def test_what_holds_a_name_for_another_schedd_stays_while_that_may_live(
+    left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its log would be lost below the next one's, and the jobs in it with it."""
+    desk, path = Desk(), tmp_path / LOG_NAME
+    (job,) = desk.pure.submit()
+    with _no_links(errno.EINVAL):
+        dead = NewLog(str(path), left)
+        Path(dead.aside).write_text(f"{dead.head}\n")
+        other = NewLog(str(path), 9, 77)
+        Path(other.aside).write_text(f"{other.head}\n")
+        with open(other.aside, "rb") as written:
+            fcntl.flock(written, fcntl.LOCK_EX)
+            # The other one is between its two last steps, and a third one comes.
+            path.touch(0)
+            answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+            assert answer.integer("ActionResult") == 0
+            assert not job.is_external
+            os.rename(other.aside, path)
+        assert path.read_text() == f"{other.head}\n"
+        # When nobody can hold it any more it goes.
+        path.unlink()
+        path.touch(0)
+        monkeypatch.setattr(export_folders, "_LIVE_SECONDS", 0)
+        answer = desk.ask("on_export", tmp_path, ActionIds=str(job.id))
+        assert answer.integer("ActionResult") == 1
+    assert os.listdir(tmp_path) == [LOG_NAME]
 
 
 def test_what_a_killed_schedd_gathered_goes_with_the_next_export_and_nothing_else_does(
