@@ -24,7 +24,7 @@ from kettle.runtime.self_monitor import read_window
 from kettle.schedd.crontabs import CronTabs
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_counters import read_rules
-from kettle.schedd.job_machine import FINISHED, WAITING
+from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
@@ -45,6 +45,7 @@ from kettle.schedd.services.journal import QueueJournal
 from kettle.schedd.services.mail import Mailer
 from kettle.schedd.services.on_disk import OnDisk
 from kettle.schedd.services.owners import Owners
+from kettle.schedd.services.policy_rounds import PolicyRounds
 from kettle.schedd.services.queue import QueueCommands
 from kettle.schedd.services.records import Records
 from kettle.schedd.services.runs import Runs
@@ -221,6 +222,7 @@ class ScheddService:
         self.ads.want_matches()
         runtime.network.on_moved(self.ads.on_moved)
         self._clean_at = runtime.clock.steady() + self.settings.clean_seconds
+        self._policy_rounds = PolicyRounds(self.scheduler.policy.apply)
         tasks.repeat(self._apply_policy, "periodic policy")
         tasks.repeat(self._renew_crontabs, "jobs that run by the clock")
         tasks.repeat(self._clean, "cleaning the queue log")
@@ -322,10 +324,11 @@ class ScheddService:
     # -- periodic work ----------------------------------------------------------------------
 
     async def _apply_policy(self) -> None:
-        await asyncio.sleep(self.settings.policy_seconds or _SEEN_OUT_SECONDS)
-        await self._look_at(FINISHED, self.scheduler.policy.see_out)
         if self.settings.policy_seconds:
-            await self._look_at(WAITING, self.scheduler.policy.apply)
+            await self._policy_rounds.go(self.queue, self.settings)
+        else:
+            await asyncio.sleep(_SEEN_OUT_SECONDS)
+        await self._look_at(FINISHED, self.scheduler.policy.see_out)
 
     async def _look_at(self, statuses: Iterable[int], do: Callable[[list[Job]], None]) -> None:
         """Do something with all jobs in some statuses, in turns with others."""

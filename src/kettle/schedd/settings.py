@@ -130,6 +130,9 @@ class ServiceSettings:
     alive_seconds: int
     # 0: periodic expressions are never evaluated.
     policy_seconds: int
+    # How much of the time they may take (0: any), and the longest pause that makes up for some.
+    policy_share: float
+    longest_policy_seconds: int
     clean_seconds: int
     update_seconds: int
     # Between two ads of the schedd's own that tell of changes.
@@ -159,6 +162,8 @@ def read_service_settings(config: Config) -> ServiceSettings:
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
         alive_seconds=config[ScheddKnobs.ALIVE_INTERVAL],
         policy_seconds=max(0, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]),
+        policy_share=min(1.0, max(0.0, config[ScheddKnobs.PERIODIC_EXPR_TIMESLICE])),
+        longest_policy_seconds=max(0, config[ScheddKnobs.MAX_PERIODIC_EXPR_INTERVAL]),
         clean_seconds=max(60, config[ScheddKnobs.QUEUE_CLEAN_INTERVAL]),
         update_seconds=max(1, config[ScheddKnobs.SCHEDD_INTERVAL]),
         own_ad_rest_seconds=config[ScheddKnobs.SCHEDD_MIN_INTERVAL],

@@ -172,7 +172,8 @@ class ScheddKnobs:
     )
     MAX_PERIODIC_EXPR_INTERVAL = seconds(
         "1200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="The longest pause between two looks at periodic expressions, in seconds, however much"
+        " they cost.",
     )
     MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = integer(
         "200",
@@ -197,7 +198,8 @@ class ScheddKnobs:
     )
     PERIODIC_EXPR_TIMESLICE = real(
         "0.01",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Which part of its time the schedd gives to the periodic expressions of jobs that do"
+        " not run; 0 is no bound. Users take turns: whose expressions cost more, waits longer.",
     )
     PERSONAL_CONDOR_IS_SUPER_USER = boolean(
         None,

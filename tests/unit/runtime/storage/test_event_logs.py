@@ -23,9 +23,6 @@ from kettle.records.event_kinds import (
 from kettle.records.event_log import GlobalHeader, read_events, render_event
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs, user_log_paths
-from kettle.testing.virtual_loop import run_virtually
-
-NOW = 1795262865.0
 
 
 def logs(text: str = "") -> EventLogs:
@@ -242,44 +239,6 @@ def test_what_an_earlier_process_could_not_write_is_written_unless_a_log_has_it(
 
     asyncio.run(main())
     assert numbers(tmp_path / "j") == [0, 1, 5]
-
-
-class Records:
-    """What events tell of, which has no room at first."""
-
-    def __init__(self) -> None:
-        self.room = asyncio.Event()
-
-    @property
-    def are_waiting(self) -> bool:
-        return not self.room.is_set()
-
-    async def written(self) -> None:
-        await self.room.wait()
-
-
-def test_neither_a_job_s_log_nor_the_pool_s_tells_of_what_is_not_written_yet(
-    tmp_path: Path,
-) -> None:
-    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "ClusterId": 7, "ProcId": 1})
-
-    async def main() -> None:
-        records = Records()
-        text = f"LOCK = {tmp_path}\nEVENT_LOG = {tmp_path}/all\n"
-        writer = EventLogs(Config.from_text(text, subsystem="SCHEDD"), records=records)
-        writer.write(job, SubmitEvent(cluster=7, proc=1, time=NOW))
-        await asyncio.sleep(60)
-        assert not (tmp_path / "j").exists()
-        assert not (tmp_path / "all").exists()
-        assert len(writer.unwritten((7, 1))) == 1
-        records.room.set()
-        await asyncio.sleep(60)
-        writer.write(job, ExecuteEvent(cluster=7, proc=1, time=NOW))
-        writer.close()
-
-    run_virtually(main())
-    assert numbers(tmp_path / "j") == [0, 1]
-    assert numbers(tmp_path / "all")[1:] == [0, 1]
 
 
 def test_two_runs_within_a_second_end_twice(tmp_path: Path) -> None:
