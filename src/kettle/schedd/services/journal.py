@@ -7,7 +7,8 @@ overlapping flushes share one fsync. A log is written anew by a forked child, wh
 A disk without room refuses what is asked for; what has happened waits in `backlog.py` until there
 is room, and whoever waits for the disk with it, so that nothing starts, leaves, is acknowledged or
 told to a job's log meanwhile. A log that fails in any other way ends the schedd: its memory would
-be ahead of the disk, and only the disk is what the next start, or a power cut, leaves. Source: R081.
+be ahead of the disk, and only the disk is what the next start, or a power cut, leaves.
+Source: R081.
 A log that somebody has deleted is put back before anything more is acknowledged: what was is still
 in the open file, though no start would find it.
 """
