@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,71 @@ def test_a_missing_manifest_is_told_and_keeps_no_other_from_being_deleted(
     assert not checkpoints.waiting.exists()
     assert checkpoints.delete("x", 1)[2] == "'x' is not a number, aborting.\n"
     assert "Unable to check contents of" in checkpoints.delete(1, 1)[2]
+
+
+def test_missing_manifests_are_told_once_however_many_there_are(checkpoints: Checkpoints) -> None:
+    """Their numbers are a user's, who is not to have us look for each."""
+    checkpoints.add(0, {"state": b"1"})
+    checkpoints.add(99_999, {"state": b"1"})
+    assert checkpoints.delete(0, 99_999)[:2] == (1, "Failed to open MANIFEST, aborting.\n")
+    assert not checkpoints.waiting.exists()
+    assert list(checkpoints.shelf.iterdir()) == []
+
+
+def test_what_failed_and_what_did_not_go_also_when_they_have_one_number(
+    checkpoints: Checkpoints,
+) -> None:
+    checkpoints.add(3, {"more": b"1"}, stem="_condor_checkpoint_FAILURE")
+    checkpoints.add(3, {"state": b"1"})
+    assert checkpoints.delete(3, 3)[:2] == (0, "")
+    assert not checkpoints.waiting.exists()
+    assert list(checkpoints.shelf.iterdir()) == []
+
+
+def test_the_checkpoints_of_several_jobs_are_deleted_by_one_call(tmp_path: Path) -> None:
+    jobs, words = [], []
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        jobs.append(Checkpoints(folder))
+        jobs[-1].add(number, {"state": b"1"})
+        words += [f"{PLACE}/{number}/{JOB}", str(jobs[-1].waiting)]
+    jobs[0].map.write_text(
+        "".join(
+            f"* {PLACE}/{number} cleanup_locally_mounted_checkpoint,-prefix,\\0,-path,{job.shelf}\n"
+            for number, job in enumerate(jobs)
+        )
+    )
+    # Of the second job there is a manifest that nobody can follow.
+    write_manifest(jobs[1].waiting / f"{STEM}.0001", {"../../x": b""})
+    knobs = {"CHECKPOINT_DESTINATION_MAPFILE": str(jobs[0].map)}
+    code, said, _ = run("deleteFilesListedIn", *words, **knobs)
+    assert (code, said) == (1, "../../x is not in the checkpoint's place, aborting.\n")
+    assert [job.waiting.exists() for job in jobs] == [False, True, False]
+    assert [bool(list(job.shelf.iterdir())) for job in jobs] == [False, True, False]
+
+
+def test_a_manifest_that_comes_at_the_end_keeps_the_job_s_ad(
+    checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedd sets one aside just when a shadow's deletion has found no more."""
+    checkpoints.add(0, {"state": b"1"})
+    late, remove = checkpoints.waiting / f"{STEM}.0001", os.rmdir
+
+    def late_rmdir(path: str) -> None:
+        if Path(path) == checkpoints.waiting:
+            late.touch()
+        remove(path)
+
+    monkeypatch.setattr(os, "rmdir", late_rmdir)
+    assert checkpoints.delete(0, 0) == (0, "", "")
+    assert {path.name for path in checkpoints.waiting.iterdir()} == {".job.ad", late.name}
+    assert (checkpoints.waiting / ".job.ad").read_text() == "ClusterId = 1\n"
+    assert {path.name for path in checkpoints.waiting.parent.iterdir()} <= {
+        "map",
+        "shelf",
+        "waiting",
+    }
 
 
 def test_a_manifest_cannot_name_what_is_not_in_its_checkpoint(checkpoints: Checkpoints) -> None:

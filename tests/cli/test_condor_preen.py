@@ -122,6 +122,17 @@ def test_checkpoints_that_cannot_be_deleted_are_told_and_stay(place: Place) -> N
     assert (place.shelf / "ap_1.0_7/0000/state").exists()
 
 
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
+def test_a_folder_of_another_account_among_an_owner_s_is_told_and_left(place: Place) -> None:
+    """Within his folder an owner may put whose he can get: nobody's rights are lent to him."""
+    folder = waiting(place, "cluster1.proc0.subproc0")
+    os.chown(folder.parent, 54322, 54322)
+    code, found, _ = place.preen()
+    assert (code, found) == (0, [f"{folder} - it is not the owner's, but of uid 0"])
+    assert (place.shelf / "ap_1.0_7/0000/state").exists()
+
+
 def test_what_is_found_is_mailed_to_the_administrator(place: Place) -> None:
     place.put("log/core", old=True)
     mailer = place.put("mailer", f'#!/bin/sh\n{{ echo "$@"; cat; }} > {place.folder}/mail\n')

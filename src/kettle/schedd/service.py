@@ -267,6 +267,7 @@ class ScheddService:
         self.journal.wait_no_more()
         await self.on_disk.settle()
         await self.departures.settle()
+        await self.records.settle()
         self.on_disk.forget()
         self.departures.forget()
         await self.ads.stop()

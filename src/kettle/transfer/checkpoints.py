@@ -26,7 +26,8 @@ MANIFEST, FAILURE = "MANIFEST", "FAILURE"
 MANIFEST_STEM = f"_condor_checkpoint_{MANIFEST}"
 # The ad of the job whose checkpoints are to be deleted, beside their manifests.
 JOB_AD = ".job.ad"
-_NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.([0-9]{1,9})")
+# What `manifest_name` makes, and nothing else: it is by this name that a manifest is opened.
+_NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.([0-9]{4}|[1-9][0-9]{4,8})")
 _LINE = late_pattern(r"([0-9a-f]{64}) \*(.+)")
 
 
@@ -49,7 +50,10 @@ def failure_name(number: int) -> str:
 
 
 def number_of(name: str) -> int | None:
-    """Return which checkpoint a manifest is of; None for any other file."""
+    """Return which checkpoint a manifest is of; None for any other file.
+
+    The number has four digits, or more where it needs them.
+    """
     match = _NAME.fullmatch(name)
     return int(match[1]) if match else None
 

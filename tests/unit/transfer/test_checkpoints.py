@@ -15,6 +15,7 @@ from kettle.transfer.checkpoints import (
     place_of,
     plan_restore,
     render_manifest,
+    was_checkpoint,
 )
 from kettle.transfer.items import SendFile, SendUrl
 
@@ -55,6 +56,13 @@ def test_the_number_is_in_the_name() -> None:
     assert manifest_name(7) == "_condor_checkpoint_MANIFEST.0007"
     assert number_of(manifest_name(12_345)) == 12_345
     assert number_of("_condor_checkpoint_FAILURE.0007") is None
+
+
+@pytest.mark.parametrize("digits", ["1", "007", "00007", "010000", "1234567890", "+001", "٠٠٠١"])
+def test_a_number_in_any_other_form_than_its_own_is_none(digits: str) -> None:
+    """Who opened the manifest by its number would not find it."""
+    assert number_of(f"_condor_checkpoint_MANIFEST.{digits}") is None
+    assert was_checkpoint(f"_condor_checkpoint_FAILURE.{digits}") is None
 
 
 def test_each_checkpoint_of_each_job_has_a_place_of_its_own() -> None:

@@ -122,7 +122,8 @@ class TransferKnobs:
     MAX_CHECKPOINT_CLEANUP_PROCS = integer(
         None,
         unset="100",
-        doc="For how many jobs at once condor_preen deletes checkpoints.",
+        doc="For how many jobs at once condor_preen, and for how many owners the schedd, deletes "
+        "checkpoints.",
     )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
@@ -161,8 +162,8 @@ class TransferKnobs:
     SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
-        doc="How long the deletion of the checkpoints of a job that has left may take, in seconds; "
-        "what is left is condor_preen's.",
+        doc="How long a process may take that deletes the checkpoints of jobs that have left, in "
+        "seconds; what it hangs at is condor_preen's.",
     )
     SHADOW_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,

@@ -13,14 +13,14 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.octets import AS_IS
 from kettle.runtime.process.inheritance import without_inheritance
-from kettle.transfer.checkpoints import JOB_AD, MANIFEST_STEM, places_of, was_checkpoint
+from kettle.transfer.checkpoints import JOB_AD, places_of, was_checkpoint
 from kettle.transfer.plan import check_name
 from kettle.wire.codec import is_private_attribute
 
@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 FOLDER = "checkpoint-cleanup"
 """Where the manifests are, in the spool."""
+# Manifests that are moved before others have their turn.
+_AT_ONCE = 50
 
 
-class Waiting(NamedTuple):
-    """Checkpoints of a job that are to be deleted: where their manifests are, and which."""
+class Unwanted(NamedTuple):
+    """Checkpoints of a job that are to be deleted: their place, and where their manifests are."""
 
+    place: str
     folder: str
-    first: int
-    last: int
 
 
 def set_aside(
@@ -47,10 +48,11 @@ def set_aside(
     folder: str,
     job: ClassAd,
     keep: Collection[int] = (),
-) -> Waiting | None:
-    """Move the manifests in a job's `folder` but those to keep; return what is to be deleted.
+) -> Generator[None, None, str | None]:
+    """Move the manifests in a job's `folder` but those to keep, some at a step.
 
-    None if nothing is, also from before. OSError or RefusedError if they cannot be moved.
+    Returns the folder where what is to be deleted waits, also from before, or None. OSError or
+    RefusedError if they cannot be moved. The rights are the process's: no step keeps the owner's.
     """
     owner = job.string("Owner") or ""
     check_name(owner, code=13)
@@ -60,35 +62,49 @@ def set_aside(
     with privileges.as_account(account):
         moving = [name for name in _names(folder) if was_checkpoint(name) not in {None, *keep}]
         if not moving:
-            return look_at(target) if os.path.isdir(target) else None
+            return target if os.path.isdir(target) else None
     _make_owners_folder(privileges, account, spool, owner)
     with privileges.as_account(account):
-        os.makedirs(target, mode=0o700, exist_ok=True)
-        for name in moving:
-            os.rename(os.path.join(folder, name), os.path.join(target, name))
-        _write_ad(os.path.join(target, JOB_AD), job)
-        return look_at(target)
+        _prepare(target, job)
+    for start in range(0, len(moving), _AT_ONCE):
+        yield
+        with privileges.as_account(account):
+            for name in moving[start : start + _AT_ONCE]:
+                _move(folder, target, name, job)
+    return target
 
 
-def look_at(folder: str) -> Waiting:
-    """Return which checkpoints are to be deleted whose manifests are in a folder."""
-    numbers = [number for name in _names(folder) if (number := was_checkpoint(name)) is not None]
-    return Waiting(folder, min(numbers, default=0), max(numbers, default=-1))
+def _prepare(target: str, job: ClassAd) -> None:
+    """Make the folder of a job's unwanted checkpoints; a manifest is not without the ad in it."""
+    os.makedirs(target, mode=0o700, exist_ok=True)
+    _write_ad(os.path.join(target, JOB_AD), job)
 
 
-def deletion_command(job: ClassAd, waiting: Waiting | None) -> list[str] | None:
-    """Return the command that deletes checkpoints of a job; None without any, or without a place.
+def _move(folder: str, target: str, name: str, job: ClassAd) -> None:
+    path = os.path.join(folder, name)
+    try:
+        os.rename(path, os.path.join(target, name))
+    except FileNotFoundError:
+        # A deletion that found no more there may have removed the folder meanwhile.
+        _prepare(target, job)
+        os.rename(path, os.path.join(target, name))
 
-    With no manifest in the folder it removes the folder.
-    """
+
+def unwanted(job: ClassAd, folder: str | None) -> Unwanted | None:
+    """Return what is to be deleted of a job's checkpoints; None without any, or without a place."""
     destination = job.string("CheckpointDestination")
-    if not destination or waiting is None:
+    if not destination or folder is None:
         return None
-    place = places_of(destination, job.string("GlobalJobId") or "")
-    stem = os.path.join(waiting.folder, MANIFEST_STEM)
+    return Unwanted(places_of(destination, job.string("GlobalJobId") or ""), folder)
+
+
+def deletion_command(batch: Iterable[Unwanted]) -> list[str]:
+    """Return the command that deletes checkpoints of jobs, all by one process.
+
+    Of a job that has no manifest in its folder it removes the folder.
+    """
     program = [sys.executable, "-P", "-m", "kettle.tools.jobs.condor_manifest"]
-    numbers = [str(waiting.first), str(waiting.last)]
-    return [*program, "deleteFilesStoredAt", place, stem, *numbers]
+    return [*program, "deleteFilesListedIn", *(word for each in batch for word in each)]
 
 
 def deletion_environment(environment: Mapping[str, str], home: str) -> dict[str, str]:

@@ -1,13 +1,16 @@
-"""Has the checkpoints deleted that a job left at a URL, when it leaves the queue.
+"""Has the checkpoints deleted that jobs left at URLs, when they leave the queue.
 
-Their manifests are moved out of the job's folder before that is removed; the files themselves are
-deleted beside the schedd, as the owner. Source: kettle.runtime.storage.checkpoint_cleanup.
+A job's manifests are moved out of its folder before that is removed; the files themselves are
+deleted beside the schedd, as the owner. How many jobs leave is the users' to say, and so is how
+much each left: an owner has one process at a time, which deletes for many jobs, and there are
+MAX_CHECKPOINT_CLEANUP_PROCS of them at most. Source: kettle.runtime.storage.checkpoint_cleanup.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Sequence
+from collections import deque
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.transfer import TransferKnobs
@@ -17,40 +20,126 @@ from kettle.runtime.storage import checkpoint_cleanup
 from kettle.runtime.storage.owned_files import account_of_owner
 
 if TYPE_CHECKING:
-    from kettle.runtime.process.privileges import Account
+    from kettle.runtime.storage.checkpoint_cleanup import Unwanted
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.parts import Schedd
 
-
-def clear_checkpoints(schedd: Schedd, job: Job) -> None:
-    """Have a job's checkpoints deleted; a trouble with them keeps nobody in the queue."""
-    folder = schedd.spool.job_folder(job.id)
-    if job.ad.string("CheckpointDestination") is None or not os.path.isdir(folder):
-        return
-    runtime = schedd.runtime
-    try:
-        account = account_of_owner(runtime.privileges, job.owner)
-        waiting = checkpoint_cleanup.set_aside(
-            runtime.privileges, account, schedd.spool.path, folder, job.ad
-        )
-    except (OSError, RefusedError, NotFoundError) as error:
-        runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}")
-        return
-    command = checkpoint_cleanup.deletion_command(job.ad, waiting)
-    if command:
-        tasks.spawn(_delete(schedd, job, account, command), "deletion of checkpoints")
+# Limit: jobs whose checkpoints one process deletes, and the characters that name them to it.
+MOST_JOBS = 100
+_MOST_CHARACTERS = 64 * 1024
 
 
-async def _delete(schedd: Schedd, job: Job, account: Account, command: Sequence[str]) -> None:
-    runtime = schedd.runtime
-    limit = runtime.config.value(TransferKnobs.SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT)
-    try:
-        status = await checkpoint_cleanup.delete(runtime, account, command, limit)
-    except OSError as error:
-        runtime.log.problem(f"The checkpoints of job {job.id} are not deleted: {error}")
-        return
-    if status:
-        runtime.log(
-            f"Not all checkpoints of job {job.id} are deleted (status {status}): the rest is left "
-            "to condor_preen"
-        )
+class CheckpointClearing:
+    """The checkpoints of jobs that have left one schedd."""
+
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
+        self._leaving: deque[Job] = deque()
+        self._setting: asyncio.Task[None] | None = None
+        # What is to be deleted, by owner; who has waited longest is first.
+        self._waiting: dict[str, deque[Unwanted]] = {}
+        self._deleting: set[str] = set()
+
+    def takes(self, job: Job) -> bool:
+        """Have a job's checkpoints deleted and then its folder removed; False if it has none."""
+        folder = self._schedd.spool.job_folder(job.id)
+        if job.ad.string("CheckpointDestination") is None or not os.path.isdir(folder):
+            return False
+        self._leaving.append(job)
+        if self._setting is None:
+            self._setting = tasks.spawn(self._set_all_aside(), "manifests of checkpoints")
+        return True
+
+    async def settle(self) -> None:
+        """Return when every manifest is out of the folder of its job."""
+        while self._setting is not None:
+            await asyncio.wait([self._setting])
+
+    async def _set_all_aside(self) -> None:
+        try:
+            while self._leaving:
+                job = self._leaving.popleft()
+                with tasks.reported("Setting aside the checkpoints of a job"):
+                    await self._set_aside(job)
+                self._schedd.spool.remove_job(job.id)
+        finally:
+            self._setting = None
+
+    async def _set_aside(self, job: Job) -> None:
+        """Move a job's manifests; a trouble with them keeps nobody in the queue."""
+        schedd, runtime = self._schedd, self._schedd.runtime
+        try:
+            account = account_of_owner(runtime.privileges, job.owner)
+            moving = checkpoint_cleanup.set_aside(
+                runtime.privileges,
+                account,
+                schedd.spool.path,
+                schedd.spool.job_folder(job.id),
+                job.ad,
+            )
+            folder = await tasks.in_turns(moving)
+        except (OSError, RefusedError, NotFoundError) as error:
+            runtime.log.problem(f"Job {job.id} leaves checkpoints behind: {error}")
+            return
+        found = checkpoint_cleanup.unwanted(job.ad, folder)
+        if found is not None:
+            self._waiting.setdefault(job.owner, deque()).append(found)
+            self._begin()
+
+    def _begin(self) -> None:
+        """Start a process for each owner whose turn it is, as far as there may be more of them."""
+        config = self._schedd.runtime.config
+        most = max(1, config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS))
+        for owner in [each for each in self._waiting if each not in self._deleting]:
+            if len(self._deleting) >= most:
+                return
+            self._deleting.add(owner)
+            tasks.spawn(self._delete_for(owner), "deletion of checkpoints")
+
+    async def _delete_for(self, owner: str) -> None:
+        waiting = self._waiting.pop(owner)
+        with tasks.reported("Deleting the checkpoints of jobs"):
+            left = await self._delete(owner, _take(waiting))
+            waiting.extendleft(reversed(left))
+        waiting.extend(self._waiting.pop(owner, ()))
+        if waiting:
+            self._waiting[owner] = waiting
+        self._deleting.discard(owner)
+        self._begin()
+
+    async def _delete(self, owner: str, batch: list[Unwanted]) -> list[Unwanted]:
+        """Delete checkpoints; return those that a process which was ended had not come to."""
+        runtime = self._schedd.runtime
+        limit = runtime.config.value(TransferKnobs.SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT)
+        command = checkpoint_cleanup.deletion_command(batch)
+        try:
+            account = account_of_owner(runtime.privileges, owner)
+            status = await checkpoint_cleanup.delete(runtime, account, command, limit)
+        except (OSError, NotFoundError) as error:
+            runtime.log.problem(f"Checkpoints of {owner}'s jobs are not deleted: {error}")
+            return []
+        left = _left(batch) if status else []
+        again = left[1:] if os.WIFSIGNALED(status) else []
+        for each in left[: len(left) - len(again)]:
+            runtime.log(
+                f"Not all checkpoints are deleted whose manifests are in {each.folder} "
+                f"(status {status}): the rest is left to condor_preen"
+            )
+        return again
+
+
+def _take(waiting: deque[Unwanted]) -> list[Unwanted]:
+    """Take what one process is to delete."""
+    batch = [waiting.popleft()]
+    characters = sum(map(len, batch[0]))
+    while waiting and len(batch) < MOST_JOBS:
+        characters += sum(map(len, waiting[0]))
+        if characters > _MOST_CHARACTERS:
+            break
+        batch.append(waiting.popleft())
+    return batch
+
+
+def _left(batch: list[Unwanted]) -> list[Unwanted]:
+    """Return those of a batch that have manifests yet: what is done has no folder."""
+    return [each for each in batch if os.path.lexists(each.folder)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
-from kettle.schedd.services.checkpoint_clearing import clear_checkpoints
+from kettle.schedd.services.checkpoint_clearing import CheckpointClearing
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -23,6 +23,7 @@ class Records:
     def __init__(self, schedd: Schedd, mailer: Mailer) -> None:
         self._schedd = schedd
         self._mailer = mailer
+        self._clearing = CheckpointClearing(schedd)
 
     def run_began(self, job: Job) -> None:
         """Append to the epoch history that a run began."""
@@ -59,5 +60,9 @@ class Records:
         """
         with tasks.reported("Cleaning up after a job"):
             self._mailer.notify(job)
-            clear_checkpoints(self._schedd, job)
-            self._schedd.spool.remove_job(job.id)
+            if not self._clearing.takes(job):
+                self._schedd.spool.remove_job(job.id)
+
+    async def settle(self) -> None:
+        """Return when what says where a finished job left checkpoints is in a safe place."""
+        await self._clearing.settle()

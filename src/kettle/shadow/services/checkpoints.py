@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.runtime.process.privileges import Privileges
     from kettle.shadow.services.run import Run
+
+T = TypeVar("T")
 
 # Files that are taken over before the others have their turn.
 _LINKS_AT_ONCE = 64
@@ -105,11 +107,13 @@ class IntermediateStore:
         keep = newest(names, count or len(names))
         runtime, owner = self._runtime, self._runtime.privileges.daemon
         spool = self._path.rsplit("/", 3)[0]
-        waiting = checkpoint_cleanup.set_aside(
+        # What a user spooled is not looked at: these are few.
+        moving = checkpoint_cleanup.set_aside(
             runtime.privileges, owner, spool, folder, self._job, keep
         )
-        command = checkpoint_cleanup.deletion_command(self._job, waiting)
-        if command:
+        found = checkpoint_cleanup.unwanted(self._job, _do_all(moving))
+        if found is not None:
+            command = checkpoint_cleanup.deletion_command([found])
             tasks.spawn(_delete(runtime, command), "deletion of checkpoints")
 
     async def begin(self) -> str:
@@ -168,6 +172,16 @@ class IntermediateStore:
                     with contextlib.suppress(FileExistsError):
                         os.link(os.path.join(folder, name), os.path.join(into, name))
                     yield
+
+
+def _do_all(steps: Generator[None, None, T]) -> T:
+    """Take all steps at once, and return what they return."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
 
 async def _delete(runtime: Runtime, command: Sequence[str]) -> None:

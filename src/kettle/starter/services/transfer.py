@@ -27,6 +27,7 @@ from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     Entry,
+    failure_name,
     manifest_name,
     number_of,
     parse_manifest,
@@ -275,9 +276,11 @@ class SandboxTransfer:
         reports = await JobPlugins(self._starter).put(to_urls, TransferClass.CHECKPOINT)
         failures = [report for report in reports if not report.success]
         if failures:
-            # What has arrived is to be deleted: only the manifest says what that may be.
+            # What has arrived is to be deleted: only the manifest says what that may be. By its
+            # name no run goes on from it, whatever becomes of this one.
+            failed = SendFile(manifest.path, failure_name(number))
             with suppress(TransferFailed):
-                await self._send(Plan((manifest,), 0), [], final=False)
+                await self._send(Plan((failed,), 0), [], final=False)
             first = failures[0]
             text = f"uploading {first.name} to {first.destination}: {first.error}"
             # As in the reference a plug-in that says so and ends well is tried again with the next

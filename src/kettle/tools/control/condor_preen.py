@@ -171,13 +171,20 @@ class Preen:
         top = os.path.join(self.config.get("SPOOL") or "", checkpoint_cleanup.FOLDER)
         most = max(1, self.config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS))
         running: list[_Deleting] = []
-        for owner, _ in _files(top):
+        for owner, owner_facts in _files(top):
+            if not stat.S_ISDIR(owner_facts.st_mode):
+                continue
+            # The folder of an owner is made by daemons; what is in it, the owner may choose.
+            uid = owner_facts.st_uid
             for folder, facts in _files(owner):
                 if not stat.S_ISDIR(facts.st_mode):
                     continue
+                if facts.st_uid != uid:
+                    self.bad.append(f"{folder} - it is not the owner's, but of uid {facts.st_uid}")
+                    continue
                 if len(running) >= most:
                     self._await(running.pop(0))
-                deleting = self._begin(folder, facts.st_uid)
+                deleting = self._begin(folder, uid)
                 if deleting is not None:
                     running.append(deleting)
         for deleting in running:
@@ -202,14 +209,14 @@ class Preen:
 
     def _command(self, folder: str) -> list[str]:
         job = _read_job(os.path.join(folder, JOB_AD))
-        command = checkpoint_cleanup.deletion_command(job, checkpoint_cleanup.look_at(folder))
-        if command is None:
+        unwanted = checkpoint_cleanup.unwanted(job, folder)
+        if unwanted is None:
             raise RefusedError("the job's ad has no CheckpointDestination")
         destination = job.string("CheckpointDestination") or ""
         source = self.config.get("CHECKPOINT_DESTINATION_MAPFILE") or ""
         if plugin_for(source, destination) is None:
             raise NotFoundError(f"no clean-up plug-in is registered for {destination}")
-        return command
+        return checkpoint_cleanup.deletion_command([unwanted])
 
     def _limit(self) -> float:
         return time.monotonic() + self.config.value(TransferKnobs.PREEN_CHECKPOINT_CLEANUP_TIMEOUT)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,11 +21,13 @@ from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConfigError, RefusedError
 from kettle.octets import AS_IS, to_text
-from kettle.transfer.checkpoints import FAILURE, JOB_AD, MANIFEST, file_of
+from kettle.transfer.checkpoints import FAILURE, JOB_AD, MANIFEST, MANIFEST_STEM, file_of
 from kettle.wire.security.mapfile import parse_prefix_map
 
 # The plug-in that is built in.
 MOUNTED = "cleanup_locally_mounted_checkpoint"
+# How the name of a manifest ends: with four digits, or more where there need to be.
+_NUMBER = re.compile(r"[0-9]{4}|[1-9][0-9]{4,8}")
 
 
 class Deletion:
@@ -36,41 +39,68 @@ class Deletion:
         self._folder = folder
         self._job_ad = os.path.join(folder, JOB_AD)
 
-    def delete(self, place: str, stem: str, number: int) -> None:
-        """Delete a checkpoint's files below `place`, then its manifest.
+    def manifests(self, stem: str = MANIFEST_STEM) -> list[tuple[int, str]]:
+        """Return the manifests that are there, with the numbers of their checkpoints, in order.
+
+        Those of checkpoints that failed have another name. OSError if they cannot be listed.
+        """
+        stems = {stem}
+        if stem.endswith(MANIFEST):
+            stems.add(f"{stem.removesuffix(MANIFEST)}{FAILURE}")
+        parts = (name.rpartition(".") for name in os.listdir(self._folder or os.curdir))
+        return sorted(
+            (int(digits), f"{start}.{digits}")
+            for start, _, digits in parts
+            if start in stems and _NUMBER.fullmatch(digits)
+        )
+
+    def delete(self, place: str, number: int, name: str) -> None:
+        """Delete a checkpoint's files below `place`, then its manifest, which is called `name`.
 
         RefusedError or OSError, with the sentence, at the first file that cannot be deleted: its
-        manifest is left. A checkpoint that failed has a manifest of another name, and perhaps not
-        all of its files.
+        manifest is left. Of a checkpoint that failed not all files may be there.
         """
-        manifest = f"{stem}.{number:04d}"
-        has_failed = False
-        if not os.path.lexists(manifest) and stem.endswith(MANIFEST):
-            manifest = f"{stem.removesuffix(MANIFEST)}{FAILURE}.{number:04d}"
-            has_failed = True
+        manifest = os.path.join(self._folder, name)
         try:
             with open(manifest, encoding="utf-8", errors=AS_IS, newline="\n") as file:
                 lines = [line.strip() for line in file]
         except OSError:
             raise RefusedError("Failed to open MANIFEST, aborting.") from None
         command = self._command(f"{place}/{number:04d}")
+        has_failed = name.rpartition(".")[0].endswith(FAILURE)
         more = ["-ignore-missing-files"] if has_failed else []
+        # It was called otherwise when it was written.
+        own = {name, name.replace(FAILURE, MANIFEST)}
         for line in lines:
-            name = file_of(line)
-            if name != os.path.basename(manifest):
-                self._run([*command, "-delete", name, "-jobad", self._job_ad, *more])
+            file_name = file_of(line)
+            if file_name not in own:
+                self._run([*command, "-delete", file_name, "-jobad", self._job_ad, *more])
         with contextlib.suppress(FileNotFoundError):
             os.unlink(manifest)
 
     def finish(self) -> list[str]:
-        """Remove the job's ad and the folder if nothing else is there; return what was removed."""
+        """Remove the job's ad and the folder if nothing else is there; return what was removed.
+
+        Somebody may put a manifest there at any time, whose ad must not get lost: it is back when
+        the folder turns out not to be empty.
+        """
         if [name for name in os.listdir(self._folder) if name != JOB_AD]:
             return []
+        spare = f"{self._folder}{JOB_AD}.{os.getpid()}"
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._job_ad)
-        with contextlib.suppress(OSError):
+            os.rename(self._job_ad, spare)
+        removed = [self._job_ad, self._folder]
+        try:
             os.rmdir(self._folder)
-        return [self._job_ad, self._folder]
+        except FileNotFoundError:
+            pass
+        except OSError:
+            removed = []
+            with contextlib.suppress(FileExistsError, FileNotFoundError):
+                os.link(spare, self._job_ad)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(spare)
+        return removed
 
     def _command(self, place: str) -> list[str]:
         """Return the beginning of the command that deletes what is at `place`."""

@@ -12,17 +12,21 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError
 from kettle.octets import to_bytes, to_text
 from kettle.tools.programs import Streams, run_program
 from kettle.transfer.checkpoints import (
+    MANIFEST_STEM,
     checksum_of,
     describes_itself,
     file_of,
-    number_of,
     split_manifest,
 )
+
+if TYPE_CHECKING:
+    from kettle.tools.jobs.checkpoint_deletion import Deletion
 
 USAGE = """\
 Usage: condor_manifest FUNCTION ARGUMENT
@@ -36,9 +40,13 @@ Usage: condor_manifest FUNCTION ARGUMENT
   deleteFilesStoredAt URL STEM FIRST LAST
                                      delete the checkpoints FIRST to LAST of a job below URL, whose
                                      manifests are STEM.FIRST and so on, and then the manifests
+  deleteFilesListedIn URL FOLDER [URL FOLDER ...]
+                                     delete all checkpoints of a job below URL whose manifests are
+                                     in FOLDER, and then the manifests; so with each job
 """
 _WORDS = 2
 _WORDS_OF_DELETION = 5
+_NAME = re.compile(rf"{MANIFEST_STEM}\.([0-9]{{1,9}})")
 _NUMBER = re.compile(r"\s*[+-]?\d+", re.ASCII)
 
 
@@ -56,6 +64,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     name = words[0] if words else ""
     if name == "deleteFilesStoredAt" and len(words) == _WORDS_OF_DELETION:
         return _delete(words[1:], environment, streams)
+    if name == "deleteFilesListedIn" and len(words) > 1 and len(words) % 2:
+        return _delete_all(words[1:], environment, streams)
     act = _FUNCTIONS.get(name)
     if act is None or len(words) != _WORDS:
         streams.stderr.write(USAGE)
@@ -66,8 +76,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def _number(name: str) -> tuple[str, int]:
-    number = number_of(name)
-    shown = -1 if number is None else number
+    """Return a manifest's number, also in a form that no daemon gives it."""
+    match = _NAME.fullmatch(name)
+    shown = int(match[1]) if match else -1
     return f"{shown}\n", shown & 0xFF
 
 
@@ -133,32 +144,75 @@ def _create(folder: str) -> tuple[str, int]:
 
 
 def _delete(words: Sequence[str], environment: Mapping[str, str], streams: Streams) -> int:
-    """Delete the checkpoints of a job whose manifests are beside each other in a folder."""
-    # The other functions are to start fast.
-    from kettle.tools.jobs.checkpoint_deletion import Deletion
-    from kettle.tools.reach import Reach
+    """Delete those checkpoints of a job whose numbers are in a range.
 
+    Compat: the reference tells each manifest that is not there; here one line is for them all, as
+    the numbers are a user's (test_missing_manifests_are_told_once_however_many_there_are).
+    """
     place, stem = words[:2]
     for word in words[2:]:
         if not _NUMBER.fullmatch(word):
             streams.stderr.write(f"'{word}' is not a number, aborting.\n")
             return 1
-    deletion = Deletion(Reach(environment).config, environment, os.path.dirname(stem))
+    first, last = int(words[2]), int(words[3])
+    folder, name = os.path.split(stem)
+    deletion = _deletion(environment, folder)
+    try:
+        found = [one for one in deletion.manifests(name) if first <= one[0] <= last]
+    except OSError:
+        found = []
     complaints = []
-    for number in range(int(words[2]), int(words[3]) + 1):
+    if len({number for number, _ in found}) < last - first + 1:
+        complaints.append("Failed to open MANIFEST, aborting.")
+    complaints += _delete_each(deletion, place, found)
+    streams.stdout.writelines(f"{complaint}\n" for complaint in complaints)
+    return int(not _finish(deletion, folder, streams) or bool(complaints))
+
+
+def _delete_all(words: Sequence[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Delete all checkpoints of jobs; what is wrong with one keeps no other's from going."""
+    code = 0
+    for place, folder in zip(words[::2], words[1::2], strict=True):
+        deletion = _deletion(environment, folder)
         try:
-            deletion.delete(place, stem, number)
+            found = deletion.manifests()
+        except OSError:
+            found = []
+        complaints = _delete_each(deletion, place, found)
+        streams.stdout.writelines(f"{complaint}\n" for complaint in complaints)
+        if not _finish(deletion, folder, streams) or complaints:
+            code = 1
+    return code
+
+
+def _deletion(environment: Mapping[str, str], folder: str) -> Deletion:
+    # The other functions are to start fast.
+    from kettle.tools.jobs.checkpoint_deletion import Deletion
+    from kettle.tools.reach import Reach
+
+    return Deletion(Reach(environment).config, environment, folder)
+
+
+def _delete_each(deletion: Deletion, place: str, found: Sequence[tuple[int, str]]) -> list[str]:
+    """Delete checkpoints; return what there is to complain of."""
+    complaints = []
+    for number, name in found:
+        try:
+            deletion.delete(place, number, name)
         except (KettleError, OSError) as error:
             complaints.append(str(error))
-    streams.stdout.writelines(f"{complaint}\n" for complaint in complaints)
+    return complaints
+
+
+def _finish(deletion: Deletion, folder: str, streams: Streams) -> bool:
+    """Remove a folder that has no more manifests; False if it cannot be looked at."""
     try:
         for path in deletion.finish():
             streams.stderr.write(f"Removing {path} after successful clean-up.\n")
     except OSError:
-        folder = os.path.dirname(stem)
         streams.stderr.write(f"Unable to check contents of '{folder}', aborting.\n")
-        return 1
-    return int(bool(complaints))
+        return False
+    return True
 
 
 def _read(path: str) -> bytes:

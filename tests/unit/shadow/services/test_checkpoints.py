@@ -158,11 +158,8 @@ def test_manifests_of_older_checkpoints_and_of_failed_ones_are_set_aside_to_be_d
     assert set(found(tmp_path)) == {manifest_name(2), manifest_name(3)}
     folder = tmp_path / "checkpoint-cleanup/alice/cluster1.proc0.subproc0"
     assert "ClusterId = 1\n" in (folder / ".job.ad").read_text()
-    stem = str(folder / "_condor_checkpoint_MANIFEST")
-    assert [argv[-5:] for argv in started] == [
-        ["deleteFilesStoredAt", "file:///ck/ap_1.0_7", stem, "1", "1"],
-        ["deleteFilesStoredAt", "file:///ck/ap_1.0_7", stem, "0", "1"],
-    ]
+    command = ["deleteFilesListedIn", "file:///ck/ap_1.0_7", str(folder)]
+    assert [argv[-3:] for argv in started] == [command, command]
 
 
 class DeadChild:
