@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.runtime.sockets.stream import DEFAULT_TIMEOUT
+from kettle.runtime.sockets.transport import HIGH_WATER
 from kettle.schedd import beside
+from kettle.starter.service import Starter
+from kettle.starter.services.shadow import LeaseOver
+from kettle.starter.syscalls import get_job_info, invoke
 from kettle.testing.simulation import checks
 from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.children import run_in_child
@@ -27,6 +32,7 @@ from kettle.testing.simulation.processes import (
 from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
 from kettle.testing.simulation.users import RELEASE, REMOVE, Wish
+from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.claims import DrainCompletion, DrainHowFast
 
 Story = Callable[[SimulatedPool], Awaitable[None]]
@@ -85,6 +91,83 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
         pool.access_points[0].regain_power()
         await asyncio.sleep(1000)
         assert len(pool.witness.executions) == 2
+
+    tell(tmp_path, story)
+
+
+@pytest.fixture(name="starters")
+def starters_that_begin(monkeypatch: pytest.MonkeyPatch) -> list[Starter]:
+    """Return the list that takes every starter whose program has begun."""
+    starters: list[Starter] = []
+    began = Starter.on_job_started
+
+    def note(starter: Starter, pid: int) -> None:
+        starters.append(starter)
+        began(starter, pid)
+
+    monkeypatch.setattr(Starter, "on_job_started", note)
+    return starters
+
+
+async def happens(fact: Callable[[], bool]) -> None:
+    """Wait, but not for ever, until it is so."""
+    for _ in range(6000):
+        if fact():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it never happens")
+
+
+async def come_back_to(starter: Starter, pool: SimulatedPool) -> None:
+    """Have the job's shadow die, and another come."""
+    kill(pool, "condor_shadow")
+    await happens(lambda: starter.shadow.returns > 0)
+
+
+@pytest.mark.parametrize(("returns", "lease"), [(0, 15), (1, 2), (1, 60)])
+def test_a_program_ends_with_the_lease_whatever_call_to_the_silent_shadow_is_in_flight(
+    returns: int, lease: int, tmp_path: Path, starters: list[Starter]
+) -> None:
+    """What the job asks, or writes to a stream, waits for an answer; its lease does not wait."""
+
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=lease))
+        await asyncio.sleep(30)
+        [run], [starter] = pool.witness.executions, starters
+        if returns:
+            await come_back_to(starter, pool)
+        # Soon after an update, so that the job's question comes before the next.
+        heard_at = starter.shadow.heard_at
+        await happens(lambda: starter.shadow.heard_at > heard_at)
+        assert run.ended is None
+        pool.access_points[0].lose_power()
+        lost_at = asyncio.get_running_loop().time()
+        question = asyncio.ensure_future(starter.call(get_job_info))
+        await asyncio.sleep(lease + 1.5)
+        assert run.ended is not None
+        assert run.ended - lost_at <= lease + 1
+        assert isinstance(question.exception(), LeaseOver)
+
+    tell(tmp_path, story)
+
+
+def test_a_shadow_that_came_back_and_takes_nothing_any_more_is_lost_as_the_first_one_is(
+    tmp_path: Path, starters: list[Starter]
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=2400))
+        await asyncio.sleep(30)
+        [run], [starter] = pool.witness.executions, starters
+        await come_back_to(starter, pool)
+        await asyncio.sleep(1)
+        pool.access_points[0].lose_power()
+        much = b"x" * 8 * HIGH_WATER
+        writing = asyncio.ensure_future(starter.call(lambda: invoke(calls.Write(3, much))))
+        await asyncio.sleep(DEFAULT_TIMEOUT + 5)
+        assert not starter.shadow.connected
+        # The next shadow may still come.
+        assert (run.ended, writing.done()) == (None, False)
+        writing.cancel()
 
     tell(tmp_path, story)
 

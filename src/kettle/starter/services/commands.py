@@ -80,7 +80,6 @@ class StarterCommands:
         reply["Result"] = "Success"
         await stream.send(ClaimCommandReply(reply))
         stream.keep()
-        stream.timeout = None
         starter.world.log("the shadow reconnected")
         starter.shadow.reconnect(stream)
 

@@ -6,7 +6,9 @@ again (wire notes, Disconnect and reconnect).
 
 The lease is what keeps a job from running twice: the shadow starts the job anew when it has not
 heard of it for so long. So it is counted here from the moment at which the last answered call
-began, which is before the shadow heard it, and a return alone does not renew it.
+began, which is before the shadow heard it, and a return alone does not renew it. A call that hangs
+does not stretch it: who asks with `call_once`, as the job's updates do, waits for the line as well
+no longer than the lease allows, and breaks it off then.
 """
 
 from __future__ import annotations
@@ -93,25 +95,55 @@ class ShadowLink:
     async def call_once(self, make: Callable[[], Dialog[T]]) -> T:
         """Run a dialog if the shadow is there; ConnectionLost otherwise, without waiting.
 
-        A shadow that does not answer within the lease is not there. The caller may be cancelled.
+        A shadow that does not answer within the lease, us or those before us, is not there. The
+        caller may be cancelled.
         """
         return await _to_its_end(self._call_once(make))
 
     async def _call_once(self, make: Callable[[], Dialog[T]]) -> T:
-        async with self._lock:
+        asked_at = self._clock.steady()
+        await self._wait_for_turn(asked_at)
+        try:
             stream = self._stream
             if stream is None:
                 raise ConnectionLost("the shadow is away")
             began = self._clock.steady()
-            seconds = None if self.lease_seconds is None else max(_LEAST_SECONDS, self.lease_left())
             try:
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(self._answer_seconds(asked_at)):
                     result = await stream.run(make())
             except (ConnectionLost, TimeoutError) as error:
                 self.lose(stream)
                 raise ConnectionLost(f"the shadow did not answer: {error}") from error
             self.heard_at = began
             return result
+        finally:
+            self._lock.release()
+
+    async def _wait_for_turn(self, asked_at: float) -> None:
+        """Take the lock; when the lease ends before, end the connection that somebody waits on."""
+        while True:
+            try:
+                async with asyncio.timeout(self._answer_seconds(asked_at)):
+                    await self._lock.acquire()
+                return
+            except TimeoutError:
+                # Those before us may have been answered meanwhile.
+                left = self._answer_seconds(asked_at)
+                if left is not None and left > 0:
+                    continue
+                if self._stream is not None:
+                    self.lose(self._stream)
+                raise ConnectionLost("the shadow did not answer the call before") from None
+
+    def _answer_seconds(self, asked_at: float) -> float | None:
+        """Return how long who asked then still waits for an answer; None for as long as it takes.
+
+        Until the lease ends, but a moment at least: a shadow that answers has not started the job
+        anew, however late it is asked.
+        """
+        if self.lease_seconds is None:
+            return None
+        return max(asked_at + _LEAST_SECONDS - self._clock.steady(), self.lease_left())
 
     async def wait_for_news(self, seconds: float) -> None:
         """Wait so long, but no longer than until the shadow comes back or the lease ends."""

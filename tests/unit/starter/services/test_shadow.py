@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
@@ -69,6 +70,57 @@ def test_a_shadow_that_does_not_answer_within_the_lease_is_lost() -> None:
         assert clock.monotonic() == pytest.approx(60)
         with pytest.raises(LeaseOver):
             await link.call(ask)
+
+    play(scenario)
+
+
+def test_a_call_that_hangs_does_not_stretch_the_lease_of_who_waits_behind_it() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        ours, theirs = Stream.pair()
+        ours.timeout = None
+        link.reconnect(ours)
+        hanging = asyncio.ensure_future(link.call(ask))
+        await asyncio.sleep(20)
+        with pytest.raises(ConnectionLost, match="the call before"):
+            await link.call_once(ask)
+        assert clock.monotonic() == pytest.approx(60)
+        assert link.lease_is_over
+        with pytest.raises(LeaseOver):
+            await hanging
+        os.close(theirs)
+
+    play(scenario)
+
+
+def test_who_waits_behind_calls_that_are_answered_has_his_turn_however_late() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        async def serve() -> None:
+            for _ in range(5):
+                await answer(shadow, 18)
+
+        serving = asyncio.ensure_future(serve())
+        slow = [asyncio.ensure_future(link.call(ask)) for _ in range(4)]
+        await asyncio.sleep(0)
+        assert await link.call_once(ask) == 1
+        assert clock.monotonic() == pytest.approx(90)
+        await asyncio.gather(serving, *slow)
+        assert link.connected
+
+    play(scenario)
+
+
+def test_a_machine_that_slept_beside_a_call_in_flight_hears_the_shadow_out() -> None:
+    """A shadow that answers has not started the job anew."""
+
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        hanging = asyncio.ensure_future(link.call(ask))
+        await asyncio.sleep(1)
+        link.heard_at -= 7200.0
+        asking = asyncio.ensure_future(link.call_once(ask))
+        await answer(shadow, 0.5)
+        await answer(shadow)
+        assert await asking == await hanging == 1
+        assert link.lease_left() > 0
 
     play(scenario)
 
