@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
 _NONE: Final = "Job queue attempt without active transaction"
+_FAILED: Final = "Some jobs of the transaction could not be queued: none of it is in the queue"
 
 
 class Place(Protocol):
@@ -61,7 +62,8 @@ class SubmitResult(ResultOfVersion2):
 class Transaction:
     """A transaction of a schedd's queue, which its `with` statement begins and commits.
 
-    An exception that leaves the statement undoes it.
+    An exception that leaves the statement undoes it. So do jobs that cannot be queued, whether or
+    not the program goes on after that: some are sent by then, and the others never will be.
     """
 
     def __init__(self, schedd: Place, *, goes_on: bool = False) -> None:
@@ -70,6 +72,9 @@ class Transaction:
         self._goes_on = goes_on
         self.connection: Queue | None = None
         self.senders: list[Sender] = []
+        # The transaction that this one is part of, mostly itself, and whether that has failed.
+        self._whole = self
+        self.failed = False
 
     def __enter__(self) -> Self:
         around = self._schedd.transaction_under_way
@@ -77,8 +82,9 @@ class Transaction:
             if not self._goes_on:
                 raise HTCondorIOError("Transaction already in progress for schedd.")
             self.connection, self.senders = around.connection, around.senders
+            self._whole = around
             return self
-        self._goes_on = False
+        self._goes_on, self._whole, self.failed = False, self, False
         try:
             self.connection = Queue(PROCESS.connector, self._schedd.sinful)
         except KettleError as error:
@@ -97,6 +103,10 @@ class Transaction:
             return
         self._schedd.transaction_under_way = None
         senders, self.senders = self.senders, []
+        if self.failed:
+            if error is None:
+                raise HTCondorIOError(_FAILED)
+            return
         with contextlib.ExitStack() as ended:
             ended.push(queue)
             if error is not None or not senders:
@@ -106,7 +116,11 @@ class Transaction:
             senders[0].submission.warnings.insert(0, warning)
         for sender in senders:
             warn(sender.submission)
-        self._schedd.reschedule()
+        try:
+            self._schedd.reschedule()
+        except htcondor2.HTCondorException:
+            # The jobs are in the queue: who is told of a failure would queue them once more.
+            PROCESS.say(0, "the schedd could not be told to reschedule")
 
     def queue(
         self,
@@ -119,6 +133,8 @@ class Transaction:
         """Put the jobs of a description into the queue, when the transaction is committed."""
         if self.connection is None:
             raise HTCondorValueError(_NONE)
+        if self._whole.failed:
+            raise HTCondorIOError(_FAILED)
         if count < 0:
             raise HTCondorValueError("There can be no fewer than no jobs")
         with raising(HTCondorInternalError):
@@ -127,8 +143,6 @@ class Transaction:
         keeps = ad_results is not None
         sender = Sender(submission, description.getSubmitMethod(), keeps=keeps)
         cluster, jobs = self._send(self.connection, sender)
-        if not jobs:
-            raise HTCondorInternalError("the description makes no jobs")
         self.senders.append(sender)
         ads = [of_engine(ad) for ad in sender.spooled.ads]
         if ad_results is not None:
@@ -139,12 +153,28 @@ class Transaction:
         return SubmitResult(cluster, 0, jobs, shown(of_engine(found)), kept)
 
     def _send(self, queue: Queue, sender: Sender) -> tuple[int, int]:
-        try:
-            return queue_jobs(queue, sender)
-        except SubmitError as error:
-            raise HTCondorInternalError(_words(error)) from error
-        except KettleError as error:
-            raise HTCondorIOError(tell(error)) from error
+        """Send jobs; a failure ends the transaction, as its connection may be out of step."""
+        with contextlib.ExitStack() as undone:
+            undone.push(queue)
+            undone.callback(self._note_failure)
+            cluster, jobs = _queue_jobs(queue, sender)
+            undone.pop_all()
+        return cluster, jobs
+
+    def _note_failure(self) -> None:
+        self._whole.failed = True
+
+
+def _queue_jobs(queue: Queue, sender: Sender) -> tuple[int, int]:
+    try:
+        cluster, jobs = queue_jobs(queue, sender)
+    except SubmitError as error:
+        raise HTCondorInternalError(_words(error)) from error
+    except KettleError as error:
+        raise HTCondorIOError(tell(error)) from error
+    if not jobs:
+        raise HTCondorInternalError("the description makes no jobs")
+    return cluster, jobs
 
 
 def _commit(queue: Queue) -> str:
