@@ -12,6 +12,7 @@ from kettle.wire.commands import Command, Daemon, find_command
 from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
+from kettle.wire.security.identity import map_identity
 from kettle.wire.security.mapfile import parse_mapfile, parse_prefix_map
 from kettle.wire.security.negotiation import VERDICTS, Policy, Verdict, Wish, agree, read_policy
 from kettle.wire.security.policy_ad import PolicyAd
@@ -160,6 +161,33 @@ def test_slashes_enclose_expressions_where_keys_are_literal(
     line: str, principal: str, becomes: str | None
 ) -> None:
     assert parse_mapfile(line, literal_keys=True).map("CLAIMTOBE", principal) == becomes
+
+
+@pytest.mark.parametrize(
+    ("line", "principal", "becomes"),
+    [
+        ("SSL /CN=J.*/i admin@x", "/CN=Joe User", None),
+        ("SSL ^/CN=J.* admin@x", "/CN=Joe User", "admin@x"),
+        ("SSL /CN=J.*/i admin@x", "/CN=Joe User/interim", "admin@x"),
+        (r"SSL (.*)/CN=(.*) \2-\1-\3", "o/CN=u", r"u-o-\3"),
+    ],
+)
+def test_slashes_are_a_part_of_expressions_where_keys_are_not_literal(
+    line: str, principal: str, becomes: str | None
+) -> None:
+    """Recorded from HTCondor 25.14.1: condor_ping with CERTIFICATE_MAPFILE."""
+    assert parse_mapfile(line).map("SSL", principal) == becomes
+
+
+def test_the_pools_password_and_tokens_are_never_looked_up_in_a_map_file() -> None:
+    mapfile = parse_mapfile("PASSWORD .* nobody@x\nTOKEN .* nobody@x\nFS .* nobody@x\n")
+
+    def identity(method: str, name: str) -> str:
+        return map_identity(method, name, name, uid_domain="dom", mapfile=mapfile)
+
+    assert identity("PASSWORD", "condor@password") == "condor@password"
+    assert identity("TOKEN", "ann@dom") == "ann@dom"
+    assert identity("FS", "ann") == "nobody@x"
 
 
 @pytest.mark.parametrize("text", ["SSL onlytwo\n", "SSL ( x\n"])

@@ -17,6 +17,7 @@ RESERVED_DOMAINS = frozenset(("family", "parent", "child", "matchsession", "pass
 """Domains whose names only a session or a proof of a secret grants."""
 
 _NEVER_DOMAINED = frozenset(("ANONYMOUS", "PASSWORD", "TOKEN"))
+_NEVER_MAPPED = frozenset(("PASSWORD", "TOKEN"))
 _UNMAPPED_METHODS = frozenset(("SSL", "SCITOKENS"))
 
 
@@ -55,10 +56,11 @@ def map_identity(
 ) -> str:
     """Return the identity of an authenticated peer.
 
-    A mapfile line for the method and principal wins; a token is never looked up. Else SSL and
+    A mapfile line for the method and principal wins; tokens and the pool's password are never
+    looked up. Else SSL and
     SCITOKENS proofs stay unmapped, the other methods' names get UID_DOMAIN if they have no domain.
     """
-    if mapfile is not None and principal and method != "TOKEN":
+    if mapfile is not None and principal and method not in _NEVER_MAPPED:
         canonical = mapfile.map(method, principal)
         if canonical is not None:
             user, domain = split_user(canonical)

@@ -2,9 +2,9 @@
 
     METHOD  principal  canonical
 
-A principal is a regular expression, or with CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS a literal unless
-written `/regex/flags`. In maps of prefixes, as of the places of checkpoints, it is how something
-begins. Reading included files is the caller's. Source: wire notes, Map file.
+A principal is a regular expression, slashes and all, or with CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS
+a literal unless written `/regex/flags`. In maps of prefixes, as of the places of checkpoints, it is
+how something begins. Reading included files is the caller's. Source: wire notes, Map file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from kettle.perl_patterns import compile_perl
 
 # Limit: included files inside included files.
 MAXIMUM_DEPTH = 10
-_WORD = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|/((?:[^/\\]|\\.)*)/([iU]*)(?=\s|\Z)|(\S+))')
+_QUOTED, _PLAIN = r'"((?:[^"\\]|\\.)*)"', r"(\S+)"
+_SLASHED = r"/((?:[^/\\]|\\.)*)/([iU]*)(?=\s|\Z)"
+_WORD = late_pattern(rf"\s*(?:{_QUOTED}|{_SLASHED}|{_PLAIN})")
+_WORD_WITHOUT_SLASHES = late_pattern(rf"\s*(?:{_QUOTED}|(?!)()()|{_PLAIN})")
 _GROUP = late_pattern(r"\\([0-9])")
 
 ReadIncluded: TypeAlias = Callable[[str], Iterable[tuple[str, str]]]
@@ -61,7 +64,9 @@ class MapLine:
 
         def group(one: re.Match[str]) -> str:
             number = int(one[1])
-            text = found[number] if number <= found.re.groups else None
+            if number > found.re.groups:
+                return one[0]
+            text = found[number]
             return (text or b"").decode("utf-8", "surrogateescape")
 
         return _GROUP.sub(group, self.canonical)
@@ -117,7 +122,7 @@ def parse_mapfile(
     seen from the file that says so. Raises ConfigError with file and line, or has `complain` told
     and leaves the line out.
     """
-    reading = _Reading(literal_keys=literal_keys, read_included=read_included, complain=complain)
+    reading = _Reading(literal_keys, literal_keys, read_included, complain)
     return MapFile(_parse_lines(text, source, reading, 0))
 
 
@@ -137,10 +142,10 @@ def parse_prefix_map(
 
 
 class _Reading(NamedTuple):
-    """How lines are read: `slashed` principals are patterns, others are `literal_keys` or not."""
+    """How lines are read: principals are `literal_keys`, but for those `slashed`, or patterns."""
 
     literal_keys: bool
-    slashed: bool = True
+    slashed: bool
     read_included: ReadIncluded | None = None
     complain: Callable[[str], None] | None = None
 
@@ -153,7 +158,7 @@ def _parse_lines(text: str, source: str, reading: _Reading, depth: int) -> Itera
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
-        words = _split(stripped)
+        words = _split(stripped, slashed=reading.slashed)
         if words[0].text.lower() == "@include" and len(words) > 1:
             if reading.read_included is not None:
                 for name, included in reading.read_included(_beside(source, words[1].text)):
@@ -181,8 +186,6 @@ def _parse_line(words: list[_Word], source: str, number: int, reading: _Reading)
             line=number,
         )
     method, principal, canonical = words[:3]
-    if not reading.slashed and principal.mark == "/":
-        principal = _Word(f"/{principal.text}/")
     return _make_line(
         method.text.upper(), principal, canonical.text, reading.literal_keys, source, number
     )
@@ -196,17 +199,17 @@ class _Word(NamedTuple):
     flags: str = ""
 
 
-def _split(line: str) -> list[_Word]:
-    """Split a line into words; those in quotes or slashes may hold blanks.
+def _split(line: str, *, slashed: bool) -> list[_Word]:
+    """Split a line into words; those in quotes, or in slashes if they count, may hold blanks.
 
     In there a backslash keeps the enclosing mark and itself from being read as such, and stays
     before anything else.
     """
     words = []
-    for found in _WORD.finditer(line):
-        quoted, slashed, flags, plain = found.groups()
-        mark = '"' if quoted is not None else "/" if slashed is not None else ""
-        text = quoted or slashed or plain or ""
+    for found in (_WORD if slashed else _WORD_WITHOUT_SLASHES).finditer(line):
+        quoted, between, flags, plain = found.groups()
+        mark = '"' if quoted is not None else "/" if between is not None else ""
+        text = quoted or between or plain or ""
         if mark:
             text = re.sub(rf"\\([\\{mark}])", r"\1", text)
         words.append(_Word(text, mark, flags or ""))
