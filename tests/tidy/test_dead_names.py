@@ -8,6 +8,7 @@ be complete, are exempt.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 
@@ -53,7 +54,7 @@ def definitions(module: code_shape.Module) -> list[str]:
 def test_every_public_name_is_used() -> None:
     words: Counter[str] = Counter()
     for module in code_shape.modules():
-        words.update(WORD.findall(_without_docstrings(module)))
+        words.update(_words(module))
     unused = {
         f"{module.name.split('/')[0]} {module.path.stem}.{name}"
         for module in code_shape.modules()
@@ -65,21 +66,22 @@ def test_every_public_name_is_used() -> None:
     assert unused >= UNUSED, f"used or gone, so take off the list: {sorted(UNUSED - unused)}"
 
 
-def _without_docstrings(module: code_shape.Module) -> str:
-    """Return the text of a module without its comments and docstrings."""
+@functools.cache
+def _words(module: code_shape.Module) -> list[str]:
+    """Return the words of a module, those of its comments and docstrings left out."""
     tree = ast.parse(module.text)
     for node in ast.walk(tree):
         if isinstance(
             node, (*code_shape.FUNCTIONS, ast.ClassDef, ast.Module)
         ) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+    return WORD.findall(ast.unparse(tree))
 
 
 def test_every_private_constant_is_used_where_it_is() -> None:
     unused = []
     for module in code_shape.modules():
-        words = Counter(WORD.findall(_without_docstrings(module)))
+        words = Counter(_words(module))
         targets = [
             target
             for node in module.tree.body
