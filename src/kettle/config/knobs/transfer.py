@@ -103,6 +103,12 @@ class TransferKnobs:
         None,
         doc="The category of a starter's log that has what a URL plug-in printed; else nobody has.",
     )
+    MAX_CHECKPOINT_CLEANUP_PROCS = integer(
+        None,
+        unset="100",
+        doc="For how many jobs at once condor_preen, and for how many owners the schedd, deletes "
+        "checkpoints.",
+    )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
         doc="How many jobs' outputs come to the access point at a time; 0 is any number.",
@@ -118,12 +124,6 @@ class TransferKnobs:
     MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
         "72000",
         doc="How long such a program may take, in seconds.",
-    )
-    MAX_CHECKPOINT_CLEANUP_PROCS = integer(
-        None,
-        unset="100",
-        doc="For how many jobs at once condor_preen, and for how many owners the schedd, deletes "
-        "checkpoints.",
     )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
@@ -148,12 +148,12 @@ class TransferKnobs:
         doc="A URL that a startd fetches once for its kind (HTTPS_TEST_URL and so on); where that "
         "fails, the machine does not offer such URLs.",
     )
+    PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PREEN_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
         doc="How long condor_preen lets the deletion of a job's checkpoints take, in seconds.",
     )
-    PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
