@@ -149,12 +149,12 @@ class TransferKnobs:
         "fails, the machine does not offer such URLs.",
     )
     PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     PREEN_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
         doc="How long condor_preen lets the deletion of a job's checkpoints take, in seconds.",
     )
-    PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
