@@ -123,7 +123,7 @@ class CheckpointClearing:
         for each in left[: len(left) - len(again)]:
             runtime.log(
                 f"Not all checkpoints are deleted whose manifests are in {each.folder} "
-                f"(status {status}): the rest is left to condor_preen"
+                f"(status {status}): the rest is left to condor_preen -remove"
             )
         return again
 
