@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pwd
 import re
@@ -22,6 +23,7 @@ from kettle.pool.personal import PersonalPool
 from kettle.records.event_log import read_events
 from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
+from kettle.tools.programs import Streams, load_tool
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.sinful import Sinful
@@ -312,6 +314,45 @@ def test_a_scheduler_job_is_known_to_its_schedd_by_a_session_that_ends_with_it(
     jobs.wait_until_gone()
     with pytest.raises(WireError):
         Connector(config).connect(address, Command.ACT_ON_JOBS, session=job)
+
+
+def test_what_a_scheduler_job_submits_is_trusted_by_its_session_and_shows_nobody_the_secret(
+    pool: PersonalPool, work: Path
+) -> None:
+    """As a workflow's manager submits its nodes; its tools have nothing else to be known by."""
+    told = work / "told"
+    text = (
+        "universe = scheduler\nexecutable = /bin/sh\n"
+        f"arguments = \"-c 'env >{told}.new; mv {told}.new {told}; exec sleep 300'\"\nqueue\n"
+    )
+    jobs = submit(pool, work, text)
+    wait_until(told.exists, 20)
+    environment = dict(line.partition("=")[::2] for line in told.read_text().splitlines())
+    secret = environment["CONDOR_SECURITY_SESSION"]
+    environment["_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS"] = "ANONYMOUS"
+
+    def run(environment: dict[str, str], name: str, *words: str) -> tuple[int, str]:
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        code = load_tool(name)([name, *words], environment, streams)
+        assert isinstance(streams.stdout, io.StringIO)
+        return code, streams.stdout.getvalue()
+
+    node = work / "node.sub"
+    node.write_text("executable = /bin/true\nhold = true\ngetenv = true\nqueue\n")
+    code, said = run(environment, "condor_submit", "-terse", str(node))
+    assert code == 0
+    cluster = said.partition(".")[0]
+    shown = run_tool(pool, "condor_q", "-l", cluster)[1]
+    assert "_condor_SCHEDD_ADDRESS_FILE" in shown
+    for word in (secret, "CONDOR_SECURITY_SESSION", ClaimId(secret).secret):
+        assert word not in shown
+    assert ask_queue(pool, cluster, "Owner") == ask_queue(pool, str(jobs.cluster), "Owner")
+    assert run(environment, "condor_rm", cluster)[0] == 0
+    # Without it they are strangers.
+    del environment["CONDOR_SECURITY_SESSION"]
+    assert run(environment, "condor_submit", "-terse", str(node))[0] != 0
+    assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+    jobs.wait_until_gone()
 
 
 def test_scheduler_jobs_are_told_of_in_order(pool: PersonalPool, work: Path) -> None:

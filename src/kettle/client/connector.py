@@ -6,13 +6,21 @@ process lives and uses them again. What is said on a connection is its caller's.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import time
 from typing import TYPE_CHECKING, Any
 
+from kettle.attributes.secret_variables import SECURITY_SESSION
 from kettle.client.stream import BlockingStream
-from kettle.errors import ConnectionLost, KettleError, NotConnected, SessionUnknown
+from kettle.errors import (
+    ConnectionLost,
+    KettleError,
+    NotConnected,
+    RemoteProtocolError,
+    SessionUnknown,
+)
 from kettle.octets import to_bytes
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
@@ -103,6 +111,25 @@ class Connector:
 
         session = capability.session(COLLECTOR_SIDE, expires_at=time.time() + CAPABILITY_SECONDS)
         self._sessions.add(session, address=str(address))
+
+    def remember_own_job(self, schedd: Sinful) -> None:
+        """Use the session by which this schedd knows whom it runs, where we run in such a job.
+
+        The schedd tells a scheduler-universe job of it in the environment; it is good for what the
+        job's user may do there. Without one, or with what is none, nothing changes.
+
+        Compat: of the reference's programs condor_dagman alone uses it; here each does that finds
+        the schedd by its address file
+        (test_a_job_beside_the_schedd_is_known_there_by_the_session_in_its_environment).
+        """
+        text = self.config.environment.get(SECURITY_SESSION)
+        if text is None:
+            return
+        from kettle.wire.security.claim_id import ClaimId  # few tools run in such a job
+
+        with contextlib.suppress(RemoteProtocolError):
+            session = ClaimId(text).session("")
+            self._sessions.add(session, address=str(schedd))
 
     def _connect(
         self,

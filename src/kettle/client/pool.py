@@ -159,6 +159,8 @@ class Pool:
             address = Sinful.parse(lines[0])
         except KettleError:
             return None
+        if kind is SCHEDD:
+            self.connector.remember_own_job(address)
         machine = self.config.get("FULL_HOSTNAME") or "localhost"
         name = self.config.get(f"{kind.subsystem}_NAME") or machine
         if "@" not in name and name != machine:

@@ -20,6 +20,7 @@ from kettle.attributes.codes import (
     JobUniverse,
     ShadowExit,
 )
+from kettle.attributes.secret_variables import SECURITY_SESSION
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.config.knobs.schedd import ScheddKnobs
@@ -249,7 +250,7 @@ def cool_down(run: Run, status: int, seconds: int, now: int) -> dict[str, object
 
 def own_environment(config: Config, session: str) -> dict[str, str]:
     """Return what tells a scheduler-universe job of its schedd: where it is, how it is trusted."""
-    told = {"CONDOR_SECURITY_SESSION": session}
+    told = {SECURITY_SESSION: session}
     if config[ScheddKnobs.USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE]:
         for name in ("SCHEDD_DAEMON_AD_FILE", "SCHEDD_ADDRESS_FILE"):
             path = config.get(name)

@@ -16,7 +16,7 @@ from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
 from kettle.client import accounting, daemon, jobs, running_job
 from kettle.client.connector import Connector
-from kettle.client.pool import make_query, query_ads
+from kettle.client.pool import SCHEDD, Pool, make_query, query_ads
 from kettle.client.queue import PROCS_AHEAD, Queue
 from kettle.client.stream import BlockingStream
 from kettle.config import Config
@@ -132,6 +132,27 @@ def test_a_session_is_used_again_and_made_anew_when_forgotten(tmp_path: Path) ->
     ids = [one.peer.session_id for one in server.accepted]
     assert ids[0] == ids[1] != ids[2]
     assert server.setup.sessions_made == 2
+
+
+@pytest.mark.parametrize("found", ["known", "forgotten", "no session"])
+def test_a_job_beside_the_schedd_is_known_there_by_the_session_in_its_environment(
+    tmp_path: Path, found: str
+) -> None:
+    info = f'[CryptoMethods="AES";ValidCommands="{int(Command.QUERY_JOB_ADS)}";]'
+    secret = mint_session_id("scheduler-universe-7.0", b"k" * 32, info)
+    with scripted(tmp_path, {Command.QUERY_JOB_ADS: answer_query}) as server:
+        if found == "known":
+            server.setup.sessions.add(secret.session("job@x"))
+        (tmp_path / "address").write_text(f"{server.address}\n")
+        told = {"CONDOR_SECURITY_SESSION": "nonsense" if found == "no session" else secret.text}
+        text = f"{SECURE}SCHEDD_ADDRESS_FILE = {tmp_path}/address\n"
+        client = Connector(Config.from_text(text, subsystem="TOOL", environment=told))
+        schedd = Pool(client).locate(SCHEDD).address
+        query_ads(client, schedd, Command.QUERY_JOB_ADS, make_query("Job"))
+        # What the session is not good for is negotiated, whoever runs us.
+        assert daemon.ping(client, schedd, Command.DC_NOP_WRITE).method == "FS"
+    user = server.accepted[-2].peer.user
+    assert (user == "job@x") == (found == "known")
 
 
 def test_a_denied_command_says_who_we_are(tmp_path: Path) -> None:

@@ -52,3 +52,20 @@ def test_getenv_takes_what_is_allowed_and_not_forbidden() -> None:
     assert set(chosen("L*", environment)) == {"LANG", "LC_ALL"}
     assert set(chosen("!secret", environment)) == {"HOME", "LANG", "LC_ALL"}
     assert set(chosen("L*, !LC_*", environment)) == {"LANG"}
+
+
+@pytest.mark.parametrize(
+    "wanted", ["true", "*", "!HOME", "CONDOR_SECURITY_SESSION CONDOR_*", "kettle_*,condor_*"]
+)
+def test_getenv_takes_no_secret_along(wanted: str) -> None:
+    """Who may read the job's ad would be the user, or a daemon of the pool."""
+    secrets = {
+        "CONDOR_SECURITY_SESSION": "scheduler-universe-1.0#[]key",
+        "CONDOR_PRIVATE_INHERIT": "FamilySessionKey:family#[]key",
+        "CONDOR_INHERIT": "1 <127.0.0.1:9618> 0 0",
+        "KETTLE_PARENT_PIPE": "3",
+    }
+    environment = {**secrets, "CONDOR_CONFIG": "/c", "LANG": "C"}
+    chosen = arguments.select_environment(wanted, environment)
+    assert chosen
+    assert not secrets.keys() & chosen.keys()

@@ -11,10 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kettle.attributes.secret_variables import (
+    INHERIT,
+    PARENT_PIPE,
+    PRIVATE_INHERIT,
+    without_secrets,
+)
+
 FAMILY_WORD = "FamilySessionKey:"
 SESSION_WORD = "SessionKey:"
-# The number of the pipe's descriptor. A name of our own: the reference's daemons ignore it.
-PIPE_VARIABLE = "KETTLE_PARENT_PIPE"
+# The number of the pipe's descriptor.
+PIPE_VARIABLE = PARENT_PIPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +41,11 @@ class Inheritance:
 
 def read_inheritance(environment: Mapping[str, str]) -> Inheritance:
     """Read what the environment says; words that do not fit are as good as absent."""
-    words = environment.get("CONDOR_INHERIT", "").split()
+    words = environment.get(INHERIT, "").split()
     pid = int(words[0]) if words and words[0].isdecimal() else 0
     address = words[1] if len(words) > 1 and words[1].startswith("<") else ""
     family = session = ""
-    for word in environment.get("CONDOR_PRIVATE_INHERIT", "").split(" "):
+    for word in environment.get(PRIVATE_INHERIT, "").split(" "):
         if word.startswith(FAMILY_WORD):
             family = word.removeprefix(FAMILY_WORD)
         elif word.startswith(SESSION_WORD):
@@ -57,7 +64,7 @@ def read_inheritance(environment: Mapping[str, str]) -> Inheritance:
 def render_inheritance(inheritance: Inheritance) -> dict[str, str]:
     """Return the variables for a child's environment."""
     variables = {
-        "CONDOR_INHERIT": f"{inheritance.parent_pid} {inheritance.parent_address} 0 0",
+        INHERIT: f"{inheritance.parent_pid} {inheritance.parent_address} 0 0",
         "CONDOR_PARENT_ID": inheritance.parent_id,
     }
     words = []
@@ -66,13 +73,17 @@ def render_inheritance(inheritance: Inheritance) -> dict[str, str]:
     if inheritance.family:
         words.append(FAMILY_WORD + inheritance.family)
     if words:
-        variables["CONDOR_PRIVATE_INHERIT"] = " ".join(words)
+        variables[PRIVATE_INHERIT] = " ".join(words)
     if inheritance.pipe >= 0:
         variables[PIPE_VARIABLE] = str(inheritance.pipe)
     return variables
 
 
 def without_inheritance(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without these variables: for programs that are not our daemons."""
-    ours = {"CONDOR_INHERIT", "CONDOR_PARENT_ID", "CONDOR_PRIVATE_INHERIT", PIPE_VARIABLE}
-    return {name: value for name, value in environment.items() if name not in ours}
+    """Return an environment without these variables: for programs that are not our daemons.
+
+    Nor have they any other secret (`SECRET_VARIABLES`).
+    """
+    passed = without_secrets(environment)
+    passed.pop("CONDOR_PARENT_ID", None)
+    return passed

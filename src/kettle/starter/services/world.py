@@ -8,9 +8,10 @@ belongs to one job is set anew by `begin`.
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from kettle.attributes.secret_variables import without_secrets
 from kettle.classad import ClassAd
 from kettle.errors import LanguageError
 from kettle.runtime.clock import Clock
@@ -200,13 +201,16 @@ class StarterWorld:
         except LanguageError as error:
             self.log.problem(f"STARTER_JOB_ENVIRONMENT is left out: {error}")
             configured = {}
-        return {**self._inherited_environment(), **configured}
+        inherited = choose_inherited(self.settings.inherits_environment, os.environ)
+        return {**inherited, **configured}
 
-    def _inherited_environment(self) -> dict[str, str]:
-        wanted = self.settings.inherits_environment.strip()
-        if not wanted or wanted.lower() == "false":
-            return {}
-        if wanted.lower() == "true":
-            return dict(os.environ)
-        names = set(wanted.replace(",", " ").split())
-        return {name: value for name, value in os.environ.items() if name in names}
+
+def choose_inherited(wanted: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what jobs get of a starter's environment: all, what is named, never its secrets."""
+    words = wanted.replace(",", " ").split()
+    if not words or wanted.strip().lower() == "false":
+        return {}
+    passed = without_secrets(environment)
+    if wanted.strip().lower() == "true":
+        return passed
+    return {name: value for name, value in passed.items() if name in words}
