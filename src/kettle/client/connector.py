@@ -12,7 +12,6 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from kettle.attributes.secret_variables import SECURITY_SESSION
 from kettle.client.stream import BlockingStream
 from kettle.errors import (
     ConnectionLost,
@@ -122,7 +121,8 @@ class Connector:
         the schedd by its address file
         (test_a_job_beside_the_schedd_is_known_there_by_the_session_in_its_environment).
         """
-        text = self.config.environment.get(SECURITY_SESSION)
+        # Spelt out: the table of secrets (`SECURITY_SESSION`) would be loaded by each tool.
+        text = self.config.environment.get("CONDOR_SECURITY_SESSION")
         if text is None:
             return
         from kettle.wire.security.claim_id import ClaimId  # few tools run in such a job

@@ -12,7 +12,6 @@ import fnmatch
 import re
 from typing import TYPE_CHECKING
 
-from kettle.attributes.secret_variables import without_secrets
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 
@@ -191,6 +190,8 @@ def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str,
     Compat: no secret is taken along, not even one that is named, for anybody can read a job's ad;
     the reference takes them (test_getenv_takes_no_secret_along).
     """
+    from kettle.attributes.secret_variables import without_secrets  # few jobs have `getenv`
+
     patterns = [pattern for pattern in re.split(r"[\s,]+", wanted) if pattern]
     forbidden = [pattern[1:].lower() for pattern in patterns if pattern.startswith("!")]
     allowed = [pattern.lower() for pattern in patterns if not pattern.startswith("!")]

@@ -43,6 +43,10 @@ if sys.argv[1] == "kill the shell":
     said["childless"] = processes.is_childless()
     said["adopted"] = processes.children_of(pids.init)
     said["lives"] = pids.lives
+elif sys.argv[1] == "kill the init":
+    os.kill(pids.init, signal.SIGKILL)
+    os.waitid(os.P_PID, shell, os.WEXITED | os.WNOWAIT)
+    said["lives"] = pids.lives
 elif sys.argv[1] == "close":
     pids.close()
     said["lives"] = pids.lives
@@ -120,6 +124,13 @@ def test_what_ended_inside_is_reaped_by_nobody_else() -> None:
     keeper = Keeper("kill the hidden")
     keeper.end()
     assert keeper.said["lives"] is True
+
+
+def test_an_init_that_has_killed_what_is_inside_does_not_live_though_it_has_not_ended() -> None:
+    """It waits for its maker to reap the shell."""
+    keeper = Keeper("kill the init")
+    keeper.end()
+    assert keeper.said["lives"] is False
 
 
 def test_a_namespace_that_is_closed_has_nobody_inside() -> None:

@@ -16,6 +16,7 @@ from typing import NoReturn
 import setproctitle
 
 from kettle.runtime.process import kernel
+from kettle.runtime.process.processes import is_ending
 from kettle.runtime.storage.small_files import read_small
 
 INIT_TITLE = "condor_pid_ns_init"
@@ -113,10 +114,14 @@ class PidNamespace:
 
     @property
     def lives(self) -> bool:
-        """Whether its init lives; nothing can be started inside any more where it does not."""
+        """Whether its init lives; nothing can be started inside any more where it does not.
+
+        One that ends takes everybody inside along, and has not ended before those are reaped. One
+        that is killed just now may still seem to live: then a start fails with ENOMEM.
+        """
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT | kernel.WAIT_ALL
-            return os.waitid(os.P_PID, self.init, flags) is None
+            return os.waitid(os.P_PID, self.init, flags) is None and not is_ending(self.init)
         except ChildProcessError:
             return False
 

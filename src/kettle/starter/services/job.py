@@ -208,16 +208,20 @@ class JobProcesses:
                 os.nice(plan.nice)
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
-            with (
-                self.inside(),
-                self._privileges.as_job(self.account),
-                _bound_to(plan.cores),
-            ):
-                if self._init:
-                    return self._start(plan, opened)
-                return self._start_tethered(plan, opened)
+            try:
+                return self._start_inside(plan, opened)
+            except OSError as error:
+                # So the kernel says, too, that the init of a PID namespace was killed just now.
+                if error.errno != errno.ENOMEM or self.view is None or not self.view.mend():
+                    raise
+                return self._start_inside(plan, opened)
         except OSError as error:
             raise self._explain(plan, error) from error
+
+    def _start_inside(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
+        with self.inside(), self._privileges.as_job(self.account), _bound_to(plan.cores):
+            start = self._start if self._init else self._start_tethered
+            return start(plan, opened)
 
     def _start(self, plan: LaunchPlan, descriptors: dict[int, int]) -> Child:
         return self._processes.spawn(
@@ -334,6 +338,11 @@ class JobProcesses:
         if self._dedicated:
             found += processes_of(self.account.uid)
         return [pid for pid in found if not is_zombie(pid)]
+
+    @property
+    def lost_init(self) -> bool:
+        """Whether the job's PID namespace has lost its init, and so everybody in it his life."""
+        return self.view is not None and self.view.broken
 
     @property
     def _init(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import cached_property
@@ -43,6 +44,13 @@ CHECKPOINT_FAILED = Excess(
     "Starter failed to upload checkpoint", HoldReasonCode.FailedToCheckpoint, -1
 )
 """Why a job is held whose checkpoint could not be sent, where to try again would not help."""
+
+INIT_KILLED = Excess(
+    "The first process of the job's PID namespace was killed on this machine, and the job with it",
+    VacateReasonCode.StarterError,
+    0,
+)
+"""Why a job goes back to the queue that was killed with what only the machine can kill."""
 
 # What a job's scripts are called in its attributes, and what it is held with if one fails.
 _SCRIPTS = (
@@ -130,6 +138,12 @@ class Programs:
         if child is starter.jobs.child and os.WIFSIGNALED(child.status):
             cwd = starter.launch_plan.cwd
             starter.keeper.take_core(cwd, starter.jobs.pid_inside, core_name(starter.job))
+        if self._is_machines_doing(child.status):
+            self._stops = True
+            starter.give_up(INIT_KILLED)
+            if not self.processes.active:
+                self.ended.set()
+            return
         failed = self._judge_script(child)
         if failed is not None and starter.vacate is None:
             tasks.spawn(self._give_up(failed), "a failed script")
@@ -139,6 +153,11 @@ class Programs:
             tasks.spawn(self._go_on(), "the next program")
         elif not self.processes.active:
             self.ended.set()
+
+    def _is_machines_doing(self, status: int) -> bool:
+        """Whether the kernel killed a program with the init of its PID namespace, which is ours."""
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        return killed and self._starter.vacate is None and self._starter.jobs.lost_init
 
     def _judge_script(self, child: Child) -> CannotLaunch | None:
         """Return why the job is held if this was a script that did not end as the job wants it."""

@@ -58,6 +58,36 @@ class JobView:
         """Return the pid of what everything of the job ends with, none of the job; 0 without."""
         return self._pids.init if self._pids is not None else 0
 
+    @property
+    def broken(self) -> bool:
+        """Whether the init was killed, with which the kernel kills everything inside."""
+        if self._pids is None:
+            return False
+        with self._privileges.as_root():
+            return not self._pids.lives
+
+    def mend(self) -> bool:
+        """Make the PID namespace anew; False where there is none, or it cannot be made.
+
+        Its folders stay: what the job's own earlier programs left there is the job's.
+        """
+        if self._pids is None or self._namespace is None:
+            return False
+        try:
+            with self._privileges.as_root():
+                self._pids.close()
+                self._pids = None
+                with self._namespace.entered():
+                    # That of the dead, in which the next init would not find itself.
+                    kernel.unmount("/proc")
+                self._pids = PidNamespace.make(self._namespace)
+        except OSError as error:
+            self._tell(f"a PID namespace cannot be made again: {error.strerror}")
+            # The next job gets another view.
+            self._made_for = None
+            return False
+        return True
+
     def prepare(self, folders: tuple[str, ...], account: Account, *, shared_memory: bool) -> None:
         """Let these folders, and shared memory, be the job's own, and empty."""
         wanted = (folders, account.uid, shared_memory)
