@@ -60,6 +60,7 @@ LATE = (
     ("kettle.runtime.storage.url_fetching", "kettle.runtime.storage.url_plugin"),
     ("kettle.shadow.services.calls", "kettle.records.event_forms"),
     ("kettle.starter.services.plugins", "kettle.runtime.storage.url_fetching"),
+    ("kettle.submit.arguments", "kettle.attributes.secret_variables"),
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
