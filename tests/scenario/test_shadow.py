@@ -173,6 +173,32 @@ def test_suspending_stops_the_job_and_both_are_logged(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=script)
 
 
+@pytest.mark.parametrize("continued", [False, True])
+def test_a_job_that_is_suspended_before_the_startd_has_it_begins_suspended(
+    tmp_path: Path, *, continued: bool
+) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        await asyncio.sleep(30)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        # The slot still cleans up behind its last job: it has none that could be stopped.
+        there.codes = [2]
+        await here.run(there)
+        await asyncio.sleep(0.1)
+        assert there.story == ["activate 2"]
+        await here.signal("Suspend")
+        if continued:
+            await here.signal("Continue")
+        await here.ended()
+        stopped = [] if continued else ["SUSPEND_CLAIM"]
+        assert there.story[1:3] == ["activate 1", *stopped, "DEACTIVATE_CLAIM_JOB_DONE"][:2]
+
+    play(tmp_path, scenario, script=script)
+
+
 def test_which_attributes_a_job_sets_with_delay_is_the_configuration_s_to_say(
     tmp_path: Path,
 ) -> None:

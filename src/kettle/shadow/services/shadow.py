@@ -69,7 +69,7 @@ _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAV
 class RunningShadow(Run):
     """The shadow of one job; `run` is its life."""
 
-    __slots__ = ("_first_call", "_leaving", "_policy_timer")
+    __slots__ = ("_begins_suspended", "_first_call", "_leaving", "_policy_timer")
 
     def __init__(self, host: Host, start: StartShadow, common: CommonAd | None = None) -> None:
         super().__init__(host, start, common)
@@ -77,6 +77,8 @@ class RunningShadow(Run):
         self._policy_timer: asyncio.TimerHandle | None = None
         # What a starter said first on a line that it had from the job before.
         self._first_call: Call | None = None
+        # Whether the job is to be stopped as soon as the startd has it.
+        self._begins_suspended = False
 
     # Its life.
 
@@ -248,6 +250,8 @@ class RunningShadow(Run):
         self.watch_policy()
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
         await self.happen(Event.ACCEPTED)
+        if self._begins_suspended:
+            await self.suspend(go_on=False)
 
     async def _activate_on_line(self) -> bool:
         """Let the starter of the claim's last job ask for this one; False if there is none.
@@ -453,7 +457,10 @@ class RunningShadow(Run):
         await self.happen(Event.FAILED)
 
     async def suspend(self, *, go_on: bool) -> None:
-        """Ask the startd to stop or continue the job's processes."""
+        """Ask the startd to stop or continue the job's processes, once it has the job."""
+        if self.state.phase is Phase.ACTIVATING:
+            self._begins_suspended = not go_on
+            return
         message = (ContinueClaim if go_on else SuspendClaim)(self.claim.text)
         try:
             await self.link.command(message, answered=False)
