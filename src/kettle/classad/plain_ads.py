@@ -27,7 +27,8 @@ _ENTRY: Final = late_pattern(
     r"|(-?(?:0|[1-9][0-9]{0,17})\.[0-9]++(?:[eE][+-]?[0-9]++)?)"
     r'|"([^"\\]*+)"'
     # Quoted names, escapes and comments may hold a semicolon.
-    r"""|((?:[^"'\[\];/\\]++|"[^"\\]*+"|/(?![/*]))++)"""
+    # The outer repetition is not possessive: Python before 3.11.5 errs where a choice is inside.
+    r"""|((?:[^"'\[\];/\\]++|"[^"\\]*+"|/(?![/*]))+)"""
     r")\s*+(?:;|(?=\]))",
     re.ASCII,
 )

@@ -10,7 +10,7 @@ from kettle.patterns import late_pattern
 # What is a secret inside a text: behind an address and two numbers, or behind a session's info. No
 # part is looked at twice, whatever a peer sends.
 _SECRET = late_pattern(
-    r"((?:>|&gt;)#\d++#\d++#|#(?=\[\s*+\w++\s*+=))(?:\[[^\[\]\n]*+\])?+[^\s()\[\]<>&'\",;\\]++"
+    r"((?:>|&gt;)#\d++#\d++#|#(?=\[\s*+\w++\s*+=))(?:\[[^\[\]\n]*+\])?[^\s()\[\]<>&'\",;\\]++"
 )
 
 
