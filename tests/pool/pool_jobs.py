@@ -183,6 +183,15 @@ def submit(pool: PersonalPool, folder: Path, text: str) -> Jobs:
     return Jobs(pool, int(found[1]), int(found[3]) - int(found[2]) + 1, log)
 
 
+def submit_script(pool: PersonalPool, work: Path, script: str, lines: str) -> Jobs:
+    """Queue a shell script as a job whose output is `out` and `err`; `lines` are the file's own."""
+    path = work / "job.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    text = f"executable = {path}\noutput = out\nerror = err\n{lines}"
+    return submit(pool, work, f"{text}\nqueue\n")
+
+
 def submit_as(pool: PersonalPool, account: pwd.struct_passwd, folder: Path, text: str) -> Path:
     """Submit a file as somebody else, from a folder of his own; return the job's event log."""
     folder.mkdir()

@@ -37,6 +37,7 @@ from pool_jobs import (
     programs_of,
     run_tool,
     submit,
+    submit_script,
     title_of,
     wait_until,
 )
@@ -70,13 +71,9 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
 
 
 def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
-    """Queue a shell script as a job whose output is `out` and `err`."""
+    """Queue a shell script as a small job whose output is `out` and `err`."""
     work.mkdir(exist_ok=True)
-    path = work / "job.sh"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    text = f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}queue\n"
-    return submit(pool, work, text)
+    return submit_script(pool, work, script, SMALL + lines)
 
 
 def test_every_job_gets_the_environment_that_the_site_gives_and_may_change_it(

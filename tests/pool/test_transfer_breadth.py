@@ -13,7 +13,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+from pool_jobs import Jobs, ask_queue, run_tool, submit, submit_script, wait_until
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -28,13 +28,8 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
 
 
 def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
-    """Queue a shell script as a job whose output is `out` and `err`."""
-    path = work / "job.sh"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return submit(
-        pool, work, f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}\nqueue\n"
-    )
+    """Queue a shell script as a small job whose output is `out` and `err`."""
+    return submit_script(pool, work, script, SMALL + lines)
 
 
 def held(jobs: Jobs) -> tuple[str, int, int]:
