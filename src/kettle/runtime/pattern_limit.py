@@ -18,9 +18,18 @@ from kettle.classad.state import PATTERN_SECONDS
 
 _T = TypeVar("_T")
 
+# How often the timer goes off again where it could not end the search the first time.
+_AGAIN_SECONDS = 0.01
+
 
 class _TooSlowError(Exception):
     """The timer went off."""
+
+
+class _Timer:
+    """Whether a search is under way that the signal may end."""
+
+    armed = False
 
 
 def install() -> None:
@@ -29,8 +38,20 @@ def install() -> None:
     set_bound(in_time)
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise _TooSlowError
+def _interrupt(_number: int, frame: FrameType | None) -> None:
+    """End the search under way, unless the interpreter is in somebody else's function.
+
+    A callback of the garbage collector or a finalizer may run in the middle of a search. What is
+    raised in one is printed and lost: the timer's next signal finds the search itself.
+    """
+    if _Timer.armed and frame is not None and _is_of_a_search(frame):
+        _Timer.armed = False
+        raise _TooSlowError
+
+
+def _is_of_a_search(frame: FrameType) -> bool:
+    module: str = frame.f_globals.get("__name__", "")
+    return module.partition(".")[0] in ("kettle", "re")
 
 
 def in_time(search: Callable[[], _T], purse: Purse) -> _T:
@@ -41,12 +62,16 @@ def in_time(search: Callable[[], _T], purse: Purse) -> _T:
     # The timer counts in ticks of the kernel's, far longer than most searches take.
     began = time.process_time()
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, left)
+        _Timer.armed = True
+        signal.setitimer(signal.ITIMER_VIRTUAL, left, _AGAIN_SECONDS)
         try:
             return search()
         finally:
+            _Timer.armed = False
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             purse.pattern_seconds = left - (time.process_time() - began)
     except _TooSlowError:
+        # It may have come just before the timer was put out.
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         purse.pattern_seconds = 0.0
         raise TimeoutError(f"a pattern took more than {left} s") from None
