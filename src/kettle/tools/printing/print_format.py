@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kettle.classad import ClassAd, Value, parse_expression
 from kettle.classad.references import find_references
+from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
@@ -54,15 +55,16 @@ class PrintFormat(Struct):
     headings: bool = True
     title: bool = True
     summary: bool = False
-    unique: bool = False
+    # What a row is where it is no job: `UNIQUE` values of the columns, or an `AUTOCLUSTER`.
+    aggregation: str = ""
     # What stands between a label and its value; empty where columns have no labels.
     label: str = ""
     # Complaints for stderr; the file is used all the same.
     warnings: list[str] = field(default_factory=list)
 
     def names(self) -> set[str]:
-        """Return the attributes that its columns say, beside the job's id."""
-        wanted = {"ClusterId", "ProcId", *self.group_by}
+        """Return the attributes that its columns say; beside the job's id, if a row is a job."""
+        wanted = set() if self.aggregation else {"ClusterId", "ProcId", *self.group_by}
         for column in self.mask.columns:
             printed = column.printf.expression if column.printf is not None else None
             expression = column.expression or printed
@@ -70,6 +72,18 @@ class PrintFormat(Struct):
                 internal, external = find_references(expression, ClassAd())
                 wanted |= {name.rpartition(".")[2] for name in (*internal, *external)}
         return wanted
+
+    def distinct(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
+        """Return the first ad of each row: for jobs of a file, which no schedd has grouped.
+
+        Compat: the reference shows the first job alone where a file's jobs are to be UNIQUE, and
+        calls the others errors (test_jobs_of_a_file_are_grouped_too).
+        """
+        names = ["AutoClusterId"] if self.aggregation == "AUTOCLUSTER" else sorted(self.names())
+        rows: dict[tuple[str, ...], ClassAd] = {}
+        for ad in ads:
+            rows.setdefault(tuple(render_value(ad.evaluate(name)) for name in names), ad)
+        return list(rows.values())
 
     def arrange(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the ads in the order of GROUP BY.
@@ -93,17 +107,22 @@ def read_print_format(
     attribute_renderers: AttributeRenderers,
     *,
     refusal: str = "invalid select file",
+    no_aggregation: str = "",
 ) -> PrintFormat:
     """Read a print-format file; UsageError if it cannot be read or selects nothing.
 
-    `refusal` is how the tool says that it does not take the file.
+    `refusal` is how the tool says that it does not take the file, `no_aggregation` how it says that
+    its rows are ads and nothing else; empty if they may be more.
     """
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()
     except OSError:
         raise UsageError(f"Can't open select file: {path}\nError: {refusal} {path}") from None
-    return parse_print_format(text, renderers, attribute_renderers)
+    found = parse_print_format(text, renderers, attribute_renderers)
+    if found.aggregation and no_aggregation:
+        raise UsageError(f"{no_aggregation}\nError: {refusal} {path}")
+    return found
 
 
 def parse_print_format(
@@ -160,7 +179,10 @@ def _read_select(found: PrintFormat, rest: str) -> None:
         elif word == "NOHEADER":
             found.headings = False
         elif word == "UNIQUE":
-            found.unique = True
+            found.aggregation = "UNIQUE"
+        elif word == "FROM":
+            if next(words, "") == "AUTOCLUSTER":
+                found.aggregation = "AUTOCLUSTER"
         elif word == "LABEL":
             found.label = found.label or " = "
         elif word == "SEPARATOR":

@@ -511,6 +511,7 @@ def make_printer(wish: Wish, streams: Streams) -> Printer:
         RENDERERS,
         ATTRIBUTE_RENDERERS,
         refusal="cannot execute print-format file",
+        no_aggregation="UNIQUE aggregation is not supported.",
     )
     streams.stderr.writelines(f"{warning}\n" for warning in found.warnings)
     if found.constraint:

@@ -159,6 +159,8 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
+    if found.aggregation:
+        wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
     if wish.print_format_is_default:
         # Rows of the usual tables end where their text does.
         found.mask.fill_last, found.mask.fill_heading = False, True
@@ -325,6 +327,8 @@ def _now(answer: Answer) -> float:
 
 def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: Streams) -> None:
     ads = list(answer.ads)
+    if found.aggregation and (wish.job_file or wish.user_log):
+        ads = found.distinct(ads)
     ads = found.arrange(ads)
     parts = [render_title(answer.title, _now(answer))] if found.title else []
     if found.mask.columns:

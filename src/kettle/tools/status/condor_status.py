@@ -206,7 +206,12 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
     from kettle.tools.status.machine_columns import ATTRIBUTE_RENDERERS, RENDERERS, show_string
 
     try:
-        found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+        found = read_print_format(
+            wish.print_format,
+            RENDERERS,
+            ATTRIBUTE_RENDERERS,
+            no_aggregation="print-format aggregation not supported",
+        )
     except UsageError as error:
         raise PlainError(str(error)) from None
     for warning in found.warnings:
