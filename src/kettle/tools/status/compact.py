@@ -75,7 +75,8 @@ class Machine(Struct):
 
     def _add_static(self, ad: ClassAd) -> None:
         self.slots += 1
-        self.static = True
+        # Ads of startds that are too old to say so have no mark (condor_status 25.14.1).
+        self.static |= "SlotType" in ad
         if (ad.string("State") or "") in _FREE:
             self._add_free(ad)
         else:

@@ -51,13 +51,21 @@ _STARTD_NAMES = (
 )
 _JOB_COUNTS = "RunningJobs IdleJobs HeldJobs"
 
+_CLAIMED_NAMES = "Arch ClientMachine CondorLoadAvg KFlops LoadAvg Mips OpSys RemoteUser State"
+_AVAILABLE = 'State == "Unclaimed" && Cpus > 0 && Memory > 0'
+_JAVA = " JavaVendor JavaVersion"
+
 # fmt: off
 MODES = {
     "slot": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, names=_SLOT_NAMES, rest=65),
-    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES,
-                  'State == "Unclaimed" && Cpus > 0 && Memory > 0', _SLOT_NAMES + " Cpus", 65),
+    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, _AVAILABLE,
+                  _SLOT_NAMES + " Cpus", 65),
     "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
-                 _SLOT_NAMES + " JavaVendor JavaVersion", 65),
+                 _SLOT_NAMES + _JAVA, 65),
+    "java avail": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, _AVAILABLE,
+                       _SLOT_NAMES + _JAVA + " Cpus", 65),
+    "java claimed": Mode(5, "Machine", tables.JAVA_CLAIMED, totals.CLAIMED, 'State == "Claimed"',
+                         _CLAIMED_NAMES + _JAVA, 63),
     "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
                _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type", 65),
     "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
@@ -85,8 +93,7 @@ MODES = {
     "absent": Mode(5, "Machine", "ABSENT", totals.SLOT_STATES, "Absent",
                    _SLOT_NAMES + " ClassAdLifetime"),
     "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
-                    "Arch ClientMachine CondorLoadAvg KFlops LoadAvg Mips OpSys RemoteUser State",
-                    63),
+                    _CLAIMED_NAMES, 63),
     "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
                    names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State", rest=65),
     "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,

@@ -262,10 +262,13 @@ def _sum(heading: str, name: str, width: int) -> Cell:
 
 
 SLOTS = (NAME, OPSYS, ARCH, _STATE, _ACTIVITY, _LOAD, _MEMORY, _ACTIVITY_TIME)
-JAVA = (
-    NAME,
+_JAVA_CELLS = (
     Cell("JavaVendor", 10, text("JavaVendor")),
     Cell("JavaVersion", 6, text("JavaVersion")),
+)
+JAVA = (
+    NAME,
+    *_JAVA_CELLS,
     _STATE,
     _ACTIVITY,
     _LOAD,
@@ -282,14 +285,13 @@ VM = (
     Cell("VMMem", 5, whole("VM_Memory"), left=False, missing=FILL),
     _ACTIVITY_TIME,
 )
-CLAIMED = (
-    NAME,
-    OPSYS,
-    ARCH,
+_CLAIMED_CELLS = (
     _LOAD,
     Cell("RemoteUser", 20, text("RemoteUser")),
     Cell("ClientMachine", 16, text("ClientMachine")),
 )
+CLAIMED = (NAME, OPSYS, ARCH, *_CLAIMED_CELLS)
+JAVA_CLAIMED = (NAME, *_JAVA_CELLS, *_CLAIMED_CELLS)
 SERVER = (
     NAME,
     OPSYS,

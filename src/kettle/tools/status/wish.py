@@ -388,6 +388,8 @@ def _settle(wish: Wish) -> None:
         wish.mode = wish.style
     elif wish.mode == "slot":
         wish.mode = next((kind for kind in _KINDS if kind in wish.kinds), wish.mode)
+    elif "java" in wish.kinds and f"java {wish.mode}" in MODES and wish.compact is None:
+        wish.mode = f"java {wish.mode}"
     own = [MODES[kind].condition for kind in narrowed if kind != wish.mode]
     wish.constraints[:0] = own
 
