@@ -13,18 +13,19 @@ both languages use it; what the functions compute is `functions.py`. Rules shown
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.config import functions
-from kettle.config.macro_search import MacroSearch
+from kettle.config.macro_search import MacroSearch, Reference
 from kettle.errors import ConfigError
+from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
     from kettle.classad import ClassAd
-    from kettle.config.macro_search import Reference
 
 DOLLAR = "\0$\0"
 # A dollar of a text that must not be expanded, an ad's: it is text until all is expanded. One
@@ -42,6 +43,45 @@ DEEPEST = 100
 # counts as so many characters at least.
 MOST_WORK = 1 << 32
 LEAST_WORK = 40_000
+# Limit: the macros of a text whose places are remembered.
+MOST_IN_TEMPLATE = 50
+
+
+class _Template(NamedTuple):
+    """A text of plain macros alone: what stands before each of `macros`, and behind the last."""
+
+    before: tuple[str, ...]
+    macros: tuple[Reference, ...]
+    behind: str
+
+
+def _read_template(text: str) -> _Template | None:
+    """Return the template that a text is, None where its macros have to be searched for each time.
+
+    As long as no macro gives a dollar, nothing else of a template can become a macro. So no text
+    with a default, a variable of the environment or a dollar outside of its macros is one.
+    """
+    before: list[str] = []
+    macros: list[Reference] = []
+    search = MacroSearch(text)
+    copied = 0
+    while (found := search.next()) is not None:
+        is_plain = found.function != "ENV" and not found.default_start and found.name != "DOLLAR"
+        if not is_plain or "$" in found.name or len(macros) == MOST_IN_TEMPLATE:
+            return None
+        before.append(text[copied : found.start])
+        macros.append(found)
+        copied = search.position = found.end
+    behind = text[copied:]
+    if KEPT in text or any("$" in part for part in (*before, behind)):
+        return None
+    return _Template(tuple(before), tuple(macros), behind)
+
+
+# Limit: the bytes of the texts that are remembered with their templates.
+_templates: Final[Answers[str, _Template | None]] = Answers(
+    _read_template, 1 << 20, cost=lambda text: 4 * getsizeof(text) + 200 * text.count("$")
+)
 
 
 class Expander:
@@ -51,7 +91,8 @@ class Expander:
     hears of functions that cannot be computed; the expansion goes on with what they give.
     `absolute` makes a path absolute for `$Ff()`; a configuration leaves it as it is. `ad` is what
     `$EVAL()` evaluates in, if there is one: then what functions give may be text of the ad's, and
-    is not looked at again.
+    is not looked at again. With `repeats` the same texts are expanded many times, with other
+    values: where their macros stand is remembered.
     """
 
     def __init__(
@@ -62,12 +103,14 @@ class Expander:
         *,
         on_problem: Callable[[str], None],
         absolute: Callable[[str], str] | None = None,
+        repeats: bool = False,
     ) -> None:
         self.lookup = lookup
         self.environment = environment
         self.random = random
         self.on_problem = on_problem
         self.absolute = absolute
+        self._repeats = repeats
         self.ad: ClassAd | None = None
         # What all further texts together may copy, by the measure of MOST_WORK; None for any.
         self.allowance: int | None = None
@@ -114,6 +157,13 @@ class Expander:
         return self._expand(raw, self._enter(name, active))
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
+        if self._repeats and self.ad is None and len(text) <= LEAST_WORK:
+            template = _templates[text]
+            if template is not None:
+                return self._fill(template, text, active)
+        return self._search(text, active)
+
+    def _search(self, text: str, active: tuple[str, ...]) -> str:
         steps = 0
         search = MacroSearch(text)
         found = search.next()
@@ -127,6 +177,19 @@ class Expander:
                 raise ConfigError(f"the expansion of {found.name} has no end")
             found = search.look_again(found.start)
         return search.text
+
+    def _fill(self, template: _Template, text: str, active: tuple[str, ...]) -> str:
+        """Return what `_search` would; where the macros of the text stand is known."""
+        self._spend(LEAST_WORK * len(template.macros))
+        pieces: list[str] = []
+        for part, found in zip(template.before, template.macros, strict=True):
+            value = self._replace(found, text, active)
+            pieces += (part, value)
+            if "$" in value or len(value) > LEAST_WORK:
+                # From here on one has to look what the text has become.
+                return self._search("".join(pieces) + text[found.end :], active)
+        pieces.append(template.behind)
+        return "".join(pieces)
 
     def _spend(self, work: int) -> None:
         if self.allowance is not None:

@@ -7,6 +7,7 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
@@ -82,6 +83,13 @@ class Step(NamedTuple):
     is_leaf: bool = False
 
 
+class _Begun(NamedTuple):
+    """A job as far as all jobs are alike, and the steps that each runs again."""
+
+    job: JobBuilder
+    again: tuple[Step, ...]
+
+
 class JobPlan(NamedTuple):
     """One job: its number, its status, its row, and what it has otherwise than the cluster.
 
@@ -130,6 +138,7 @@ class Submission(Struct):
     is_factory: bool = False
     job_count: int = 0
     _live: tuple[Step, ...] = ()
+    _begun: _Begun | None = None
     _has_one_statement: bool = True
     _seen: set[str] = field(default_factory=set)
     _forced_names: set[str] = field(default_factory=set)
@@ -273,17 +282,22 @@ class Submission(Struct):
                     self._assume("executable", interactive.DEFAULT_COMMAND)
                     self._assume("transfer_executable", "false")
                 set_base(job)
-                self._live = self._run(job, STEPS)
+                self._live = self._run(job, all_steps())
                 self._finish(job)
                 self.cluster = job.attributes
                 return JobPlan(self.job_count, self._status, row, Attributes())
-            if not self._has_one_statement or not all(step.is_leaf for step in self._live):
+            if self._has_one_statement and all(step.is_leaf for step in self._live):
+                return self._build_quickly(row, job)
+            if self._has_one_statement:
+                begun = self._begun or self._begin(job)
+                job = begun.job.copy()
+                self._run(job, begun.again)
+            else:
                 set_base(job)
-                self._run(job, STEPS)
-                self._finish(job)
-                differences = job.attributes.difference(self.cluster)
-                return JobPlan(self.job_count, self._status, row, differences)
-            return self._build_quickly(row, job)
+                self._run(job, all_steps())
+            self._finish(job)
+            differences = job.attributes.difference(self.cluster)
+            return JobPlan(self.job_count, self._status, row, differences)
         except ConfigError as error:
             raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
         except SubmitError as error:
@@ -314,6 +328,21 @@ class Submission(Struct):
                 differences.set(name, text)
         self._take_warnings(job)
         return JobPlan(self.job_count, self._status, row, differences)
+
+    def _begin(self, job: JobBuilder) -> _Begun:
+        """Make of a new job what it has in common with all others.
+
+        That is what the steps do before the first one that looks at what changes and that others
+        look at; leaves that look at it are done again for each.
+        """
+        steps, live = all_steps(), self._live
+        place = next(n for n, step in enumerate(steps) if step in live and not step.is_leaf)
+        before = steps[:place]
+        set_base(job)
+        self._run(job, [step for step in before if step not in live])
+        again = (*(step for step in before if step in live), *steps[place:])
+        self._begun = _Begun(job, again)
+        return self._begun
 
     def _new_job(self) -> JobBuilder:
         job = self.builder()
@@ -461,7 +490,7 @@ IGNORED = (
     "interactive_args",
     "interactive_executable",
 )
-STEPS = (
+_FIRST_STEPS = (
     Step(set_ignored, is_leaf=True),
     Step(program.set_universe),
     Step(program.check_file_checks, is_leaf=True),
@@ -481,7 +510,8 @@ STEPS = (
     Step(program.set_environment, is_leaf=True),
     Step(policy.set_notification, is_leaf=True),
     Step(requests.set_rank, is_leaf=True),
-    Step(simple.set_simple, is_leaf=True),
+)
+_LAST_STEPS = (
     Step(simple.set_extended, is_leaf=True),
     Step(policy.set_leave_in_queue, is_leaf=True),
     Step(policy.set_retries, is_leaf=True),
@@ -506,3 +536,10 @@ STEPS = (
     Step(policy.set_materialization, is_leaf=True),
     Step(requirements.set_requirements),
 )
+
+
+@cache
+def all_steps() -> tuple[Step, ...]:
+    """Return the steps that make a job, in their order."""
+    own = (Step(run, is_leaf=True) for run in simple.simple_setters())
+    return (*_FIRST_STEPS, *own, *_LAST_STEPS)

@@ -64,6 +64,12 @@ class Attributes:
     def __len__(self) -> int:
         return len(self._texts)
 
+    def copy(self) -> Attributes:
+        """Return attributes of the same texts, which may be changed without changing these."""
+        copied = Attributes()
+        copied._texts = self._texts.copy()
+        return copied
+
     def difference(self, other: Attributes) -> Attributes:
         """Return what this has otherwise than the other; what it lacks becomes undefined."""
         found = Attributes()
@@ -146,6 +152,14 @@ class JobBuilder:
         self.needs_deferral = False
         # The names that were looked at and are there, for whoever tells of a refusal.
         self.asked: list[str] = []
+
+    def copy(self) -> JobBuilder:
+        """Return a job that goes on from here, and leaves this one as it is."""
+        other = object.__new__(type(self))
+        for name, value in vars(self).items():
+            is_own = isinstance(value, (Attributes, list))
+            setattr(other, name, value.copy() if is_own else value)
+        return other
 
     def param(self, command: str) -> str | None:
         """Return the expanded text of a command; None if it is not set or empty."""

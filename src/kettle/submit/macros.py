@@ -85,6 +85,7 @@ class SubmitMacros:
             sources.random,
             on_problem=self._take_problem,
             absolute=self.absolute,
+            repeats=True,
         )
         self._quiet = Expander(
             self._peek, facts.environment.get, sources.random, on_problem=self._take_problem

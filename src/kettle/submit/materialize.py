@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
-from kettle.submit.build import STEPS, JobPlan, Step, read_submission
+from kettle.submit.build import JobPlan, Step, all_steps, read_submission
 from kettle.submit.job import Attributes
 from kettle.submit.queue_statement import parse_queue
 
@@ -59,7 +59,7 @@ def later_jobs(
             submission._set_row(statement, row)
             if live is None:
                 first = submission._new_job()
-                live = submission._run(first, STEPS)
+                live = submission._run(first, all_steps())
                 submission._status = first.status
             differences = _differences(submission, live, cluster)
             status = submission._status

@@ -6,6 +6,7 @@ The language's own commands are the tables of `commands/`; a schedd adds others 
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
@@ -18,12 +19,22 @@ if TYPE_CHECKING:
     from kettle.submit.commands.command import Command
 
 
-def set_simple(job: JobBuilder) -> None:
-    """Set the attributes of the language's own simple commands."""
-    universe = job.universe.name.lower()
-    for command in simple_commands():
-        if not command.universes or command.universes == universe:
-            _set(job, command)
+@cache
+def simple_setters() -> tuple[Callable[[JobBuilder], None], ...]:
+    """Return what sets the attributes of the language's own simple commands, one for each.
+
+    So that of many jobs only those commands are looked at again that change from job to job.
+    """
+    setters = (partial(_set_in_universe, command=command) for command in simple_commands())
+    return (*setters, _set_job_set)
+
+
+def _set_in_universe(job: JobBuilder, command: Command) -> None:
+    if not command.universes or command.universes == job.universe.name.lower():
+        _set(job, command)
+
+
+def _set_job_set(job: JobBuilder) -> None:
     name = job.text_of("JOBSET.name")
     if name:
         job.set_string("JobSetName", strip_quotes(name))
