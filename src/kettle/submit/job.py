@@ -1,7 +1,8 @@
 """One job under construction: its attributes, and what the steps that make them may ask.
 
 The steps are `program.py`, `requests.py`, `transfer.py`, `policy.py`, `universes.py` and
-`requirements.py`; `build.py` runs them in order and finds out what differs from job to job.
+`requirements.py`, in the order of `steps.py`; `build.py` runs them and finds out what differs from
+job to job.
 """
 
 from __future__ import annotations

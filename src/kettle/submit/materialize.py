@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
-from kettle.submit.build import JobPlan, Step, all_steps, read_submission
+from kettle.submit.build import JobPlan, read_submission
 from kettle.submit.job import Attributes
 from kettle.submit.queue_statement import parse_queue
+from kettle.submit.steps import Step, all_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

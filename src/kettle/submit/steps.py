@@ -1,0 +1,173 @@
+"""The steps that make a job of a description, in their order."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from kettle.errors import SubmitError
+from kettle.submit import (
+    evictions,
+    grid,
+    policy,
+    program,
+    requests,
+    requirements,
+    simple,
+    transfer,
+    universes,
+    virtual_machine,
+    words,
+)
+from kettle.submit.job import JobBuilder, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What every new job has, whatever the description says.
+BASE: tuple[tuple[str, str], ...] = (
+    ("MyType", '"Job"'),
+    ("TargetType", '"Machine"'),
+    ("Owner", "undefined"),
+    ("NumCkpts", "0"),
+    ("ExitStatus", "0"),
+    ("NumRestarts", "0"),
+    ("CurrentHosts", "0"),
+    ("ExitBySignal", "false"),
+    ("NumJobStarts", "0"),
+    ("RemoteSysCpu", "0.0"),
+    ("CommittedTime", "0"),
+    ("RemoteUserCpu", "0.0"),
+    ("NumSystemHolds", "0"),
+    ("JobSubmitMethod", "0"),
+    ("JobPrio", "0"),
+    ("TotalSuspensions", "0"),
+    ("CommittedSlotTime", "0"),
+    ("NumJobCompletions", "0"),
+    ("CumulativeSlotTime", "0"),
+    ("LastSuspensionTime", "0"),
+    ("RemoteWallClockTime", "0.0"),
+    ("CumulativeRemoteSysCpu", "0.0"),
+    ("CommittedSuspensionTime", "0"),
+    ("CumulativeRemoteUserCpu", "0.0"),
+    ("CumulativeSuspensionTime", "0"),
+)
+
+
+OWN_NUMBERS = ("CLUSTERID", "PROCID")
+
+
+class Step(NamedTuple):
+    """One step; a leaf's attributes are looked at by no other step."""
+
+    run: Callable[[JobBuilder], None]
+    is_leaf: bool = False
+
+
+def set_base(job: JobBuilder) -> None:
+    """Set what every new job has."""
+    attributes, facts = job.attributes, job.facts
+    attributes.set("ClusterId", str(facts.cluster))
+    for name, text in BASE:
+        attributes.set(name, text)
+    attributes.set("QDate", str(facts.now))
+    attributes.set("EnteredCurrentStatus", str(facts.now))
+    # Of what came by standard input there is no file.
+    if facts.file_name not in ("", "-"):
+        job.set_string("JobSubmitFile", facts.file_name)
+    job.set_string("CondorVersion", facts.version)
+    job.set_string("SubmitVersion", facts.version)
+    job.set_string("CondorPlatform", facts.platform)
+
+
+def set_forced(job: JobBuilder) -> None:
+    """Take `+Attr`, `MY.Attr` and the configuration's SUBMIT_ATTRS; they override all others."""
+    for knob in ("SUBMIT_ATTRS", "SUBMIT_EXPRS"):
+        for name in job.config.words(knob):
+            text = job.config.get(name)
+            if text is not None:
+                job.forced.set(name, job.checked(name, text))
+    for variable in tuple(job.macros.variables.values()):
+        if variable.name[:3].upper() != "MY.":
+            continue
+        variable.used = True
+        name = variable.name[3:]
+        job.asked.append(variable.name)
+        text = job.macros.expand(variable.text).strip()
+        if name.upper() in OWN_NUMBERS:
+            # The queue gives a job its numbers; what a description says of them counts for nothing.
+            continue
+        if not name:
+            raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
+        if name.lower() == "jobstatus":
+            # Each job has it for itself; the queue takes no other than idle and held.
+            asked = evaluate(job.checked(name, text or "undefined"))
+            job.asked_status = asked if isinstance(asked, int) else None
+            continue
+        job.forced.set(name, job.checked(name, text or "undefined"))
+
+
+def set_ignored(job: JobBuilder) -> None:
+    """Take notice of commands that are accepted and change nothing."""
+    for command in IGNORED:
+        job.param(command)
+
+
+IGNORED = (
+    "allow_startup_script",
+    "interactive_args",
+    "interactive_executable",
+)
+_FIRST_STEPS = (
+    Step(set_ignored, is_leaf=True),
+    Step(program.set_universe),
+    Step(program.check_file_checks, is_leaf=True),
+    Step(set_forced, is_leaf=True),
+    Step(universes.set_remote_universe, is_leaf=True),
+    Step(grid.read_grid_type),
+    Step(program.set_folder),
+    Step(virtual_machine.set_virtual_machine),
+    Step(universes.set_container),
+    Step(program.set_executable),
+    Step(words.set_arguments, is_leaf=True),
+    Step(grid.set_grid),
+    Step(universes.set_java),
+    Step(words.set_java_words, is_leaf=True),
+    Step(words.set_tool),
+    Step(universes.set_parallel),
+    Step(program.set_environment, is_leaf=True),
+    Step(policy.set_notification, is_leaf=True),
+    Step(requests.set_rank, is_leaf=True),
+)
+_LAST_STEPS = (
+    Step(simple.set_extended, is_leaf=True),
+    Step(policy.set_leave_in_queue, is_leaf=True),
+    Step(policy.set_retries, is_leaf=True),
+    Step(policy.set_hold),
+    Step(program.set_signals, is_leaf=True),
+    Step(program.set_input),
+    Step(program.set_output, is_leaf=True),
+    Step(program.set_error, is_leaf=True),
+    Step(program.set_event_log, is_leaf=True),
+    Step(evictions.set_evict_checks, is_leaf=True),
+    Step(requests.set_requests),
+    Step(policy.set_lease, is_leaf=True),
+    Step(program.set_sizes),
+    Step(program.set_starter_log, is_leaf=True),
+    Step(transfer.set_transfer),
+    Step(transfer.set_checkpoint, is_leaf=True),
+    Step(transfer.set_proxy),
+    Step(transfer.set_transfer_sizes),
+    Step(requests.concurrency_limits, is_leaf=True),
+    Step(policy.set_accounting, is_leaf=True),
+    Step(policy.set_deferral),
+    Step(policy.set_materialization, is_leaf=True),
+    Step(requirements.set_requirements),
+)
+
+
+@cache
+def all_steps() -> tuple[Step, ...]:
+    """Return the steps that make a job, in their order."""
+    own = (Step(run, is_leaf=True) for run in simple.simple_setters())
+    return (*_FIRST_STEPS, *own, *_LAST_STEPS)
