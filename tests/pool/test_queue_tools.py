@@ -447,7 +447,8 @@ def test_a_print_format_may_ask_for_groups_of_jobs(
         for number, count in ((1, 2), (2, 1))
     ]
     try:
-        code, said, complaint = run_tool(pool, "condor_q", "-print-format", str(tmp_path / "form"))
+        words = ["-print-format", str(tmp_path / "form"), *map(str, clusters)]
+        code, said, complaint = run_tool(pool, "condor_q", *words)
     finally:
         run_tool(pool, "condor_rm", *map(str, clusters))
     assert (code, complaint) == (0, "")
