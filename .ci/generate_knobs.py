@@ -15,6 +15,7 @@ import textwrap
 from pathlib import Path
 
 import kettle.config.knobs
+from kettle.config.bare_names import BARE_NAMES
 from kettle.config.knob import Family, Knob, NumberKnob
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,6 +131,16 @@ def manual() -> str:
             if len(shown) > 60:
                 shown = shown[:57] + "..."
             lines.append(f"| `{name}` | {kind} | {f'`{shown}`' if shown else ''} | {knob.doc} |")
+    lines += ["", "## Names without a default that nothing here reads", ""]
+    lines += [
+        "HTCondor's own programs read them; they are known, and checked as what they are.",
+        "",
+    ]
+    lines += ["| Name | Kind |", "|---|---|"]
+    for kinds in BARE_NAMES.values():
+        lines += [
+            f"| `{name}` | {kind} |" for kind, names in kinds.items() for name in names.split()
+        ]
     return "\n".join(lines) + "\n"
 
 

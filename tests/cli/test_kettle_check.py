@@ -46,7 +46,7 @@ def test_findings_are_drawn_below_their_file() -> None:
         "site.conf\n"
         "  ! 1  nothing reads NUM_CPUZ\n"
         "       → did you mean NUM_CPUS?\n"
-        "  ✘ 2  KILLING_TIMEOUT = 2 m is not a number of seconds\n"
+        "  ✘ 2  KILLING_TIMEOUT = 2 m is not a number of seconds of at least 0\n"
         "       → did you mean 120?\n"
         "1 error, 1 warning in 1 file\n"
     )

@@ -44,7 +44,7 @@ _POLICY = late_pattern(
 _BESIDE = late_pattern(r"\w+_(?:REASON|SUBCODE|IS_WARNING)")
 # Names that a site makes up by patterns that no table has: the end is a name of its own.
 _MADE_UP = late_pattern(
-    r"(?:STARTD|SCHEDD|COLLECTOR|NEGOTIATOR|MASTER)_CRON_\w+|BENCHMARKS_\w+|AUTO_USE_\w+|"
+    r"BOINC_\w+|(?:STARTD|SCHEDD|COLLECTOR|NEGOTIATOR|MASTER)_CRON_\w+|BENCHMARKS_\w+|AUTO_USE_\w+|"
     r"CONCURRENCY_LIMIT_DEFAULT_\w+|"
     r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR|ACCEPT_SURPLUS|AUTOREGROUP|SORT_EXPR)_\w+|"
     r"JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SLOT\d+_\w+|SLOT_TYPE_\d+_\w+|"
@@ -61,6 +61,8 @@ _SAID = late_pattern(
 )
 
 
+# What is found of one word of a list, of which others may be wrong, too.
+_OF_WORDS = frozenset({"entry", "word", "undefined"})
 # Limit: characters of a reason that a finding shows.
 _MOST_SHOWN = 240
 
@@ -91,7 +93,9 @@ def _without_doubles(findings: list[Finding]) -> list[Finding]:
     kept = []
     for finding in findings:
         key = _key(finding)
-        if key not in values and not (finding.severity == NOTE and key in severe):
+        # The rest of the check says it in words of its own, of what a knob does not take.
+        is_told = key in values and finding.kind not in _OF_WORDS
+        if not is_told and not (finding.severity == NOTE and key in severe):
             kept.append(finding)
         if finding.kind == "value":
             values.add(key)

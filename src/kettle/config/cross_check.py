@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kettle.config.declared import declared_knobs
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.config.unread import find_unread
@@ -132,9 +133,11 @@ def _find_groups(config: Config) -> Iterator[Finding]:
     """Find quotas that are no numbers, and those of groups that there are not."""
     names = list(split_list(config.get("GROUP_NAMES") or ""))
     upper = {name.upper() for name in names} | {"<NONE>"}
+    # Two knobs of all groups begin as those of one group do.
+    knobs = declared_knobs()
     for key, macro in settings(config).items():
         match = _GROUP_NUMBER.fullmatch(key)
-        if match is None:
+        if match is None or key in knobs:
             continue
         if config.real(key) is None:
             sentence = f"{macro.name} = {macro.text} is not a number"
@@ -148,6 +151,7 @@ def _find_groups(config: Config) -> Iterator[Finding]:
 def _find_mentions(config: Config) -> Iterator[Finding]:
     """Find macros that nobody sets, and those that are not closed."""
     own = [macro.name for macro in config.entries()]
+    knobs = declared_knobs()
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
         if macro.origin.template or _OTHER_LANGUAGE.fullmatch(plain):
@@ -158,7 +162,10 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
             if config.find(name) is None and name.upper() not in _LIVE:
                 near = nearest_of(name, own) or config.nearest(name)
                 sentence = f"{macro.name} mentions $({name}), and nothing sets {name}"
-                yield make(macro, WARNING, "undefined", sentence, near)
+                # A knob that has no default may be left unset: it is empty then.
+                is_knob = name.upper() in knobs
+                severity, near = (NOTE, "") if is_knob else (WARNING, near)
+                yield make(macro, severity, "undefined", sentence, near)
 
 
 def _find_prefixes(config: Config) -> Iterator[Finding]:

@@ -6,15 +6,25 @@ tools that judge one, do.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
-from kettle.config.knob import Family, Knob
-from kettle.config.knobs.history import HISTORIES
+from kettle.config.bare_names import BARE_NAMES
+from kettle.config.knob import (
+    Family,
+    Knob,
+    boolean,
+    expression,
+    integer,
+    real,
+    string,
+)
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,6 +37,13 @@ _TABLES = [
     for module in pkgutil.iter_modules(knobs.__path__)
 ]
 
+BARE_KINDS: dict[str, Callable[..., Knob[Any]]] = {
+    "boolean": boolean,
+    "expression": expression,
+    "integer": integer,
+    "real": real,
+    "text": string,
+}
 # What stands for {level} and {context} in the names of knobs: authorization levels, and directions.
 _CONTEXTS = [
     "READ",
@@ -63,9 +80,23 @@ def _names_of_levels() -> set[str]:
 
 
 def _rows() -> list[object]:
-    """Return everything that the tables of knobs hold."""
+    """Return everything that the tables of knobs hold, and what has no default and no reader."""
     groups = [group for module in _TABLES for group in vars(module).values()]
-    return [row for group in groups if isinstance(group, type) for row in vars(group).values()]
+    rows = [row for group in groups if isinstance(group, type) for row in vars(group).values()]
+    return [*rows, *_bare_knobs()]
+
+
+@functools.cache
+def _bare_knobs() -> tuple[Knob[Any], ...]:
+    """Return a row for each name that nothing reads and that has no default."""
+    rows = []
+    for kinds in BARE_NAMES.values():
+        for kind, names in kinds.items():
+            for name in names.split():
+                row = BARE_KINDS[kind](None, doc="Known; no part of Kettle acts on it yet.")
+                row.name = name
+                rows.append(row)
+    return tuple(rows)
 
 
 def check_values(config: Config) -> None:
@@ -164,8 +195,7 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     """
     declared = declared_knobs()
     # They have no default, so no row of their own.
-    unset = {f"MAX_{which}_{word}" for which in HISTORIES for word in ("LOG", "ROTATIONS")}
-    unset |= _names_of_levels()
+    unset = _names_of_levels()
     texts = " ".join(macro.text for macro in config.entries()).upper()
     for macro in config.entries():
         name = macro.name.upper().rpartition(".")[2]
@@ -178,8 +208,16 @@ def find_strangers(config: Config) -> Iterator[Macro]:
 def find_meant(config: Config, name: str) -> str:
     """Return the knob that a name is a slip of the pen for, empty if it is none."""
     plain = name.upper().rpartition(".")[2]
-    near = config.nearest(plain)
+    near = nearest_knob(config, plain)
     return near if abs(len(near) - len(plain)) <= 1 else ""
+
+
+def nearest_knob(config: Config, name: str) -> str:
+    """Return the knob that a name is most like, also one without a default; empty for none."""
+    bare = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
+    found = (config.nearest(name), *difflib.get_close_matches(name.upper(), bare, n=1, cutoff=0.75))
+    near = difflib.get_close_matches(name.upper(), [word.upper() for word in found if word], n=1)
+    return next((bare.get(key, word) for key in near for word in found if word.upper() == key), "")
 
 
 def find_family(name: str) -> str:

@@ -108,6 +108,47 @@ class PathKnob(StringKnob):
     __slots__ = ()
 
 
+class SizeKnob(StringKnob):
+    """How large a log may grow: a number of bytes, or one with a unit of size or of time."""
+
+    kind = "size"
+    __slots__ = ()
+
+    def parse(self, text: str) -> str:
+        """Return the text; raise ConfigError where daemons could not read it."""
+        from kettle.config.log_sizes import read_log_size  # no tool reads one
+
+        if text.strip() and read_log_size(text) is None:
+            raise self.refuse(text)
+        return super().parse(text)
+
+    def allowed(self) -> str:
+        """Say how sizes are written."""
+        return "a size such as 10 Mb, or a time such as 2 days"
+
+
+class AutoKnob(StringKnob):
+    """True, false or auto."""
+
+    kind = "boolean or auto"
+    __slots__ = ()
+
+    def parse(self, text: str) -> str:
+        """Return the text; raise ConfigError where it is none of the three."""
+        word = text.strip().lower()
+        if word != "auto" and parse_boolean(word) is None:
+            raise self.refuse(text)
+        return super().parse(text)
+
+    def allowed(self) -> str:
+        """Name the three."""
+        return "true, false or auto"
+
+    def nearest(self, text: str) -> str:
+        """Name the word that a misspelt one is most like."""
+        return _most_alike(text, ("true", "false", "auto"))
+
+
 class BooleanKnob(Knob[bool]):
     """True or false, as a word, a number or a ClassAd expression."""
 
@@ -318,6 +359,8 @@ class Family(Generic[T]):
 
 
 string = StringKnob
+size = SizeKnob
+true_false_auto = AutoKnob
 path = PathKnob
 boolean = BooleanKnob
 integer = IntegerKnob

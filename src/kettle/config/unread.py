@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kettle.config.origin import DEFAULT_SOURCE
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -42,6 +43,55 @@ _REASONS = {
     "transfer": "Kettle's transfers of files do without it",
     "virtual_machines": "Kettle has no virtual machines",
 }
+# Names that sites make up, by pattern: the table they would stand in, and why they do not count.
+_FAMILIES = (
+    (
+        "startd",
+        late_pattern(r"(?:STARTD_CRON|BENCHMARKS)_\w+"),
+        "Kettle's startd runs no programs by the clock; HTCondor's own does",
+    ),
+    (
+        "schedd",
+        late_pattern(r"SCHEDD_CRON_\w+"),
+        "Kettle's schedd runs no programs by the clock; HTCondor's own does",
+    ),
+    ("startd", late_pattern(r"OFFLINE_MACHINE_RESOURCE_\w+|SLOT\d+_EXECUTE"), ""),
+    (
+        "startd",
+        late_pattern(r"(?:SLOT_TYPE_\d+_)?CONSUMPTION_(?!POLICY$)\w+"),
+        "Kettle has no consumption policies",
+    ),
+    (
+        "starter",
+        late_pattern(
+            r"ENVIRONMENT_FOR_ASSIGNED\w+|ENVIRONMENT_VALUE_FOR_UNASSIGNED\w+|"
+            r"DOCKER_VOLUME_DIR_\w+|SSH_TO_JOB_\w+_CMD"
+        ),
+        "",
+    ),
+    (
+        "high_availability",
+        late_pattern(r"HA_\w+_(?:LOCK_HOLD_TIME|LOCK_URL|POLL_PERIOD)|MASTER_\w+_CONTROLLER"),
+        "",
+    ),
+    (
+        "credd",
+        late_pattern(
+            r"\w+_(?:AUTHORIZATION_URL|CLIENT_SECRET_FILE|RETURN_URL_SUFFIX)|\w+_PELICAN_\w+"
+        ),
+        "",
+    ),
+    (
+        "daemon",
+        late_pattern(
+            r"\w+_(?:USERID|TIMEOUT_MULTIPLIER|SUPER_ADDRESS_FILE|MAX_FILE_DESCRIPTORS|ADMIN_EMAIL|"
+            r"LOG_KEEP_OPEN|NOT_RESPONDING_TIMEOUT)"
+        ),
+        "",
+    ),
+)
+# Of a family of many settings for one thing, the one that is told of.
+_TOLD = late_pattern(r"\w+_CRON_JOBLIST|(?!\w+_CRON_|BENCHMARKS_)\w+|BENCHMARKS_JOBLIST")
 # The tables of one daemon each: it tells of its own, the master of all others.
 _DAEMONS = frozenset(
     {"collector", "negotiator", "schedd", "shadow", "shared_port", "startd", "starter"}
@@ -50,29 +100,57 @@ _DAEMONS = frozenset(
 
 def why_unread(name: str) -> str:
     """Return why a name counts for nothing, empty if it counts or is no knob."""
-    area = _areas().get(name.upper(), "")
+    area, why = find_area(name)
     if not area:
         return ""
-    return _REASONS.get(area) or (
-        f"Kettle's {area} does without it" if area in _DAEMONS else "Kettle's daemons do without it"
+    return (
+        why
+        or _REASONS.get(area)
+        or (
+            f"Kettle's {area} does without it"
+            if area in _DAEMONS
+            else "Kettle's daemons do without it"
+        )
     )
+
+
+def find_area(name: str) -> tuple[str, str]:
+    """Return the table of a name that nothing reads, and a reason of its own; empty if it counts.
+
+    A name of a daemon's own (`SCHEDD.NAME`) is the name behind the dot.
+    """
+    plain = name.upper().rpartition(".")[2]
+    areas = _areas()
+    for area, pattern, why in _FAMILIES:
+        if pattern.fullmatch(plain) and not _is_read(plain):
+            return areas.get(plain, area), why
+    return areas.get(plain, ""), ""
+
+
+def _is_read(name: str) -> bool:
+    """Tell whether a name of a made-up pattern is a knob of the tables that counts."""
+    from kettle.config.default_texts import DEFAULTS  # for those alone who ask
+
+    return name in DEFAULTS and name not in _areas()
 
 
 def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
     """Yield what a site has set and nothing reads, with the reason.
 
     What other settings mention is a macro of the site's own; what is set to its default is none of
-    theirs.
+    theirs. Of what a template sets only lists of programs that are run by the clock are told: who
+    uses it wants them.
     """
-    areas = _areas()
     texts = ""
     for macro in config.entries():
         plain = config.plain_name(macro.name.rpartition(".")[2])
-        is_default = macro.origin.source == DEFAULT_SOURCE
-        if is_default or macro.origin.template or plain not in areas:
+        is_silent = macro.origin.template and not plain.endswith("_CRON_JOBLIST")
+        if macro.origin.source == DEFAULT_SOURCE or is_silent or not _TOLD.fullmatch(plain):
+            continue
+        if not find_area(plain)[0]:
             continue
         texts = texts or " ".join(entry.text for entry in config.entries()).upper()
-        if f"$({plain}" not in texts:
+        if f"$({plain}" not in texts or plain.endswith("_CRON_JOBLIST"):
             yield macro, why_unread(plain)
 
 
@@ -81,9 +159,8 @@ def tell_unread(config: Config, subsystem: str) -> Iterator[str]:
 
     What is no daemon's is told by the master.
     """
-    areas = _areas()
     for macro, why in find_unread(config):
-        area = areas[config.plain_name(macro.name.rpartition(".")[2])]
+        area = find_area(config.plain_name(macro.name))[0]
         teller = area.upper() if area in _DAEMONS else "MASTER"
         if teller == subsystem:
             yield f"WARNING: {macro.name} ({macro.origin}) counts for nothing: {why}"
@@ -92,6 +169,13 @@ def tell_unread(config: Config, subsystem: str) -> Iterator[str]:
 @cache
 def _areas() -> dict[str, str]:
     """Return the table of each name, in upper case."""
-    from kettle.config.unread_names import UNREAD  # for those alone who ask
+    from kettle.config.bare_names import BARE_NAMES  # for those alone who ask
+    from kettle.config.unread_names import UNREAD
 
-    return {name: area for area, names in UNREAD.items() for name in names.split()}
+    bare = {
+        name.upper(): area
+        for area, kinds in BARE_NAMES.items()
+        for names in kinds.values()
+        for name in names.split()
+    }
+    return bare | {name: area for area, names in UNREAD.items() for name in names.split()}

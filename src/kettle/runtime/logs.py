@@ -22,24 +22,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from kettle.config.log_sizes import read_log_size
 from kettle.octets import to_shown_bytes
 from kettle.runtime.storage.small_files import open_as_meant
 from kettle.wire.security.secret_words import hide_secrets
 
-_UNITS = {
-    "": 1,
-    "b": 1,
-    "k": 1024,
-    "kb": 1024,
-    "m": 1024**2,
-    "mb": 1024**2,
-    "g": 1024**3,
-    "gb": 1024**3,
-    "t": 1024**4,
-    "tb": 1024**4,
-}
-_SPANS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hr": 3600, "d": 86400, "day": 86400}
-_SPANS |= {"w": 604800, "week": 604800, "hour": 3600, "second": 1, "minute": 60}
 # Flags of <SUBSYS>_DEBUG that change the head of a line and are no categories.
 _HEAD_FLAGS = frozenset(("D_PID", "D_CAT", "D_SUB_SECOND", "D_TIMESTAMP", "D_NOHEADER", "D_FDS"))
 _OTHER_NAMES = {"D_CATEGORY": "D_CAT", "D_FULL": "D_FULLDEBUG", "D_ALL": "D_ANY"}
@@ -94,15 +81,7 @@ def parse_verbosity(*texts: str | None) -> Verbosity:
 
 def parse_limit(text: str | None) -> tuple[int, int]:
     """Read MAX_<SUBSYS>_LOG: (bytes, 0) or (0, seconds); (10 MiB, 0) if it is missing or wrong."""
-    match = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*?)s?\s*", text or "")
-    if match is None:
-        return _TEN_MEBIBYTES, 0
-    number, unit = int(match[1]), match[2].lower()
-    if unit in _UNITS:
-        return number * _UNITS[unit], 0
-    if unit in _SPANS:
-        return 0, number * _SPANS[unit]
-    return _TEN_MEBIBYTES, 0
+    return read_log_size(text or "") or (_TEN_MEBIBYTES, 0)
 
 
 # What of a record's lines after the first may stand at a line's beginning as it is: as the

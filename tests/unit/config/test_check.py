@@ -79,7 +79,9 @@ def test_names_of_families_and_of_templates_are_no_strangers(line: str) -> None:
 def test_a_value_that_its_knob_does_not_take_is_an_error() -> None:
     (finding,) = check("KILLING_TIMEOUT = 10 minutes\n")
     assert (finding.severity, finding.kind, finding.line) == ("error", "value", 1)
-    assert finding.sentence == "KILLING_TIMEOUT = 10 minutes is not a number of seconds"
+    assert finding.sentence == (
+        "KILLING_TIMEOUT = 10 minutes is not a number of seconds of at least 0"
+    )
     assert finding.advice == "did you mean 600?"
 
 

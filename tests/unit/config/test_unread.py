@@ -34,3 +34,34 @@ def test_what_a_template_sets_or_another_setting_mentions_is_not_told() -> None:
 def test_words_that_are_there_to_be_mentioned_count() -> None:
     for name in ("MINUTE", "RELEASE_DIR", "MAX_JOBS_RUNNING", "No_Such_Name"):
         assert why_unread(name) == ""
+
+
+def test_what_has_no_default_and_no_reader_is_told_too() -> None:
+    assert why_unread("DAEMON_SHUTDOWN") == "Kettle's daemons do without it"
+    assert why_unread("flock_from") == "Kettle's schedd does without it"
+    (line,) = tell_unread(Config.from_text("FLOCK_FROM = *.edu\n"), "SCHEDD")
+    assert line.endswith("line 1) counts for nothing: Kettle's schedd does without it")
+    assert list(find_unread(Config.from_text("FLOCK_TO = a\nSYSTEM_PERIODIC_HOLD = false\n"))) == []
+
+
+def test_programs_that_would_run_by_the_clock_are_told_once_by_their_daemon() -> None:
+    text = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_EXECUTABLE = /x\nSTARTD_CRON_A_PERIOD = 5m\n"
+    config = Config.from_text(text)
+    (line,) = tell_unread(config, "STARTD")
+    assert line == (
+        "WARNING: STARTD_CRON_JOBLIST (/condor_config, line 1) counts for nothing: Kettle's startd "
+        "runs no programs by the clock; HTCondor's own does"
+    )
+    assert list(tell_unread(config, "MASTER")) == []
+    assert why_unread("STARTD_CRON_A_PERIOD")
+
+
+def test_so_they_are_where_a_template_names_them() -> None:
+    config = Config.from_text("use FEATURE : StartdCronPeriodic(A, 5m, /bin/x)\n")
+    (line,) = tell_unread(config, "STARTD")
+    assert line.startswith("WARNING: STARTD_CRON_JOBLIST (")
+
+
+def test_made_up_names_that_count_are_not_told() -> None:
+    for name in ("SCHEDD_NAME", "SCHEDD_MAX_JOBS", "GROUP_QUOTA_A", "SHADOW_LOG", "NOT_RESPONDING"):
+        assert why_unread(name) == ""

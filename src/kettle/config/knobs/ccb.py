@@ -15,6 +15,7 @@ class CcbKnobs:
     )
     CCB_HEARTBEAT_INTERVAL = seconds(
         "300",
+        at_least=0,
         doc="How often a daemon tells its broker that it is still there, in seconds.",
     )
     CCB_OUTBOUND_NEXT_HOP = string("", doc="Known text; no part of Kettle acts on it yet.")

@@ -1,6 +1,6 @@
 """Knobs of the collector: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, expression, integer, listing, path, seconds, size, string
 
 
 class CollectorKnobs:
@@ -64,6 +64,7 @@ class CollectorKnobs:
     COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="The daemon's log.")
     COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
         "10240",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_NAME = string(
@@ -75,23 +76,28 @@ class CollectorKnobs:
     )
     COLLECTOR_QUERY_MAX_WORKTIME = integer(
         "0",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_QUERY_WORKERS = integer(
         "4",
+        at_least=0,
         doc="How many answers to long queries are made beside the collector at the same time.",
     )
     COLLECTOR_QUERY_WORKERS_PENDING = integer(
         "50",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_QUERY_WORKERS_RESERVE_FOR_HIGH_PRIO = integer(
         "1",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_REQUIREMENTS = expression("", doc="An ad for which this is not true is not taken.")
     COLLECTOR_SOCKET_BUFSIZE = integer(
         "10000*1024",
+        at_least=1024,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_STATS_SWEEP = integer(
@@ -104,6 +110,7 @@ class CollectorKnobs:
     )
     COLLECTOR_TCP_SOCKET_BUFSIZE = integer(
         "128*1024",
+        at_least=1024,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     COLLECTOR_UPDATE_INTERVAL = seconds(
@@ -118,7 +125,7 @@ class CollectorKnobs:
         unset="false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    MAX_COLLECTOR_LOG = string(
+    MAX_COLLECTOR_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )

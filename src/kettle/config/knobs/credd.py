@@ -1,6 +1,6 @@
 """Knobs of credentials and their daemon: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
 
 
 class CreddKnobs:
@@ -83,7 +83,7 @@ class CreddKnobs:
         "scitoken:2.0",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    MAX_CREDD_LOG = string(
+    MAX_CREDD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
@@ -94,6 +94,9 @@ class CreddKnobs:
     ONEDRIVE_TOKEN_URL = string(
         "https://login.microsoftonline.com/common/oauth2/v2.0/token",
         doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SEC_CREDENTIAL_PRODUCER = path(
+        None, doc="The program that makes a user's credential; the Python bindings run it."
     )
     SEC_CREDENTIAL_REFRESH_INTERVAL = seconds(
         "-1",

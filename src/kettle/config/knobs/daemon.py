@@ -59,10 +59,12 @@ class DaemonKnobs:
     )
     MAX_PID_COLLISION_RETRY = integer(
         "9",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_TIME_SKIP = integer(
         "1200",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_TRACKING_GID = integer(

@@ -13,6 +13,7 @@ class DefragKnobs:
     )
     DEFRAG_DRAINING_MACHINES_PER_HOUR = seconds(
         "0",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     DEFRAG_DRAINING_SCHEDULE = string(
@@ -30,10 +31,12 @@ class DefragKnobs:
     DEFRAG_LOG = path("$(LOG)/DefragLog", doc="Known path; no part of Kettle acts on it yet.")
     DEFRAG_MAX_CONCURRENT_DRAINING = integer(
         "-1",
+        at_least=-1,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     DEFRAG_MAX_WHOLE_MACHINES = integer(
         "-1",
+        at_least=-1,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     DEFRAG_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")

@@ -1,6 +1,16 @@
 """Knobs of the grid universe: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    size,
+    string,
+)
 
 
 class GridKnobs:
@@ -75,10 +85,13 @@ class GridKnobs:
     )
     DELEGATE_JOB_GSI_CREDENTIALS_LIFETIME = seconds(
         "86400",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     DELEGATE_JOB_GSI_CREDENTIALS_REFRESH = real(
         "0.25",
+        at_least=0,
+        at_most=1,
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
     )
     EC2_GAHP = path("$(SBIN)/ec2_gahp", doc="Known path; no part of Kettle acts on it yet.")
@@ -178,17 +191,18 @@ class GridKnobs:
         "",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    MAX_C_GAHP_LOG = string(
+    MAX_C_GAHP_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    MAX_GRIDMANAGER_LOG = string(
+    MAX_GRIDMANAGER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
     REMOTE_GAHP = path("$(SBIN)/remote_gahp", doc="Known path; no part of Kettle acts on it yet.")
     SEC_C_GAHP_WORKER_THREAD_DEFAULT_SESSION_DURATION = seconds(
         "1800",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     STARTER_LOCAL = path(

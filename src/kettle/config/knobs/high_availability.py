@@ -1,6 +1,6 @@
 """Knobs of high availability and replication: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
 
 
 class HighAvailabilityKnobs:
@@ -47,12 +47,12 @@ class HighAvailabilityKnobs:
     HA_LOCK_URL = string("", doc="Known text; no part of Kettle acts on it yet.")
     HA_POLL_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
     MASTER_HA_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
-    MAX_HAD_LOG = string("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
-    MAX_REPLICATION_LOG = string(
+    MAX_HAD_LOG = size("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
+    MAX_REPLICATION_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    MAX_TRANSFERER_LOG = string(
+    MAX_TRANSFERER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )

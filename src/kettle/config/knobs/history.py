@@ -27,10 +27,12 @@ class HistoryKnobs:
     )
     HISTORY_HELPER_MAX_CONCURRENCY = integer(
         "50",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     HISTORY_HELPER_MAX_HISTORY = integer(
         "2000000000",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     JOB_EPOCH_HISTORY = path(
@@ -41,6 +43,18 @@ class HistoryKnobs:
         "",
         doc="A folder that gets one file for each job, job.runs.CLUSTER.PROC.ads, with an ad for "
         "each of its runs; empty for none.",
+    )
+    MAX_DAEMON_HISTORY_LOG = integer(None, doc="MAX_HISTORY_LOG for the history of daemons alone.")
+    MAX_DAEMON_HISTORY_ROTATIONS = integer(
+        None, unset="2", at_least=1, doc="MAX_HISTORY_ROTATIONS for the history of daemons alone."
+    )
+    MAX_EPOCH_HISTORY_LOG = integer(None, doc="MAX_HISTORY_LOG for the history of runs alone.")
+    MAX_EPOCH_HISTORY_ROTATIONS = integer(
+        None, unset="2", at_least=1, doc="MAX_HISTORY_ROTATIONS for the history of runs alone."
+    )
+    MAX_HISTORY_LOG = integer(None, doc="Bytes at which a history is rotated; 0 for never.")
+    MAX_HISTORY_ROTATIONS = integer(
+        None, unset="2", at_least=1, doc="How many rotated files of a history are kept."
     )
     PER_JOB_HISTORY_DIR = path(
         "", doc="A folder that gets one file for each job that leaves the queue; empty for none."
@@ -61,6 +75,7 @@ class HistoryKnobs:
     )
     SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
         "1",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_WHICH_LOG = family(

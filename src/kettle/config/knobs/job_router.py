@@ -1,6 +1,6 @@
 """Knobs of the job router: a pure table."""
 
-from kettle.config.knob import boolean, expression, listing, path, seconds, string
+from kettle.config.knob import boolean, expression, listing, path, seconds, size, string
 
 
 class JobRouterKnobs:
@@ -24,6 +24,12 @@ class JobRouterKnobs:
         "10",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
+    JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = listing(
+        None, doc="Transforms that come after each route; condor_transform_ads reads it."
+    )
+    JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = listing(
+        None, doc="Transforms that come before each route; condor_transform_ads reads it."
+    )
     JOB_ROUTER_ROUND_ROBIN_SELECTION = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -36,7 +42,10 @@ class JobRouterKnobs:
         "600",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    MAX_JOB_ROUTER_LOG = string(
+    MAX_JOB_ROUTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MERGE_JOB_ROUTER_DEFAULT_ADS = boolean(
+        None, doc="Whether routes of the older form are read as merged with their defaults."
     )

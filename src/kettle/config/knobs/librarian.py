@@ -1,6 +1,6 @@
 """Knobs of the history database: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, real, seconds, string
+from kettle.config.knob import boolean, integer, listing, path, real, seconds, size
 
 
 class LibrarianKnobs:
@@ -16,11 +16,13 @@ class LibrarianKnobs:
     )
     LIBRARIAN_DATABASE_BUSY_TIMEOUT_MS = seconds(
         "30000",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     LIBRARIAN_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     LIBRARIAN_GC_BACKOFF_SECONDS = seconds(
         "1800",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     LIBRARIAN_HIGH_WATER_MARK = real(
@@ -52,7 +54,7 @@ class LibrarianKnobs:
         "5",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    MAX_LIBRARIAN_LOG = string(
+    MAX_LIBRARIAN_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )

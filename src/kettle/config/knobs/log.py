@@ -1,6 +1,6 @@
 """Knobs of daemon logs: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, family, integer, listing, path, seconds, size, string
 
 
 class LogKnobs:
@@ -28,16 +28,16 @@ class LogKnobs:
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    MAX_DEFAULT_LOG = string(
+    MAX_DEFAULT_LOG = size(
         "10 Mb",
         unset="10 Mb",
         doc="How large a daemon's log may grow before it is renamed, where nothing else is set.",
     )
-    MAX_GANGLIAD_LOG = string(
+    MAX_GANGLIAD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    MAX_METRICD_LOG = string(
+    MAX_METRICD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
@@ -45,7 +45,7 @@ class LogKnobs:
         "1000000",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    MAX_ROOSTER_LOG = string(
+    MAX_ROOSTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
@@ -68,7 +68,7 @@ class LogKnobs:
     )
     MAX_SUBSYS_LOG = family(
         "MAX_{subsys}_LOG",
-        string,
+        size,
         "$(MAX_DEFAULT_LOG)",
         doc=(
             "How large a daemon log may grow before it is renamed to .old; a number of bytes, "

@@ -1,6 +1,6 @@
 """Knobs of the master and its daemons: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, listing, path, real, seconds, string
+from kettle.config.knob import boolean, family, integer, listing, path, real, seconds, size, string
 
 
 class MasterKnobs:
@@ -89,12 +89,13 @@ class MasterKnobs:
         "300",
         doc="How often the master sends its ad to the collector, in seconds.",
     )
-    MAX_MASTER_LOG = string(
+    MAX_MASTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     NOT_RESPONDING_TIMEOUT = seconds(
         "3600",
+        at_least=1,
         doc="How long a daemon may say nothing before the master kills it, in seconds.",
     )
     OBITUARY_LOG_LENGTH = integer(

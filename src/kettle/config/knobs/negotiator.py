@@ -1,6 +1,16 @@
 """Knobs of the negotiator and its accountant: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    size,
+    string,
+)
 
 
 class NegotiatorKnobs:
@@ -52,10 +62,14 @@ class NegotiatorKnobs:
     )
     GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = integer(
         "3",
+        at_least=1,
+        at_most=1000000000,
         doc="How often in a cycle what groups found no slots for is handed on to others.",
     )
     GROUP_QUOTA_ROUND_ROBIN_RATE = real(
         "1.0e100",
+        at_least=1.0,
+        at_most=1.0e100,
         doc=(
             "Weight by which the group that lacks most grows in each turn of all, at least 1, and "
             "as much more as it takes to come to an end within 10,000 turns."
@@ -72,16 +86,18 @@ class NegotiatorKnobs:
         "1000000",
         doc="Bytes at which the accounting log is written anew.",
     )
-    MAX_NEGOTIATOR_LOG = string(
+    MAX_NEGOTIATOR_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
-    MAX_NEGOTIATOR_MATCH_LOG = string(
+    MAX_NEGOTIATOR_MATCH_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log of matches grows before it is moved aside: 10 Mb, 1 day.",
     )
     NEGOTIATION_CYCLE_STATS_LENGTH = integer(
         "3",
+        at_least=0,
+        at_most=100,
         doc="How many past cycles the negotiator's ad describes.",
     )
     NEGOTIATOR = path(
@@ -207,6 +223,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME = seconds(
         "60",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     # Compat: the reference prefers small slots here, before the job is asked, so that a job's rank
@@ -222,6 +239,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
         "200",
+        at_least=1,
         doc="How many requests are fetched from a schedd at a time.",
     )
     NEGOTIATOR_SLOT_CONSTRAINT = expression(
@@ -234,6 +252,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
         "500",
+        at_least=1,
         doc="How many connections to schedds the negotiator keeps.",
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
@@ -289,6 +308,7 @@ class NegotiatorKnobs:
     )
     PRIORITY_HALFLIFE = seconds(
         "86400",
+        at_least=0.00001,
         doc="How long until past usage counts half in a priority.",
     )
     REMOTE_PRIO_FACTOR = real(

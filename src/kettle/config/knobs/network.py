@@ -1,6 +1,6 @@
 """Knobs of addresses, ports and connections: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, integer, listing, path, seconds, string, true_false_auto
 
 
 class NetworkKnobs:
@@ -21,6 +21,8 @@ class NetworkKnobs:
     CM_IP_ADDR = string("", doc="Known text; no part of Kettle acts on it yet.")
     COLLECTOR_PORT = integer(
         "9618",
+        at_least=0,
+        at_most=65535,
         doc="The port of a collector whose address names none.",
     )
     COLLECTOR_USES_SHARED_PORT = boolean(
@@ -41,10 +43,10 @@ class NetworkKnobs:
         "28800",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    ENABLE_IPV4 = string(
+    ENABLE_IPV4 = true_false_auto(
         "auto", doc="Whether IPv4 is used: true, false, or auto for where there is an address."
     )
-    ENABLE_IPV6 = string(
+    ENABLE_IPV6 = true_false_auto(
         "auto", doc="Whether IPv6 is used: true, false, or auto for where there is an address."
     )
     HIGHPORT = integer(
@@ -81,18 +83,22 @@ class NetworkKnobs:
     )
     MAX_ACCEPTS_PER_CYCLE = integer(
         "8",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_REAPS_PER_CYCLE = integer(
         "0",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_TIMER_EVENTS_PER_CYCLE = integer(
         "0",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     MAX_UDP_MSGS_PER_CYCLE = integer(
         "100",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     NETWORK_HOSTNAME = string(
@@ -153,6 +159,7 @@ class NetworkKnobs:
     )
     SOCKET_LISTEN_BACKLOG = integer(
         "4096",
+        at_least=1,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     TCP_FORWARDING_HOST = string(
@@ -160,6 +167,7 @@ class NetworkKnobs:
     )
     TCP_KEEPALIVE_INTERVAL = seconds(
         "360",
+        at_least=-1,
         doc="After so many seconds without a sign of life the kernel asks whether the machine at "
         "the other end of a connection is still there; 0 leaves that to the system's own rules, "
         "less than 0 never asks.",

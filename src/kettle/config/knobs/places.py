@@ -7,6 +7,9 @@ class PlaceKnobs:
     """Knobs of folders, programs and files every program uses."""
 
     BIN = path("$(RELEASE_DIR)/bin", doc="Where the tools are.")
+    CONDOR_HOST = string(
+        None, doc="The host of the central manager, for other settings to mention."
+    )
     CONDOR_IDS = string(
         None,
         doc="User and group, numbers with a dot, of daemons started by root; empty for condor's.",

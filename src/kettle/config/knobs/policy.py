@@ -27,6 +27,7 @@ class PolicyMacros:
         "5 * $(MINUTE)",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
+    EVICT_BACKFILL = expression(None, doc="When a slot ends its backfill.")
     HighLoad = real(
         "0.5",
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
@@ -91,6 +92,9 @@ class PolicyMacros:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    MAXJOBRETIREMENTTIME = expression(
+        None, doc="How long, in seconds, a job may still run when its slot is wanted."
+    )
     MaxSuspendTime = expression(
         "10 * $(MINUTE)",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -110,6 +114,7 @@ class PolicyMacros:
     MPI = integer("8", doc="The number of the MPI universe.")
     MPI_CONDOR_RSH_PATH = path("", doc="Known path; no part of Kettle acts on it yet.")
     MPI_MASTER_IP = string("", doc="Known text; no part of Kettle acts on it yet.")
+    RANK = expression(None, doc="Which jobs a slot prefers: the higher, the better.")
     SmallJob = expression(
         "(TARGET.ImageSize <  (15 * 1024))",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -119,9 +124,15 @@ class PolicyMacros:
         "15 * $(MINUTE)",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
+    START_BACKFILL = expression(None, doc="When a slot begins with backfill.")
     StateTimer = expression(
         "(time() - EnteredCurrentState)",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
     VANILLA = integer("5", doc="The number of the vanilla universe.")
     VM = integer("13", doc="The number of the VM universe.")
+    WANT_HOLD = expression(
+        None, doc="When the job of a slot is put on hold instead of being run again."
+    )
+    WANT_HOLD_REASON = expression(None, doc="Why, in words that the owner reads.")
+    WANT_HOLD_SUBCODE = expression(None, doc="Why, as a number.")

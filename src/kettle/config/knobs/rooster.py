@@ -13,11 +13,13 @@ class RoosterKnobs:
     ROOSTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     ROOSTER_INTERVAL = seconds(
         "300",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     ROOSTER_LOG = path("$(LOG)/RoosterLog", doc="Known path; no part of Kettle acts on it yet.")
     ROOSTER_MAX_UNHIBERNATE = integer(
         "0",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     ROOSTER_UNHIBERNATE = expression(

@@ -9,6 +9,7 @@ from kettle.config.knob import (
     path,
     real,
     seconds,
+    size,
     string,
 )
 
@@ -81,12 +82,14 @@ class ScheddKnobs:
     )
     FLOCK_INCREMENT = integer(
         "1",
+        at_least=1,
         doc="How many further pools hear of a job each time that the last one has nothing for it.",
     )
     FLOCK_NEGOTIATOR_HOSTS = listing(
         "$(FLOCK_TO)",
         doc="Negotiators of other pools; named in ALLOW_NEGOTIATOR_SCHEDD.",
     )
+    FLOCK_TO = listing(None, doc="Other pools to which jobs go that find no machine at home.")
     GLOBAL_JOB_ID_WITH_TIME = boolean(
         "true",
         doc="Whether a job's global identity ends in the time of its submission.",
@@ -112,6 +115,7 @@ class ScheddKnobs:
     JOB_SPOOL_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
     JOB_START_COUNT = integer(
         "1",
+        at_least=1,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     JOB_START_DELAY = seconds(
@@ -168,6 +172,7 @@ class ScheddKnobs:
     )
     MAX_PENDING_STARTD_CONTACTS = integer(
         "0",
+        at_least=0,
         doc="How many startds the schedd speaks to at a time; 0 for no limit.",
     )
     MAX_PERIODIC_EXPR_INTERVAL = seconds(
@@ -179,12 +184,13 @@ class ScheddKnobs:
         "200",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    MAX_SCHEDD_LOG = string(
+    MAX_SCHEDD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     MIN_FLOCK_LEVEL = integer(
         "0",
+        at_least=0,
         doc="How many other pools hear of every job from the start.",
     )
     NEGOTIATE_ALL_JOBS_IN_CLUSTER = boolean(
@@ -198,6 +204,8 @@ class ScheddKnobs:
     )
     PERIODIC_EXPR_TIMESLICE = real(
         "0.01",
+        at_least=0.0,
+        at_most=1.0,
         doc="Which part of its time the schedd gives to the periodic expressions of jobs that do"
         " not run; 0 is no bound. Users take turns: whose expressions cost more, waits longer.",
     )
@@ -272,6 +280,7 @@ class ScheddKnobs:
     SCHEDD_LOG = path("$(LOG)/SchedLog", doc="The daemon's log.")
     SCHEDD_MAX_FILE_DESCRIPTORS = integer(
         "20000",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     SCHEDD_MIN_INTERVAL = seconds(
@@ -372,6 +381,8 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_QUANTUM = integer(
         "240",
+        at_least=1,
+        at_most=1000000000,
         doc='In which steps "recent" statistics forget, in seconds.',
     )
     STATISTICS_WINDOW_QUANTUM_DC = seconds(
@@ -386,6 +397,8 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_SECONDS = seconds(
         "1200",
+        at_least=1,
+        at_most=1000000000,
         doc='How long "recent" is in statistics, in seconds.',
     )
     SYSTEM_IMMUTABLE_JOB_ATTRS = listing(

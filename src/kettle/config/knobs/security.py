@@ -217,6 +217,7 @@ class SecurityKnobs:
     )
     SEC_SESSION_DURATION_SLOP = seconds(
         "20",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     SEC_SYSTEM_KNOWN_HOSTS = listing(

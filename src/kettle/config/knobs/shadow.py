@@ -1,6 +1,6 @@
 """Knobs of the shadow: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
 
 
 class ShadowKnobs:
@@ -10,7 +10,7 @@ class ShadowKnobs:
         "2",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    MAX_SHADOW_LOG = string(
+    MAX_SHADOW_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
@@ -21,6 +21,7 @@ class ShadowKnobs:
     SHADOW = path("$(SBIN)/condor_shadow", doc="The shadow's program.")
     SHADOW_CHECKPROXY_INTERVAL = seconds(
         "600",
+        at_least=1,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     SHADOW_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")

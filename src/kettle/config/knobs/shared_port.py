@@ -1,6 +1,6 @@
 """Knobs of the shared port: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, string
+from kettle.config.knob import boolean, integer, listing, path, size, string
 
 
 class SharedPortKnobs:
@@ -13,7 +13,7 @@ class SharedPortKnobs:
     DAEMON_SOCKET_DIR = path(
         "auto", doc="Where daemons have the sockets that the shared port passes connections to."
     )
-    MAX_SHARED_PORT_LOG = string(
+    MAX_SHARED_PORT_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
@@ -29,12 +29,16 @@ class SharedPortKnobs:
     SHARED_PORT_DEFAULT_ID = string(
         "", unset="collector", doc="The daemon that gets connections which name none."
     )
+    SHARED_PORT_HTTP_FORWARDING_ID = string(
+        None, doc="The socket to which connections go that begin as HTTP or TLS."
+    )
     SHARED_PORT_LOG = path(
         "$(LOG)/SharedPortLog",
         doc="The daemon's log.",
     )
     SHARED_PORT_MAX_FILE_DESCRIPTORS = integer(
         "20000",
+        at_least=0,
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     SHARED_PORT_PORT = integer(

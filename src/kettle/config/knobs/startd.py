@@ -9,6 +9,7 @@ from kettle.config.knob import (
     path,
     real,
     seconds,
+    size,
     string,
 )
 
@@ -96,6 +97,9 @@ class StartdKnobs:
     )
     ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text; no part of Kettle acts on it yet.")
     EXECUTE = path("$(LOCAL_DIR)/execute", doc="Where jobs have their scratch folders.")
+    GPU_DISCOVERY_EXTRA = string(
+        None, doc="Further words for the program that finds GPUs; FEATURE:GPUs mentions it."
+    )
     GPU_MONITOR = path(
         "$(LIBEXEC)/condor_gpu_utilization",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -118,6 +122,7 @@ class StartdKnobs:
     KILL = expression("False", doc="When a job that is leaving is killed at once.")
     KILLING_TIMEOUT = seconds(
         "30",
+        at_least=0,
         doc="How long killing a job may take before the starter itself is killed, in seconds.",
     )
     MachineMaxVacateTime = expression(
@@ -135,7 +140,7 @@ class StartdKnobs:
         "20",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    MAX_KBDD_LOG = string("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
+    MAX_KBDD_LOG = size("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
     MAX_PARTITIONABLE_SLOT_CLAIM_TIME = seconds(
         "3600",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
@@ -144,7 +149,7 @@ class StartdKnobs:
         "10",
         doc="The highest number of a slot type.",
     )
-    MAX_STARTD_LOG = string(
+    MAX_STARTD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )

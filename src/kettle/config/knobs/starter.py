@@ -1,6 +1,16 @@
 """Knobs of the starter: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    size,
+    string,
+)
 
 
 class StarterKnobs:
@@ -47,6 +57,7 @@ class StarterKnobs:
     )
     CHIRP_DELAYED_UPDATE_MAX_ATTRS = integer(
         "100",
+        at_least=0,
         doc="How many attributes a job may set through delayed chirp updates.",
     )
     CHIRP_DELAYED_UPDATE_PREFIX = string(
@@ -97,6 +108,9 @@ class StarterKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    ENFORCE_CPU_AFFINITY = boolean(
+        None, doc="Whether every job of slot n is bound to the cores of SLOT<n>_CPU_AFFINITY."
+    )
     ENVIRONMENT_FOR_AssignedGPUs = string(
         "GPU_DEVICE_ORDINAL=/(CUDA|OCL)//  CUDA_VISIBLE_DEVICES=/CUDA//",
         doc="Known text; no part of Kettle acts on it yet.",
@@ -142,6 +156,8 @@ class StarterKnobs:
     LVM_HIDE_MOUNT = string("auto", doc="Known text; no part of Kettle acts on it yet.")
     LVM_THICK_LV_MARGIN = real(
         "0.98",
+        at_least=0.0,
+        at_most=1.0,
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
     )
     LVM_THIN_LV_EXTRA_SIZE_MB = integer(
@@ -152,7 +168,7 @@ class StarterKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    MAX_STARTER_LOG = string(
+    MAX_STARTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the starter's log may grow before it is renamed.",
     )
@@ -209,6 +225,7 @@ class StarterKnobs:
     )
     STARTER_FIRST_CHILDALIVE_DELAY = seconds(
         "30",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     STARTER_HIDE_GPU_DEVICES = boolean(

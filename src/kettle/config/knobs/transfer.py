@@ -111,14 +111,17 @@ class TransferKnobs:
     )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
+        at_least=0,
         doc="How many jobs' outputs come to the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS = integer(
         "100",
+        at_least=0,
         doc="How many jobs' inputs leave the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS_PER_USER = integer(
         "$(MAX_CONCURRENT_UPLOADS:100)/5",
+        at_least=0,
         doc="How many inputs of one user's jobs leave the access point at a time.",
     )
     MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
@@ -192,6 +195,7 @@ class TransferKnobs:
     )
     TRANSFER_IO_REPORT_INTERVAL = seconds(
         "10",
+        at_least=0,
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     TRANSFER_IO_REPORT_TIMESPANS = string(

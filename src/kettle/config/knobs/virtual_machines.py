@@ -1,6 +1,6 @@
 """Knobs of the VM universe: a pure table."""
 
-from kettle.config.knob import boolean, integer, path, seconds, string
+from kettle.config.knob import boolean, integer, path, seconds, size, string
 
 
 class VirtualMachineKnobs:
@@ -10,7 +10,7 @@ class VirtualMachineKnobs:
         "$(LIBEXEC)/libvirt_simple_script.awk",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    MAX_VM_GAHP_LOG = string(
+    MAX_VM_GAHP_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )

@@ -35,8 +35,8 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `kettle config`."""
     parser = _Parser(
         description="Check a configuration: names that nothing reads, with the nearest knob; "
-        "macros that nothing uses; values that a knob does not take; older spellings; policies "
-        "that can never be true.",
+        "macros that nothing uses; values that a knob does not take; older spellings; paths "
+        "where nothing is; policies that can never be true.",
         epilog="Exit code: 0, or 1 if there is an error (--strict: or a warning), 2 for a command "
         "line that makes no sense.",
     )

@@ -5,6 +5,7 @@ Part of `kettle config check`; what settings say by themselves is `kettle.config
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from kettle.config.finding import ERROR, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
 from kettle.patterns import late_pattern
+from kettle.tools.front.setting_faults import find_setting_faults
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
 from kettle.transforms.source import read_transform
@@ -26,13 +28,6 @@ if TYPE_CHECKING:
 
 _RULE = late_pattern(r"JOB_TRANSFORM_(?!NAMES$)\w+|JOB_ROUTER_(?:ROUTE|TRANSFORM)_(?!NAMES$)\w+")
 _SETS = late_pattern(r"\s*(SET|DEFAULT|EVALSET)\s+([\w.]+)\s*,?\s+(?!=)(.*\S)\s*", re.IGNORECASE)
-_CRON = late_pattern(r"(?:STARTD|SCHEDD)_CRON_(?!JOBLIST|AUTOPUBLISH|NAME|LOG)\w+?_([A-Z]+)")
-# fmt: off
-_CRON_WORDS = [
-    "EXECUTABLE", "ARGS", "PERIOD", "MODE", "ENV", "PREFIX", "KILL", "CWD", "SLOTS", "RECONFIG",
-    "RERUN", "LOAD", "CONDITION", "METRICS", "OPTIONS",
-]
-# fmt: on
 _LIST = late_pattern(r"(?:ALLOW|DENY)_(.+)")
 _SECURITY = late_pattern(r"SEC_\w+?_(AUTHENTICATION|ENCRYPTION|INTEGRITY|NEGOTIATION)")
 _METHODS = late_pattern(r"SEC_\w+?_AUTHENTICATION_METHODS")
@@ -51,16 +46,12 @@ def find_site_faults(config: Config) -> Iterator[Finding]:
             yield from _judge_rule(config, key, macro)
         elif _LIST.fullmatch(key):
             yield from _judge_list(config, key, macro)
-        elif match := _CRON.fullmatch(key):
-            near = nearest_of(match[1], _CRON_WORDS)
-            if near and near != match[1]:
-                meant = f"{key.removesuffix(match[1])}{near}"
-                yield make(macro, WARNING, "unknown", f"nothing reads {macro.name}", meant)
         elif key.startswith("SEC_"):
             yield from _judge_security(config, key, macro)
         elif _SLOT_TYPE.fullmatch(key):
             yield from _judge_slot_type(config, key, macro)
     yield from _judge_daemons(config)
+    yield from find_setting_faults(config, os.path.exists)
 
 
 def _judge_rule(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
@@ -158,7 +149,7 @@ def _judge_security(config: Config, key: str, macro: Macro) -> Iterator[Finding]
         for word in split_list(text):
             if canonical_method(word) not in METHOD_BITS:
                 sentence = f"{macro.name} names {word}, which is no method"
-                yield make(macro, ERROR, "value", sentence, nearest_of(word, known))
+                yield make(macro, ERROR, "word", sentence, nearest_of(word, known))
     elif _SECURITY.fullmatch(key):
         word = text.strip().upper()
         # The first letter is what counts, as YES and NO do.
@@ -191,4 +182,4 @@ def _judge_daemons(config: Config) -> Iterator[Finding]:
         name = word.strip("+").upper()
         if macro is not None and name not in {*OWN_DAEMONS, "MASTER"} and not config.get(name):
             sentence = f"DAEMON_LIST names {name}, and {name} is not set to a program"
-            yield make(macro, ERROR, "value", sentence, nearest_of(name, [*OWN_DAEMONS, "MASTER"]))
+            yield make(macro, ERROR, "word", sentence, nearest_of(name, [*OWN_DAEMONS, "MASTER"]))
