@@ -421,35 +421,3 @@ def test_a_schedd_that_is_not_there_is_an_error(pool: PersonalPool, work: Path) 
     done = run(pool, work, "condor_q", "-name", "nowhere@nowhere")
     assert done.returncode == 1
     assert done.stderr == "Error: Collector has no record of schedd/submitter\n"
-
-
-# Formats, and what condor_q of 25.14.1 says of these jobs under its title.
-_GROUPS = {
-    "SELECT UNIQUE\n JobStatus AS S\n Args AS ARGS\nGROUP BY Args\n": ("S ARGS\n5 1000\n5 2000\n"),
-    "SELECT UNIQUE\n JobCount AS N\n JobIds AS IDS\n RequestMemory AS MEM\n NoSuch AS NO\n"
-    "WHERE RequestMemory>1\n": "N IDS MEM NO\n1 {1}.0 2   undefined\n",
-    "SELECT FROM AUTOCLUSTER UNIQUE\n JobCount AS N\n RequestMemory AS MEM\n": (
-        "N MEM\n2 1  \n1 2  \n"
-    ),
-    "SELECT FROM AUTOCLUSTER\n JobCount AS N\n RequestMemory AS MEM\n": "N MEM\n2 1  \n1 2  \n",
-}
-
-
-@pytest.mark.parametrize("form", _GROUPS, ids=range(len(_GROUPS)))
-def test_a_print_format_may_ask_for_groups_of_jobs(
-    pool: PersonalPool, tmp_path: Path, form: str
-) -> None:
-    """The schedd puts alike jobs together: what is alike is what the columns show."""
-    (tmp_path / "form").write_text(form)
-    text = "executable = /bin/sleep\nhold = true\nrequest_memory = {0}\narguments = {0}000\n"
-    clusters = [
-        submit(pool, tmp_path, text.format(number) + f"queue {count}\n").cluster
-        for number, count in ((1, 2), (2, 1))
-    ]
-    try:
-        words = ["-print-format", str(tmp_path / "form"), *map(str, clusters)]
-        code, said, complaint = run_tool(pool, "condor_q", *words)
-    finally:
-        run_tool(pool, "condor_rm", *map(str, clusters))
-    assert (code, complaint) == (0, "")
-    assert said.split("\n", 3)[3] == _GROUPS[form].format(*clusters)
