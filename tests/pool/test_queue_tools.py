@@ -355,6 +355,26 @@ def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     wait_until(is_gone, 10)
 
 
+def test_output_that_is_fetched_onto_itself_stays_whole(pool: PersonalPool, work: Path) -> None:
+    (work / "sub").mkdir()
+    (work / "u.sub").write_text(
+        "executable = /bin/sh\ntransfer_executable = false\nleave_in_queue = true\n"
+        "arguments = \"-c 'head -c 3000000 /dev/zero > big; mkdir d; echo x > d/f; echo said'\"\n"
+        "should_transfer_files = yes\noutput = sub/o\ntransfer_output_files = big, d\nqueue\n"
+    )
+    cluster = run(pool, work, "condor_submit", "-terse", "u.sub").stdout.split(".")[0]
+    wait_for_status(pool, cluster, "4")
+    fetched = run(pool, work, "condor_transfer_data", cluster)
+    assert (fetched.returncode, fetched.stdout) == (0, "Fetching data files...\n"), fetched.stderr
+    assert (work / "big").read_bytes() == bytes(3000000)
+    assert sorted(path.name for path in work.iterdir()) == ["big", "d", "o", "sub", "u.sub"]
+    # As the reference has it: under its last part.
+    assert (work / "o").read_text() == (work / "sub" / "o").read_text() == "said\n"
+    started = ask_queue(pool, cluster, "StageOutStart", "StageOutFinish")
+    assert "undefined" not in started[0]
+    run(pool, work, "condor_rm", cluster)
+
+
 @pytest.mark.parametrize(
     "tool",
     [

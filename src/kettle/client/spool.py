@@ -1,4 +1,4 @@
-"""Files of spooled jobs, to and from a schedd: `condor_submit -spool`, `condor_transfer_data`.
+"""Files of jobs, to and from a schedd: `condor_submit -spool`, `condor_transfer_data`.
 
 Which files a job takes along and where its output belongs is decided in `transfer.plan`; this
 connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB_FILES.
@@ -6,18 +6,21 @@ connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import RefusedError
-from kettle.runtime.storage.transfer_files import LocalFiles
+from kettle.runtime.storage.transfer_files import LocalFiles, LocalTarget
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
-from kettle.transfer.plan import plan_input, plan_landing
+from kettle.transfer.plan import Landing, plan_input, plan_landing
 from kettle.transfer.receiving import download
+from kettle.transfer.remaps import parse_remaps
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
@@ -82,17 +85,62 @@ def fetch_output(
     ) as stream:
         stream.send(TransferData(CONDOR_VERSION, constraint))
         count = TransferDataCount.read(stream.receive()).jobs
-        storage = LocalFiles()
         terms = Terms("TOOL", peer=str(address), code=12)
         for _ in range(count):
             job = stream.receive().ad()
+            storage = LocalFiles() if "StageInStart" in job else FilesInPlace()
             yield job, stream.run(download(place_for(job), storage, terms))
         writer = stream.writer()
         stream.send(writer.integer(1))
 
 
+class FilesInPlace(LocalFiles):
+    """Files that may lie already where they are to land: what is there stays until all has come.
+
+    Compat: the reference empties such a file before the schedd has read it, and then takes it away
+    (test_output_that_is_fetched_onto_itself_stays_whole).
+    """
+
+    def open_target(self, path: str, mode: int, size: int = 0) -> LocalTarget:
+        """Open a new file beside one that is there, in whose place it is put when it is whole."""
+        real = os.path.realpath(path)
+        if not os.path.isfile(real) or not os.access(os.path.dirname(real), os.W_OK):
+            return super().open_target(path, mode, size)
+        return _Replacement(real, mode or stat.S_IMODE(os.stat(real).st_mode))
+
+
+class _Replacement(LocalTarget):
+    """A file that takes another one's place at its end."""
+
+    __slots__ = ("_final",)
+
+    def __init__(self, path: str, mode: int) -> None:
+        folder, name = os.path.split(path)
+        super().__init__(os.path.join(folder, f".{name}.{os.getpid()}"), mode)
+        self._final = path
+
+    def close(self) -> None:
+        """Close it and put it in its place."""
+        if self._descriptor >= 0:
+            super().close()
+            os.replace(self._path, self._final)
+
+    def discard(self) -> None:
+        """Take away what has come; what was there stays."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 def place_for(job: ClassAd) -> Callable[[str], str]:
-    """Return where each file of a job belongs: as if it had never been spooled."""
+    """Return where each file of a job belongs: as if it had never been spooled.
+
+    The streams of one that never was come under their last parts, as the reference has it.
+    """
+    if "StageInStart" not in job and f"{_BEFORE}Iwd" not in job:
+        remaps = tuple(parse_remaps(job.string("TransferOutputRemaps")))
+        return Landing(job.string("Iwd") or os.getcwd(), {}, remaps).path_for
     original = job.copy()
     for name in job.names():
         if name.startswith(_BEFORE):

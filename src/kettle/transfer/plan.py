@@ -174,6 +174,11 @@ class _Builder:
 
     def add_entry(self, entry: str, base: str, *, keep_path: bool) -> None:
         """Add one list entry: a file, a directory, a directory's contents (`d/`), or a URL."""
+        for _ in self.entry_by_steps(entry, base, keep_path=keep_path):
+            pass
+
+    def entry_by_steps(self, entry: str, base: str, *, keep_path: bool) -> Iterator[None]:
+        """Do what `add_entry` does a file at a time."""
         if is_url(entry):
             self.add(SendUrl(entry, url_file_name(entry)))
             return
@@ -190,7 +195,7 @@ class _Builder:
                 # (test_a_list_with_a_folder_and_what_is_in_it_makes_no_folder_of_another_name).
                 self.add_parents(prefix)
                 self.add(SendDirectory(prefix, look.mode))
-            self.add_tree(path, prefix, entry)
+            yield from self.add_by_steps(path, prefix, entry)
             return
         if relative:
             self.add_parents(name)
@@ -289,6 +294,35 @@ def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[No
             yield from build.add_by_steps(path, name, name)
         else:
             build.add_file(path, name, name, look)
+        yield
+    return Plan(tuple(build.items.values()), build.bytes())
+
+
+def plan_in_place(job: ClassAd, view: FileView) -> Generator[None, None, Plan]:
+    """Return what is sent of a job's output from where its user has it, found a file at a time.
+
+    What SpooledOutputFiles lists, else TransferOutput, and the standard streams that are not
+    streamed, each under its last part; a job with neither list has nothing. What is listed and is
+    not there is sent all the same, so that its transfer fails. RefusedError (13) as `plan_named`.
+    """
+    listed = job.string("SpooledOutputFiles")
+    if listed is None:
+        listed = job.string("TransferOutput")
+    build = _Builder(view, _Encryption.of(job, "Output"))
+    base = job.string("Iwd") or "/"
+    entries = split_list(listed)
+    for which in ("Out", "Err"):
+        name = job.string(which)
+        if listed is not None and name and is_standard_stream(job, which) and name not in entries:
+            entries.append(name)
+    for entry in entries:
+        # What went to its destination as the job ended is not here.
+        is_gone = is_url(entry) or (
+            "OutputDestination" in job and view.look(posixpath.join(base, entry)) is None
+        )
+        if not is_gone:
+            keep_path = job.boolean("PreserveRelativePaths") is True
+            yield from build.entry_by_steps(entry, base, keep_path=keep_path)
         yield
     return Plan(tuple(build.items.values()), build.bytes())
 

@@ -7,12 +7,14 @@ the switch is the whole process's.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
 from kettle.runtime.storage.free_space import Reserve
+from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.runtime.storage.trees import walk_tree
 from kettle.transfer.items import Look
@@ -96,6 +98,24 @@ class OwnedFiles(LocalFiles):
         if self._privileges.can_switch:
             with self._privileges.as_root():
                 os.chown(path, self._account.uid, self._account.gid)
+
+
+class NearFiles(OwnedFiles):
+    """The files of one account where nothing can hang: on no server, whatever links lead there."""
+
+    def look(self, path: str) -> Look | None:
+        """Return what is at `path`, None also of what is far."""
+        return None if machine_mounts().is_far(path) else super().look(path)
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, none of what is far."""
+        return [] if machine_mounts().is_far(path) else super().names(path)
+
+    def open_source(self, path: str) -> LocalSource:
+        """Open a file for sending; OSError (EREMOTE) if it is far."""
+        if machine_mounts().is_far(path):
+            raise OSError(errno.EREMOTE, os.strerror(errno.EREMOTE), path)
+        return super().open_source(path)
 
 
 def _date_some(walk: Iterator[tuple[int, os.DirEntry[str]]], latest: int) -> bool:

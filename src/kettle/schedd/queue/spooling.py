@@ -43,7 +43,7 @@ def is_waiting_for_files(ad: ClassAd) -> bool:
 
 
 def has_folder(ad: ClassAd) -> bool:
-    """Tell whether output is fetched from a job's spool folder.
+    """Tell whether output is fetched from a job's spool folder, rather than from where it belongs.
 
     One whose input has not come yet has none there, so that fetching what it names fails.
     """

@@ -1,4 +1,4 @@
-"""Spooled jobs' files, in and out: SPOOL_JOB_FILES and TRANSFER_DATA.
+"""Jobs' files at the access point, in and out: SPOOL_JOB_FILES and TRANSFER_DATA.
 
 What is sent and what changes in the ads is `spooling`'s and `transfer`'s; here are the
 connection, the folders and the owners. Files arrive in a folder beside the final one, which takes
@@ -15,7 +15,8 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
-from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.mounts import machine_mounts
+from kettle.runtime.storage.owned_files import NearFiles, OwnedFiles
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.job_machine import FINISHED
@@ -26,7 +27,7 @@ from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.selection import look, parse_constraint
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Failure
-from kettle.transfer.plan import Plan, executable_name, plan_landing
+from kettle.transfer.plan import Plan, executable_name, plan_in_place, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -208,8 +209,8 @@ class SpoolCommands:
             if job is not None
             and job.id in schedd.queue.jobs
             and actor.may_change(job.user)
-            and spooling.has_folder(job.ad)
             and job.id not in self._departures.leaving
+            and (spooling.has_folder(job.ad) or not self._is_far(job))
         ]
         stream.timeout = TRANSFER_SECONDS
         ended = self._note_beginning(jobs)
@@ -220,6 +221,14 @@ class SpoolCommands:
         if reader.remaining and reader.integer() == 1:
             self._note_fetched(ended.intersection(given))
 
+    def _is_far(self, job: Job) -> bool:
+        """Whether what a job that was not spooled has is on a server that may hang.
+
+        Limit: nothing is fetched of it, as nobody else would be served as long as it hangs; its
+        user has it there (test_what_may_hang_is_not_fetched).
+        """
+        return machine_mounts().is_far(job.ad.string("Iwd") or "/")
+
     async def _give(self, stream: Stream, job: Job) -> bool:
         """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
@@ -227,9 +236,14 @@ class SpoolCommands:
         plan, files = Plan((), 0), LocalFiles()
         objection: Failure | None = None
         try:
-            files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
-            folder = schedd.spool.job_folder(job.id)
-            steps = spooling.plan_output(job.ad, folder, files)
+            privileges = schedd.runtime.privileges
+            if spooling.has_folder(job.ad):
+                files = OwnedFiles.of(privileges, job.owner)
+                folder = schedd.spool.job_folder(job.id)
+                steps = spooling.plan_output(job.ad, folder, files)
+            else:
+                files = NearFiles.of(privileges, job.owner)
+                steps = plan_in_place(job.ad, files)
             plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
         except (RefusedError, NotFoundError, OSError) as error:
             # One job whose files cannot be sent keeps nobody from the next one's.

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from kettle.classad import ClassAd
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.storage import owned_files
+from kettle.runtime.storage.mounts import Mounts
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue import spooling
 from kettle.transfer.items import FileView, SendFile
-from kettle.transfer.plan import Plan
+from kettle.transfer.plan import Plan, plan_in_place
 
 
 def planned(ad: ClassAd, folder: str, view: FileView) -> Plan:
@@ -87,3 +92,61 @@ def test_what_a_job_names_whose_input_has_not_come_is_missing(tmp_path: Path) ->
     assert names(folder, **waiting, **streams) == []
     assert names(folder, **waiting, TransferOutput="zz") == ["zz"]
     assert names(folder, **waiting, **streams, TransferOutput="zz,yy") == ["zz", "yy", "o", "e"]
+
+
+def in_place(view: FileView, **job: object) -> list[tuple[str, str]]:
+    """What is sent of a job that was not spooled: (name, path) of each."""
+    steps = plan_in_place(ClassAd(job), view)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return [(item.name, getattr(item, "path", "")) for item in end.value.items]
+
+
+def test_a_job_that_was_not_spooled_is_fetched_from_where_its_output_is(tmp_path: Path) -> None:
+    # Observed of a real schedd, case by case.
+    home = str(tmp_path)
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "f").write_text("f")
+    base = {"Iwd": home, "Out": "sub/o", "Err": "e", "StreamOut": False, "StreamErr": False}
+    streams = [("o", f"{home}/sub/o"), ("e", f"{home}/e")]
+    view = LocalFiles()
+    # Nothing is listed: it has not ended yet, or nothing was transferred.
+    assert in_place(view, **base) == []
+    assert in_place(view, **base, SpooledOutputFiles="") == streams
+    # What is not there is sent, so that its transfer fails.
+    listed = {"TransferOutput": "gone"}
+    assert in_place(view, **base, **listed) == [("gone", f"{home}/gone"), *streams]
+    # What came counts once the job has ended.
+    came = {"TransferOutput": "d/", "SpooledOutputFiles": "d"}
+    whole = [("d", ""), ("d/f", f"{home}/d/f")]
+    assert in_place(view, **base, **came) == [*whole, *streams]
+    assert in_place(view, **base, TransferOutput="d/") == [("f", f"{home}/d/f"), *streams]
+    changed = base | {"StreamOut": True, "Err": "/dev/null"}
+    assert in_place(view, **changed, **came) == whole
+    absolute = base | {"Out": f"{home}/d/f", "Err": "/dev/null"}
+    assert in_place(view, **absolute, SpooledOutputFiles="") == [("f", f"{home}/d/f")]
+    kept = base | {"PreserveRelativePaths": True, "TransferOutput": "d/f", "Err": "/dev/null"}
+    assert in_place(view, **kept) == [*whole, ("sub", ""), ("sub/o", f"{home}/sub/o")]
+    away = base | {"OutputDestination": "x://y", "TransferOutput": "gone", "Err": "/dev/null"}
+    assert in_place(view, **away) == []
+
+
+def test_what_may_hang_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "x").write_text("x")
+    (tmp_path / "way").symlink_to("far/x")
+    (tmp_path / "near").write_text("n")
+    far = Mounts()
+    monkeypatch.setattr(far, "any_far", lambda: True)
+    monkeypatch.setattr(far, "_far", (str(tmp_path / "far"),))
+    monkeypatch.setattr(owned_files, "machine_mounts", lambda: far)
+    me = Account("me", os.getuid(), os.getgid(), ())
+    files = owned_files.NearFiles.of(Privileges(me, can_switch=False), "me")
+    assert files.look(str(tmp_path / "near")) is not None
+    for name in ("way", "far/x", "far"):
+        assert files.look(str(tmp_path / name)) is None
+        assert files.names(str(tmp_path / name)) == []
+        with pytest.raises(OSError, match="remote"):
+            files.open_source(str(tmp_path / name))
