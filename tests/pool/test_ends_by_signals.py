@@ -42,5 +42,5 @@ def test_a_tool_dies_of_the_signal_itself(tmp_path: Path, number: signal.Signals
         assert started.stderr is not None
         assert started.stdout.readline() == "waits\n"
         started.send_signal(number)
-        assert started.wait(20) == -number
+        assert started.wait(100) == -number
         assert started.stderr.read() == ""

@@ -427,7 +427,7 @@ def test_ctrl_c_ends_a_command_that_does_not_want_to_end(folder: Path) -> None:
     with start_kettle("run", "--dir", str(folder), "--", "sh", "-c", script) as running:
         wait_until((notes / "ready").exists, 30)
         running.send_signal(signal.SIGINT)
-        _, complaint = running.communicate(timeout=30)
+        _, complaint = running.communicate(timeout=100)
     assert running.returncode == 130
     assert "have been removed" in complaint
     wait_until(lambda: not programs_of(f": >{notes}/ready"), 30)

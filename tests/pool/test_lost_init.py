@@ -53,7 +53,7 @@ def test_a_program_begins_in_a_new_namespace_where_the_init_was_killed(tmp_path:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")},
         capture_output=True,
         text=True,
-        timeout=40,
+        timeout=100,
         check=False,
     )
     assert done.stdout.splitlines() == ["False 3", "True", "False 3"], done.stderr

@@ -32,7 +32,7 @@ def fetch(pool: PersonalPool, page: str) -> tuple[int, str]:
     base = (Path(pool.log_folder) / ".metrics_address").read_text().strip()
     assert base.startswith("http://127.0.0.1:")
     try:
-        with urllib.request.urlopen(base + page, timeout=20) as answer:
+        with urllib.request.urlopen(base + page, timeout=100) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

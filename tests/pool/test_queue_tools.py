@@ -195,7 +195,7 @@ def test_condor_run_that_is_killed_takes_its_job_along(
     script = f"{work}/.condor_run."
     # As a terminal does: condor_submit, which may not have said yet which job it is, gets it, too.
     os.killpg(started.pid, getattr(signal, name))
-    said = started.communicate(timeout=20)
+    said = started.communicate(timeout=100)
     assert (started.returncode, *said) == (255, "", f"Killed by {name}.\n")
     cmd = f'JobStatus =!= 3 && substr(Cmd, 0, {len(script)}) == "{script}"'
     assert run(pool, work, "condor_q", "-constraint", cmd, "-af", "Cmd").stdout == ""
@@ -226,7 +226,7 @@ def test_condor_run_waits_for_a_job_that_is_held(pool: PersonalPool, work: Path)
     held = ("-constraint", f'JobStatus == 5 && Cmd == "{script}"')
     wait_until(lambda: bool(run(pool, work, "condor_q", *held, "-af", "Cmd").stdout), 30)
     assert run(pool, work, "condor_release", *held).returncode == 0
-    said = started.communicate(timeout=30)
+    said = started.communicate(timeout=100)
     assert (started.returncode, said[0]) == (3, "said\n")
     assert said[1] == "condor_run: the job is held: once\n"
     assert not list(work.glob(".condor_*"))

@@ -214,6 +214,23 @@ def test_a_local_job_writes_where_its_submitter_may(pool: PersonalPool, tmp_path
     assert (own / "out").stat().st_uid == 0
 
 
+def test_a_local_job_has_no_slot(pool: PersonalPool, work: Path) -> None:
+    """As with a real starter: nothing limits its threads, and its machine's ad is empty."""
+    script = 'env; wc -c < "$_CONDOR_MACHINE_AD"; cat "$_CONDOR_JOB_AD"'
+    program = work / "program"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    text = f"universe = local\nexecutable = {program}\noutput = out\nqueue\n"
+    submit(pool, work, f"should_transfer_files = yes\n{text}").wait_for(5, 20)
+    lines = (work / "out").read_text().splitlines()
+    assert "_CONDOR_SLOT=" in lines
+    assert "0" in lines
+    names = {line.partition("=")[0].strip() for line in lines}
+    assert not names & {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "_CONDOR_AssignedGPUs"}
+    assert not names & {"KettleJobPid", "RemoteHost", "ShadowIpAddr", "UidDomain"}
+    assert {"NumJobStarts = 0", 'ShouldTransferFiles = "YES"'} <= set(lines)
+
+
 @shows("S008")
 def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path) -> None:
     script = f"while [ ! -e {work}/go ]; do sleep 0.1; done"

@@ -260,8 +260,8 @@ def test_the_shared_port_hands_web_requests_to_whom_they_are_for(tmp_path: Path)
         with socket.socket(socket.AF_UNIX) as door, short_name(f"{folder}/web") as name:
             door.bind(name)
             door.listen()
-            door.settimeout(20)
-            with socket.create_connection((public.host, public.port), timeout=20) as client:
+            door.settimeout(100)
+            with socket.create_connection((public.host, public.port), timeout=100) as client:
                 client.sendall(b"GET /page HTTP/1.1\r\n\r\n")
                 handed, _ = door.accept()
                 with handed:
@@ -270,7 +270,7 @@ def test_the_shared_port_hands_web_requests_to_whom_they_are_for(tmp_path: Path)
                         data, fds, _, _ = socket.recv_fds(handed, 4096, 1)
                         assert data
                 with socket.socket(fileno=fds[0]) as server:
-                    server.settimeout(20)
+                    server.settimeout(100)
                     assert server.recv(100) == b"GET /page HTTP/1.1\r\n\r\n"
                     server.sendall(b"HTTP/1.1 200 OK\r\n\r\nhere")
                 assert client.recv(100).endswith(b"here")

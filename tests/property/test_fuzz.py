@@ -147,5 +147,5 @@ def test_a_size_beyond_all_machines_is_no_size() -> None:
     assert parse_size("1e3", "M") is None
     began = time.process_time()
     assert parse_size("9" * 16_000 + "x", "M") is None
-    assert time.process_time() - began < 0.1
+    assert time.process_time() - began < 1
     assert parse_size("2 G", "M") == 2048

@@ -65,7 +65,7 @@ def loaded(pool: PersonalPool) -> dict[str, set[str]]:
     for name, words in TOOLS.items():
         done = subprocess.run(
             [sys.executable, "-S", "-c", _with_packages(SAY), name, *words],
-            env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+            env=environment, cwd=folder, capture_output=True, text=True, check=False, timeout=100,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         found[name] = set(done.stderr.rstrip().rpartition("\n")[2].split())

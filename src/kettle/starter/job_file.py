@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
+from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, count_input, streams_share_a_file
+
+_THE_SCHEDDS = (
+    JOB_PID,
+    JOB_PID_BIRTH,
+    "JobCurrentStartExecutingDate",
+    "RemoteHost",
+    "ShadowIpAddr",
+    "ShadowVersion",
+    "UidDomain",
+)
 
 
 def job_as_run(
@@ -28,7 +39,7 @@ def job_as_run(
     if owner:
         ad["OsUser"] = owner
     if job.integer("JobUniverse") == JobUniverse.LOCAL:
-        return ad
+        return _without_the_schedds(ad)
     ad.update(_as_shown(provisioned))
     if home:
         ad["OSHomeDir"] = home
@@ -38,6 +49,19 @@ def job_as_run(
         ad["Iwd"] = sandbox.scratch
         ad.update(_streams(job))
     return ad
+
+
+def _without_the_schedds(ad: ClassAd) -> ClassAd:
+    """Return a local job's ad without what the schedd alone needs of it, or tells the starter.
+
+    The reference counts the start when the program has begun.
+    """
+    shown = ad.flattened()
+    for name in _THE_SCHEDDS:
+        shown.discard(name)
+    if starts := shown.integer("NumJobStarts"):
+        shown["NumJobStarts"] = starts - 1
+    return shown
 
 
 def _as_shown(provisioned: ClassAd) -> ClassAd:

@@ -104,6 +104,7 @@ class LaunchPlan:
 class SlotShare:
     """What of the machine is the slot's, as the job's environment says it."""
 
+    # Empty for a job that has no slot.
     cores: str = "1"
     gpus: str = ""
     # Identifiers of other resources, by the name of the attribute that has them.
@@ -111,7 +112,9 @@ class SlotShare:
 
 
 def share_of(slot: ClassAd) -> SlotShare:
-    """Read a slot's share from its ad."""
+    """Read a slot's share from its ad; without a slot nothing is said of the machine."""
+    if not len(slot):
+        return SlotShare(cores="")
     assigned = {
         name: slot.string(name) or ""
         for name in slot.names()
@@ -142,7 +145,12 @@ class Surroundings:
 
 
 def uses_file_transfer(job: ClassAd, file_system_domain: str) -> bool:
-    """Whether the job runs in the sandbox: YES, or IF_NEEDED across file system domains."""
+    """Whether the job runs in the sandbox: YES, or IF_NEEDED across file system domains.
+
+    One of the local universe has its files where it is.
+    """
+    if job.integer("JobUniverse") == JobUniverse.LOCAL:
+        return False
     choice = (job.string("ShouldTransferFiles") or "").upper()
     if choice == "YES":
         return True
@@ -255,9 +263,6 @@ def plan_environment(
         "APPTAINER_CACHEDIR": sandbox.scratch,
         "BATCH_SYSTEM": "HTCondor",
         "CONDOR_STARTER_PID": str(around.starter_pid),
-        "CUDA_VISIBLE_DEVICES": gpus or NO_GPU,
-        "GPU_DEVICE_ORDINAL": gpus or NO_GPU,
-        "NVIDIA_VISIBLE_DEVICES": gpus or "none",
         "HOME": around.home or sandbox.scratch,
         "SINGULARITY_CACHEDIR": sandbox.scratch,
         "TEMP": tmp,
@@ -265,9 +270,16 @@ def plan_environment(
         "TMPDIR": tmp,
         "_CHIRP_DELAYED_UPDATE_PREFIX": around.delayed_prefix,
     }
-    made.update(dict.fromkeys(THREAD_LIMITS, share.cores))
-    fixed = {
-        "_CONDOR_AssignedGPUs": gpus or NO_GPU,
+    fixed: dict[str, str] = {}
+    if share.cores:
+        made.update(dict.fromkeys(THREAD_LIMITS, share.cores))
+        made |= {
+            "CUDA_VISIBLE_DEVICES": gpus or NO_GPU,
+            "GPU_DEVICE_ORDINAL": gpus or NO_GPU,
+            "NVIDIA_VISIBLE_DEVICES": gpus or "none",
+        }
+        fixed["_CONDOR_AssignedGPUs"] = gpus or NO_GPU
+    fixed |= {
         "_CONDOR_BIN": around.bin_directory,
         "_CONDOR_CHIRP_CONFIG": sandbox.chirp_config,
         "_CONDOR_JOB_AD": sandbox.job_ad,

@@ -165,7 +165,7 @@ class Place:
         if last is not None and (last.home, last.renice, last.cores) == (home, renice, cores):
             return last
         self._surroundings = Surroundings(
-            slot_name=self._short_name,
+            slot_name=self._short_name if "Name" in self._first else "",
             starter_pid=process.pid,
             ancestors=process.ancestors,
             home=home,

@@ -56,7 +56,7 @@ def test_a_tool_bounds_its_patterns_as_daemons_do() -> None:
         env={**os.environ, "CONDOR_CONFIG": "ONLY_ENV"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=100,
         check=False,
     )
     assert done.stdout.split("\n")[-2] == "error"

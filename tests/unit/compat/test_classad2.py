@@ -159,7 +159,7 @@ def test_the_examples_of_the_manual_page_print_what_it_says(tmp_path: Path) -> N
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=100,
         env={**os.environ, "TZ": "UTC"},
     )
     assert said.stdout == wanted

@@ -34,7 +34,7 @@ def run(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
         env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths), "HOME": "/"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
 
@@ -91,7 +91,7 @@ def test_the_distribution_is_built_and_installed(tmp_path: Path) -> None:
         env={"PATH": os.environ["PATH"], "PYTHONPATH": paths, "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert (said.stdout, said.stderr) == (PRINTED, "")
@@ -99,7 +99,7 @@ def test_the_distribution_is_built_and_installed(tmp_path: Path) -> None:
         [python, "-m", "pip", "show", "--files", "kettle-htcondor"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=True,
     ).stdout
     assert {line.strip().split("/")[0] for line in listed.splitlines() if ".py" in line} == {*NAMES}

@@ -221,7 +221,7 @@ def test_what_the_daemons_account_set_for_good_holds_where_root_starts_them_agai
 
     def python(program: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", program, str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
     assert python(SET).stderr == ""
     assert (kept / ".config.STARTD.STARTD_LOG").stat().st_uid == 54321

@@ -88,3 +88,18 @@ def test_a_local_job_is_told_its_own_names_only() -> None:
     assert added(job(JobUniverse=12, Out="o", StreamOut=False), transfers=False) == {
         name: RUNS[name] for name in ("OsUser", "OrigCmd", "OrigIwd")
     }
+
+
+def test_a_local_jobs_ad_has_nothing_of_its_schedds() -> None:
+    # As a real local job's: no process of the schedd's, and its start is not counted yet.
+    schedds = {
+        "KettleJobPid": 7, "KettleJobPidBirth": 9, "RemoteHost": "h", "ShadowIpAddr": "<>",
+        "ShadowVersion": "v", "UidDomain": "d", "JobCurrentStartExecutingDate": 5,
+    }  # fmt: skip
+    ad = job(JobUniverse=12, ShouldTransferFiles="YES", NumJobStarts=1, **schedds)
+    whole = job_as_run(ad, SANDBOX, ClassAd(PROVISIONED), "/home/ann", transfers=False)
+    assert {name: whole.text(name) for name in whole.names()} == {
+        "Cmd": '"/bin/sh"', "In": '"/dev/null"', "Iwd": '"/work"', "JobUniverse": "12",
+        "NumJobStarts": "0", "OrigCmd": '"/bin/sh"', "OrigIwd": '"/work"', "OsUser": '"ann"',
+        "Owner": '"ann"', "ShouldTransferFiles": '"YES"',
+    }  # fmt: skip

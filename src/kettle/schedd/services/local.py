@@ -136,7 +136,8 @@ class LocalRun:
             startd_name=self._schedd.name,
             peer_user=job.user,
             channel=Channel(token_bytes).export(),
-            slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._schedd.name}),
+            # It has no slot, so nobody knows what of the machine is the job's.
+            slot=ClassAd(),
             job=self._job_ad(),
             cores="",
             machine=None,
@@ -144,8 +145,6 @@ class LocalRun:
 
     def _job_ad(self) -> ClassAd:
         ad = self._run.job.ad.flattened()
-        ad["ShouldTransferFiles"] = "NO"
-        ad["TransferExecutable"] = False
         ad["ShadowIpAddr"] = str(self._schedd.runtime.network.address)
         ad["ShadowVersion"] = self._schedd.queue_settings.version
         ad["UidDomain"] = self._schedd.queue_settings.uid_domain

@@ -77,7 +77,7 @@ class Wire:
     def run(self, scenario: Callable[[], Awaitable[None]]) -> None:
         async def main() -> None:
             try:
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(100):
                     await scenario()
             finally:
                 await tasks.cancel_all()
@@ -507,7 +507,7 @@ def test_a_daemon_that_has_forgotten_a_session_hears_datagrams_again(
         server.standing.server.sessions = SessionCache()
         monkeypatch.setattr("kettle.runtime.sockets.network_calls.TRUSTED_SECONDS", 0.0)
         await client.post(server.address, UPDATE, Words("second"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             assert (await heard.get())[0] == "second"
         await server.close()
 

@@ -150,6 +150,7 @@ class Fetching:
         self.sent: list[object] = []
         self._commands._schedd.runtime.log = lambda text: None
         arrival.job.owner = pwd.getpwuid(os.getuid()).pw_name
+        arrival.job.ad["StageInStart"] = 1
 
     async def fetch(self) -> bool:
         """Let the schedd send it; tell whether all of it came."""

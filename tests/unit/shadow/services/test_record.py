@@ -39,7 +39,7 @@ def test_each_of_several_who_wait_for_the_queue_goes_on_when_it_has_his() -> Non
         assert first.done()
         assert not second.done()
         record.note_kept()
-        await asyncio.wait_for(second, 10)
+        await asyncio.wait_for(second, 100)
         # One word more than was asked for is nobody's.
         record.note_kept()
 

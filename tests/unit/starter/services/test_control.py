@@ -31,7 +31,7 @@ def talk(startd: Startd, connections: socket.socket | None = None) -> None:
         control = StartdControl(starters, connections)
         serving = asyncio.ensure_future(control.serve())
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(100):
                 await startd(stream, control)
         finally:
             serving.cancel()
