@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,23 +27,48 @@ import pytest
 def test_fine(number):
     pass
 """
+# What the project's own conftest has of it; all else that pytest could load here costs most of the
+# time, and these tests are the suite's longest for a processor that others use.
+CONFTEST = """
+import second_chance
+def pytest_configure(config):
+    config.pluginmanager.register(second_chance)
+"""
+LOADED = ("-p", "pytest_timeout", "-p", "xdist")
+# Limit: a run that takes longer says what it is at. It takes some seconds, of the processor's.
+RUN_SECONDS = 240
+pytestmark = pytest.mark.timeout(2 * RUN_SECONDS)
 workers = pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "xdist"])
 
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
     """Run pytest on a suite of its own that has the project's second chance."""
-    for name in ("conftest.py", "second_chance.py", "edge_coverage.py"):
-        shutil.copy(TESTS / name, folder / name)
+    shutil.copy(TESTS / "second_chance.py", folder)
+    (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = -p no:cacheprovider\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", *words],
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        # A process that is sent SIGABRT says where it is.
+        "PYTHONFAULTHANDLER": "1",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", *LOADED, *words],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout
+        start_new_session=True,
+    ) as running:
+        try:
+            said, _ = running.communicate(timeout=RUN_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGABRT)
+            pytest.fail("\n".join(running.communicate()))
+        return running.returncode, said
 
 
 def write(folder: Path, name: str, text: str) -> None:
