@@ -32,10 +32,13 @@ def test_ads_of_a_file_are_shown_also_where_results_are_to_be_streamed() -> None
 def test_jobs_of_a_file_without_numbers_of_autoclusters_are_each_shown() -> None:
     code, out, err = run_tool([*ALL, "-autocluster"])
     assert (code, err, len(out.splitlines())) == (0, "", 4 + 27)
+
+
+def test_of_equal_rows_one_is_shown_where_the_format_asks_for_unique_ones() -> None:
     few = ["-constraint", "JobStatus == 1 || ClusterId == 111"]
     code, out, err = run_tool([*ALL, "-pr", "unique.cpf", *few])
     assert (code, err) == (0, "")
-    assert sum(line.split() == ["dave", "1"] for line in out.splitlines()) == 4
+    assert sum(line.split() == ["dave", "1"] for line in out.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

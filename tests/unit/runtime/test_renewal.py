@@ -81,11 +81,22 @@ def _reconfigure(daemon: Daemon) -> None:
     asyncio.run(daemon._reconfigure())
 
 
+def test_a_wrong_value_that_nothing_reads_keeps_nothing_from_being_read_again(file: Path) -> None:
+    daemon, service, log, before = _make()
+    file.write_text("MAX_JOBS_PER_OWNER = 7\nLOCK_FILE_UPDATE_INTERVAL = seldom\n")
+    _reconfigure(daemon)
+    assert daemon.runtime.config is not before
+    assert len(service.taken) >= 1, log
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("SHADOW_WORKLIFE = 1 hour", "is not a number of seconds (did you mean 3600?)"),
-        ("TCP_KEEPALIVE_INTERVAL = 5 min", "is not a number of seconds (did you mean 300?)"),
+        (
+            "TCP_KEEPALIVE_INTERVAL = 5 min",
+            "is not a number of seconds of at least -1 (did you mean 300?)",
+        ),
         ("ALLOW_TRANSFER_REMAP_TO_MKDIR = maybe", "is not boolean (did you mean true or false?)"),
         ("SCHEDD.PERIODIC_EXPR_INTERVAL = 1 min", "did you mean 60?"),
         ("SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = ture", "is not boolean (did you mean true?)"),
