@@ -51,7 +51,7 @@ _FOREIGN: Final = re.compile(
     rb"|\{(?:[ \t,]|[0-9]+,?[ \t]|[0-9]+,[0-9]+[ \t]|[0-9]*,?[0-9]{5})"
 )
 _CLASS: Final = re.compile(rb"\[:(\^?)([a-z]+):\]")
-_COLLATING: Final = re.compile(rb"\[([.=])[^]]*?\1\]")
+_COLLATING: Final = re.compile(rb"\[([.=])(?:(?!\[\1)[^]])*?\1\]")
 _BRACES: Final = re.compile(rb"\{[ \t]*([0-9]*)[ \t]*(,?)[ \t]*([0-9]*)[ \t]*\}")
 _OPTIONS: Final = re.compile(rb"\(\?(\^?)([imsxn]*)(?:-([imsx]*))?\)")
 _RESET_GROUP: Final = re.compile(rb"\(\?\^([imsxn]*):")
@@ -65,15 +65,16 @@ _DECIMAL: Final = re.compile(rb"\\([1-9][0-9]*)")
 _OCTAL: Final = re.compile(rb"\\([0-7]{1,3})")
 _CAPTURE: Final = re.compile(rb"\((?![?*])|\(\?(?:P?<[A-Za-z_]|')")
 _BEHIND: Final = re.compile(rb"\(\?<[=!]")
-# What has to be stepped over to find the groups of a pattern.
+# What has to be stepped over to find the groups of a pattern. What nothing closes goes on to the
+# end, so that nothing is read twice.
 _STEP: Final = re.compile(
-    rb"\\Q.*?(?:\\E|\Z)|\\.|\(\?#[^)]*\)"
-    rb"|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*\]|(" + _CAPTURE.pattern + rb")",
+    rb"\\Q.*?(?:\\E|\Z)|\\.|\(\?#[^)]*(?:\)|\Z)"
+    rb"|\[\^?\]?(?:\[:\^?[a-z]+:\]|\\.|[^\]\\])*(?:\]|\\?\Z)|(" + _CAPTURE.pattern + rb")",
     re.DOTALL,
 )
 # How often something is asked for, and what has to be stepped over to find that.
 _GREED: Final = re.compile(
-    rb"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?"
+    rb"\\.|\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\\?\Z)|\(\?"
     rb"|(?P<times>[*+?]|\{(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\})(?P<after>[?+]?)",
     re.DOTALL,
 )

@@ -68,9 +68,9 @@ def _days_of(year: int, month: int, day: int) -> int:
 
 
 _MOMENT: Final = late_pattern(
-    r"\s*([0-9]{4})(?:[^0-9A-Za-z]?([0-9]{2})(?:[^0-9A-Za-z]?([0-9]{2}))?)?"
+    r"([0-9]{4})(?:[^0-9A-Za-z]?([0-9]{2})(?:[^0-9A-Za-z]?([0-9]{2}))?)?"
     r"(?:[ Tt]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2}))?)?)?\s*"
-    r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?\s*\Z"
+    r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?\Z"
 )
 
 
@@ -80,7 +80,7 @@ def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, 
     What is missing at the end is the earliest, except that a missing day is day 0, as in the
     reference. Without a zone it is local time. None where the text is no moment.
     """
-    found = _MOMENT.match(text)
+    found = _MOMENT.match(text.strip())
     if found is None:
         return None
     year, month, day, hours, minutes, seconds = (
@@ -100,17 +100,19 @@ def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, 
     return None if moment - offset == -1 else (moment - offset, offset)
 
 
+# No blanks may be taken by two repetitions in turn: that would cost the square of their number.
 _SPAN_CLOCK: Final = late_pattern(
-    r"\s*(-?)\s*(?:([0-9]+)\+)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+(?:\.[0-9]*)?)\s*\Z"
+    r"(?:(-)\s*)?(?:([0-9]+)\+)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+(?:\.[0-9]*)?)\Z"
 )
 _SPAN_LETTERS: Final = late_pattern(
-    r"\s*(-?)\s*(?:([0-9]+)\s*[dD])?\s*(?:([0-9]+)\s*[hH])?\s*(?:([0-9]+)\s*[mM])?"
-    r"\s*(?:([0-9]+(?:\.[0-9]*)?)\s*[sS])?\s*\Z"
+    r"(?:(-)\s*)?(?:([0-9]+)\s*[dD]\s*)?(?:([0-9]+)\s*[hH]\s*)?(?:([0-9]+)\s*[mM]\s*)?"
+    r"(?:([0-9]+(?:\.[0-9]*)?)\s*[sS])?\Z"
 )
 
 
 def parse_span(text: str) -> float | None:
     """Return the seconds in text such as `1+02:03:04` or `1d 2h`; None if it is no span."""
+    text = text.strip()
     found = _SPAN_CLOCK.match(text) or _SPAN_LETTERS.match(text)
     if found is None:
         return None

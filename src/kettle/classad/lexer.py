@@ -26,7 +26,9 @@ TOKENS: Final = (
     ("name",    r"[A-Za-z_][A-Za-z0-9_]*"),
     ("string",  r'"(?:[^"\\]|\\[\s\S])*"'),
     ("quoted",  r"'(?:[^'\\]|\\[\s\S])*'"),
-    ("symbol",  r"=\?=|=!=|>>>|\|\||&&|==|!=|<=|>=|<<|>>|\?:|[-+*/%&|^~!<>?:.,;=()\[\]{}]"),
+    ("symbol",  r"=\?=|=!=|>>>|\|\||&&|==|!=|<=|>=|<<|>>|\?:|[-+*%&|^~!<>?:.,;=()\[\]{}]|/(?!\*)"),
+    # Nothing is searched for: what begins no token is found out at its own place.
+    ("bad",     r"[\s\S]"),
 )
 # fmt: on
 _PATTERN: Final = late_pattern("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in TOKENS))
@@ -61,19 +63,13 @@ def tokenize(text: str, *, old: bool = False) -> list[Token]:
     if len(text) > MAX_TEXT:
         raise ClassAdSyntaxError(f"an expression of {len(text)} characters is too long")
     tokens: list[Token] = []
-    position = 0
     for found in (_OLD_PATTERN if old else _PATTERN).finditer(text):
-        start = found.start()
-        if start != position:
-            break
         kind = found.lastgroup
         if kind != "blank":
-            tokens.append((kind, found.group(), start))  # type: ignore[arg-type]
-        position = found.end()
-    if position != len(text):
-        tokens.append(("bad", text[position], position))
-        return tokens
-    tokens.append(("end", "", position))
+            tokens.append((kind, found.group(), found.start()))  # type: ignore[arg-type]
+            if kind == "bad":
+                return tokens
+    tokens.append(("end", "", len(text)))
     return tokens
 
 

@@ -297,6 +297,8 @@ class Parser:
             if self._take("]"):
                 break
             name = self._attribute_name("as an attribute's name")
+            if not name:
+                raise self._error("an attribute needs a name before")
             self._require("=")
             key = name.lower()
             names.setdefault(key, name)

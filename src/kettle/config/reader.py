@@ -23,7 +23,7 @@ from kettle.patterns import late_pattern
 if TYPE_CHECKING:
     from kettle.config.sources import Sources
 
-STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)\s*(?!\s*=)(.*)$", re.IGNORECASE)
+STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)(?!\s*=)\s*(.*)$", re.IGNORECASE)
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
 INCLUDE = late_pattern(r"([^:]*?)\s*:\s*(.*)$", re.DOTALL)
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")

@@ -33,7 +33,7 @@ LONGEST_RECORD_BYTES = 16 * 1024 * 1024
 _BLOCK_BYTES = 64 * 1024
 # What the first line of a record is, or was to become.
 _BEGINNING = late_pattern(r"[A-Za-z_]\w*( =.*)?( |\n|\Z)")
-_FIELD = late_pattern(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
+_FIELD = late_pattern(r'(?<!\w)(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
 
 
 class HistoryRecord(NamedTuple):

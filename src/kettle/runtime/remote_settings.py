@@ -37,7 +37,7 @@ _SOURCE = "<Runtime>"
 _LIST = "RUNTIME_CONFIG_ADMIN"
 # The last configuration for each kind of child; those that a zygote forks have what it read.
 _READ: dict[str, Config] = {}
-_SETTING = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=[ \t]*([^\r\n]*?)\s*")
+_SETTING = re.compile(r"([A-Za-z_][\w.]*)\s*=[ \t]*([^\r\n]*)")
 
 
 class KeptSettings:
@@ -92,7 +92,8 @@ class KeptSettings:
         """
         try:
             owner = os.stat(path).st_uid
-            found = _SETTING.fullmatch(self._files.read_text(path, limit=2 * LONGEST_VALUE))
+            text = self._files.read_text(path, limit=2 * LONGEST_VALUE)
+            found = _SETTING.fullmatch(text.strip())
         except (FileNotFoundError, NotFoundError):
             return None
         if owner not in self._trusted:

@@ -13,14 +13,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kettle.errors import ConfigError
-from kettle.patterns import late_pattern
 
 BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")
 """The resources every machine has: cores, MiB, KiB, KiB."""
 
 # Only a fraction of these makes sense: their totals change while the machine runs.
 _FLUID = frozenset({"Disk", "Swap"})
-_AROUND_EQUALS = late_pattern(r"\s*=\s*")
 _FIRST_LETTERS = {"c": "Cpus", "r": "Memory", "m": "Memory", "d": "Disk", "s": "Swap", "v": "Swap"}
 
 
@@ -177,7 +175,9 @@ def _items(text: str) -> list[str]:
     """Return what a slot type lists: between commas or lines, or blanks where there are neither."""
     items = [part for part in text.replace("\n", ",").split(",") if part.strip()]
     if len(items) == 1:
-        words = _AROUND_EQUALS.sub("=", text).split()
+        # Blanks around an = part nothing.
+        pieces = text.strip().split("=")
+        words = "=".join([pieces[0].rstrip(), *(piece.strip() for piece in pieces[1:])]).split()
         return words if all("=" in word for word in words) else items
     return items
 

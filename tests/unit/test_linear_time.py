@@ -1,0 +1,95 @@
+"""What readers of others' text cost grows with its length, not with the square of it.
+
+Each text is one that once took a repetition twice: unfinished strings, comments and classes, and
+blanks that two repetitions in turn could take. At this length the square costs minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import FrameType
+
+import pytest
+
+from kettle.classad.calendar import parse_moment, parse_span
+from kettle.classad.lexer import tokenize
+from kettle.config.reader import STATEMENT
+from kettle.errors import KettleError
+from kettle.perl_patterns import compile_perl
+from kettle.records.history import _FIELD, parse_banner
+from kettle.runtime.remote_settings import _SETTING
+from kettle.startd.slots import _items
+
+MANY = 60_000
+# Seconds of processor time; each of them takes less than half a second.
+_MOST_SECONDS = 10.0
+
+
+class TooLongError(BaseException):
+    """The text was not read in time; no reader may take it for a fault of the text."""
+
+
+@pytest.fixture(autouse=True)
+def bounded() -> Iterator[None]:
+    def fail(_number: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGPROF, fail)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+def _old(text: str) -> object:
+    return tokenize(text, old=True)
+
+
+def _moment(text: str) -> object:
+    return parse_moment(text, lambda _moment: 0)
+
+
+def _perl(text: str) -> object:
+    return compile_perl(text.encode())
+
+
+def _lazy_perl(text: str) -> object:
+    return compile_perl(text.encode(), lazy=True)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (tokenize, '"' + '\\"' * MANY),
+        (_old, '"' + '\\"' * MANY + " x"),
+        (tokenize, "'" + "\\'" * MANY),
+        (tokenize, "/* " * MANY),
+        (_old, "/* " * MANY),
+        (parse_span, " " * 300 + "x"),
+        (parse_span, "-" + " " * MANY + "x"),
+        (parse_span, "1d" + " " * MANY + "x"),
+        (_moment, "2020" + " " * MANY + "x"),
+        (_perl, "[" * MANY),
+        (_perl, "[" * MANY + "\\"),
+        (_perl, "[[." * MANY),
+        (_perl, "\\h" + "(?#" * MANY),
+        (_lazy_perl, "[^" * MANY),
+        (_FIELD.findall, "a" * MANY),
+        (parse_banner, "*** " + "a" * MANY),
+        (_SETTING.fullmatch, "A = b" + " " * MANY + "x\n\nx"),
+        (STATEMENT.match, "use" + " " * 4 * MANY + "="),
+        (_items, "cpus" + " " * 4 * MANY + "1"),
+    ],
+)
+def test_a_long_text_of_what_nothing_ends_is_read_in_time(
+    read: Callable[[str], object], text: str
+) -> None:
+    try:
+        # Most of them are no sense; that they are told apart in time is what counts.
+        with suppress(KettleError, re.error, RecursionError):
+            read(text)
+    except TooLongError:
+        pytest.fail(f"{len(text)} characters take more than {_MOST_SECONDS} s")
