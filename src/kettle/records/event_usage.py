@@ -23,7 +23,7 @@ UsageTable = Mapping[str, UsageValue]
 
 # What these resources are measured in, in the label of their row.
 _UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
-_TIMES = late_pattern(r"Usr (\d+) (\d+):(\d+):(\d+), Sys (\d+) (\d+):(\d+):(\d+)$")
+_TIMES = late_pattern("Usr {0} {0}:{0}:{0}, Sys {0} {0}:{0}:{0}$".format(r"(\d{1,18})"))
 # More seconds than the world is old are no time.
 _ENDLESS = 1e18
 _HEADING = "Partitionable Resources"

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 
 # Limit: no input is longer; what is bounded by size is tested by itself.
-LONGEST = 16 * 1024
+LONGEST = 64 * 1024
 
 _INTERESTING = (0, 1, -1, 2, 127, 255, 256, 65_535, 2**31 - 1, -(2**31), 2**32, 2**63 - 1, -(2**63))
 _WORDS = (
@@ -55,6 +55,41 @@ _WORDS = (
     b"queue 5\n",
     b"@=end\n",
 )
+# What opens something, parts it or means nothing: many in a row show what is read again and again.
+_PILED = (
+    *(b" ", b"\t", b"\n", b"\0", b"a", b"9", b"-", b".", b",", b";", b"=", b"a=", b"a = 1\n"),
+    *(
+        b'"',
+        b"'",
+        b"\\",
+        b'\\"',
+        b"(",
+        b"{",
+        b"[",
+        b"[a=",
+        b"[[:",
+        b"[[.",
+        b"(?",
+        b"(?#",
+        b"<",
+        b"<a>",
+    ),
+    *(
+        b"/*",
+        b"/* ",
+        b"//",
+        b"#",
+        b"$(",
+        b"$(A",
+        b"$INT(",
+        b"if ",
+        b"a|",
+        b"a?",
+        b"a&&",
+        b"a::",
+        b"!",
+    ),
+)
 
 
 def _flip(data: bytearray, source: random.Random) -> None:
@@ -91,6 +126,12 @@ def _repeat(data: bytearray, source: random.Random) -> None:
     data[start:start] = piece * source.choice((2, 3, 10, 100, 1000))
 
 
+def _pile(data: bytearray, source: random.Random) -> None:
+    place = source.randrange(len(data) + 1)
+    pile = source.choice(_PILED) * source.choice((20, 200, 2_000, 20_000))
+    data[place:place] = pile + source.choice((b"", b"", b"x", b'"', source.choice(_WORDS)))
+
+
 def _swap(data: bytearray, source: random.Random) -> None:
     first, second = source.randrange(len(data)), source.randrange(len(data))
     data[first], data[second] = data[second], data[first]
@@ -105,6 +146,7 @@ _CHANGES: tuple[Callable[[bytearray, random.Random], None], ...] = (
     _cut,
     _end,
     _repeat,
+    _pile,
     _swap,
 )
 

@@ -19,7 +19,7 @@ from kettle.runtime import pattern_limit
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.inputs import make_input
 
-# Limit: processor seconds of one input, of at most 16 KiB.
+# Limit: processor seconds of one input, of at most 64 KiB.
 SLOWEST_SECONDS = 3.0
 # Growth of more bytes than this, after the first inputs, is told.
 MOST_GROWTH = 64 << 20
