@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from kettle.attributes.version import CONDOR_VERSION
@@ -106,7 +107,8 @@ class FilesInPlace(LocalFiles):
         real = os.path.realpath(path)
         if not os.path.isfile(real) or not os.access(os.path.dirname(real), os.W_OK):
             return super().open_target(path, mode, size)
-        return _Replacement(real, mode or stat.S_IMODE(os.stat(real).st_mode))
+        before = os.stat(real)
+        return _Replacement(real, mode or stat.S_IMODE(before.st_mode), before)
 
 
 class _Replacement(LocalTarget):
@@ -114,10 +116,17 @@ class _Replacement(LocalTarget):
 
     __slots__ = ("_final",)
 
-    def __init__(self, path: str, mode: int) -> None:
-        folder, name = os.path.split(path)
-        super().__init__(os.path.join(folder, f".{name}.{os.getpid()}"), mode)
+    def __init__(self, path: str, mode: int, before: os.stat_result) -> None:
+        """`before` is what `path` was; what takes its place is its owner's, too."""
+        # A file of its own, whatever lies there and whatever others may lay there meanwhile.
+        self._descriptor, self._path = tempfile.mkstemp(
+            prefix=".condor_", dir=os.path.dirname(path)
+        )
+        self._guard = None
         self._final = path
+        if os.geteuid() == 0:
+            os.fchown(self._descriptor, before.st_uid, before.st_gid)
+        os.fchmod(self._descriptor, mode)
 
     def close(self) -> None:
         """Close it and put it in its place."""
