@@ -138,6 +138,8 @@ class ServiceSettings:
     # Between two ads of the schedd's own that tell of changes.
     own_ad_rest_seconds: int
     only_my_jobs: bool
+    # Folders below which files may be fetched from where users have them; empty for anywhere.
+    limited_to: tuple[str, ...]
     query_workers: int
     claim_request_seconds: int
     most_startd_contacts: int
@@ -168,6 +170,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         update_seconds=max(1, config[ScheddKnobs.SCHEDD_INTERVAL]),
         own_ad_rest_seconds=config[ScheddKnobs.SCHEDD_MIN_INTERVAL],
         only_my_jobs=config[ToolKnobs.CONDOR_Q_ONLY_MY_JOBS],
+        limited_to=tuple(config.words("LIMIT_DIRECTORY_ACCESS")),
         query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
         claim_request_seconds=config[ScheddKnobs.REQUEST_CLAIM_TIMEOUT],
         most_startd_contacts=config[ScheddKnobs.MAX_PENDING_STARTD_CONTACTS],

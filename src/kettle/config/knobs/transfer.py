@@ -93,7 +93,8 @@ class TransferKnobs:
     )
     LIMIT_DIRECTORY_ACCESS = listing(
         "",
-        doc="Folders below which shadows may read and write jobs' files; empty for anywhere.",
+        doc="Folders below which shadows may read and write jobs' files, and from which the schedd "
+        "has them fetched; empty for anywhere.",
     )
     LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE = string(
         "D_ALWAYS",

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from kettle.transfer.plan import split_list
 
 
 class AccessLimits:
@@ -17,6 +19,18 @@ class AccessLimits:
 
     def __init__(self, folders: Iterable[str]) -> None:
         self._prefixes = tuple(map(_prefix, folders))
+
+    @classmethod
+    def of(cls, administrators: Sequence[str], fence: str, spooled: str) -> AccessLimits | None:
+        """Return where a job's files may be; None for anywhere.
+
+        `administrators` are the entries of LIMIT_DIRECTORY_ACCESS, `fence` is the job's own list
+        (LimitDirectoryAccess), `spooled` its folder in the spool, or nothing.
+        """
+        folders = tuple(administrators) or tuple(split_list(fence))
+        if not folders:
+            return None
+        return cls((*folders, spooled, f"{spooled}.tmp") if spooled else folders)
 
     def allow(self, path: str) -> bool:
         """Tell whether a file may be read, written or made here."""

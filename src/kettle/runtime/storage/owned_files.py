@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterator
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
@@ -101,7 +102,16 @@ class OwnedFiles(LocalFiles):
 
 
 class NearFiles(OwnedFiles):
-    """The files of one account where nothing can hang: on no server, whatever links lead there."""
+    """The files of one account where nothing can hang: on no server, whatever links lead there.
+
+    What is outside `limits` is seen and not read.
+    """
+
+    def __init__(
+        self, privileges: Privileges, account: Account, limits: AccessLimits | None = None
+    ) -> None:
+        super().__init__(privileges, account)
+        self._limits = limits
 
     def look(self, path: str) -> Look | None:
         """Return what is at `path`, None also of what is far."""
@@ -112,9 +122,12 @@ class NearFiles(OwnedFiles):
         return [] if machine_mounts().is_far(path) else super().names(path)
 
     def open_source(self, path: str) -> LocalSource:
-        """Open a file for sending; OSError (EREMOTE) if it is far."""
+        """Open a file for sending; OSError if it is far (EREMOTE) or outside (EACCES)."""
         if machine_mounts().is_far(path):
             raise OSError(errno.EREMOTE, os.strerror(errno.EREMOTE), path)
+        if self._limits is not None:
+            with self.as_owner():
+                self._limits.check(path)
         return super().open_source(path)
 
 

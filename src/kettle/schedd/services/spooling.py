@@ -15,8 +15,9 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.mounts import machine_mounts
-from kettle.runtime.storage.owned_files import NearFiles, OwnedFiles
+from kettle.runtime.storage.owned_files import NearFiles, OwnedFiles, account_of_owner
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.job_machine import FINISHED
@@ -229,6 +230,17 @@ class SpoolCommands:
         """
         return machine_mounts().is_far(job.ad.string("Iwd") or "/")
 
+    def _limits(self, job: Job) -> AccessLimits | None:
+        """Return where a job's files may be fetched from: where its shadow may read them.
+
+        Compat: the reference's schedd looks at no limit there
+        (test_what_a_shadow_may_not_read_is_not_fetched).
+        """
+        schedd = self._schedd
+        fence = job.ad.string("LimitDirectoryAccess") or ""
+        spooled = schedd.spool.job_folder(job.id)
+        return AccessLimits.of(schedd.settings.limited_to, fence, spooled)
+
     async def _give(self, stream: Stream, job: Job) -> bool:
         """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
@@ -242,7 +254,9 @@ class SpoolCommands:
                 folder = schedd.spool.job_folder(job.id)
                 steps = spooling.plan_output(job.ad, folder, files)
             else:
-                files = NearFiles.of(privileges, job.owner)
+                files = NearFiles(
+                    privileges, account_of_owner(privileges, job.owner), self._limits(job)
+                )
                 steps = plan_in_place(job.ad, files)
             plan = await tasks.in_turns(steps, _LOOKS_AT_A_TIME)
         except (RefusedError, NotFoundError, OSError) as error:

@@ -24,7 +24,7 @@ from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
 from kettle.shadow.services.record import RECORDED_SHARE, JobRecord
 from kettle.shadow.shadow_machine import Event, begin
-from kettle.transfer.plan import split_list, spool_directory
+from kettle.transfer.plan import spool_directory
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
@@ -219,11 +219,8 @@ class Run(JobRecord):
     def access_limits(self) -> AccessLimits | None:
         """Return where the job's files may be; None for anywhere."""
         host = self.host
-        folders = host.limited_to or tuple(split_list(self.rights.fence))
-        if not folders:
-            return None
         own = spool_directory(host.spool, self.cluster, self.proc) if host.spool else ""
-        return AccessLimits((*folders, own, f"{own}.tmp") if own else folders)
+        return AccessLimits.of(host.limited_to, self.rights.fence, own)
 
     def accept_claim_session(self) -> None:
         """Let a starter that asked for no session of its own move files with its claim's."""

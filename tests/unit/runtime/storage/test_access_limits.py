@@ -49,3 +49,17 @@ def test_a_path_outside_is_no_permission(inside: Path) -> None:
     with pytest.raises(OSError, match="Permission denied") as caught:
         AccessLimits([str(inside)]).check("/etc/passwd")
     assert caught.value.errno == errno.EACCES
+
+
+def test_the_administrator_s_list_wins_and_the_job_s_spool_is_always_inside(inside: Path) -> None:
+    spooled = f"{inside.parent}/spool"
+    assert AccessLimits.of((), "", spooled) is None
+    own = AccessLimits.of((), f"{inside}, /elsewhere", spooled)
+    assert own is not None
+    assert own.allow(f"{inside}/x")
+    assert own.allow(f"{spooled}/x")
+    assert own.allow(f"{spooled}.tmp/x")
+    theirs = AccessLimits.of(["/srv"], str(inside), spooled)
+    assert theirs is not None
+    assert not theirs.allow(f"{inside}/x")
+    assert theirs.allow("/srv/x")

@@ -10,6 +10,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage import owned_files
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.mounts import Mounts
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.schedd.queue import spooling
@@ -150,3 +151,18 @@ def test_what_may_hang_is_not_fetched(tmp_path: Path, monkeypatch: pytest.Monkey
         assert files.names(str(tmp_path / name)) == []
         with pytest.raises(OSError, match="remote"):
             files.open_source(str(tmp_path / name))
+
+
+def test_what_a_shadow_may_not_read_is_not_fetched(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "f").write_text("f")
+    (tmp_path / "secret").write_text("s")
+    (tmp_path / "in" / "way").symlink_to("../secret")
+    me = Account("me", os.getuid(), os.getgid(), ())
+    rights = Privileges(me, can_switch=False)
+    limits = AccessLimits.of((), f"{tmp_path}/in", "")
+    files = owned_files.NearFiles(rights, me, limits)
+    files.open_source(f"{tmp_path}/in/f").close()
+    for name in ("secret", "in/../secret", "in/way"):
+        with pytest.raises(OSError, match="Permission denied"):
+            files.open_source(f"{tmp_path}/{name}")
