@@ -52,7 +52,8 @@ _FOREIGN: Final = re.compile(
 )
 _CLASS: Final = re.compile(rb"\[:(\^?)([a-z]+):\]")
 _COLLATING: Final = re.compile(rb"\[([.=])(?:(?!\[\1)[^]])*?\1\]")
-_BRACES: Final = re.compile(rb"\{[ \t]*([0-9]*)[ \t]*(,?)[ \t]*([0-9]*)[ \t]*\}")
+# No blank is taken back: four repetitions would else share them in every way there is.
+_BRACES: Final = re.compile(rb"\{[ \t]*+([0-9]*+)[ \t]*+(,?)[ \t]*+([0-9]*+)[ \t]*+\}")
 _OPTIONS: Final = re.compile(rb"\(\?(\^?)([imsxn]*)(?:-([imsx]*))?\)")
 _RESET_GROUP: Final = re.compile(rb"\(\?\^([imsxn]*):")
 _NAMED_GROUP: Final = re.compile(rb"\(\?(?:<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)')")

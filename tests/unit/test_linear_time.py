@@ -16,6 +16,9 @@ import pytest
 
 from kettle.classad.calendar import parse_moment, parse_span
 from kettle.classad.lexer import tokenize
+from kettle.compat.classad2 import parseOne
+from kettle.config import Config
+from kettle.config.functions import INTEGER_FORMAT, REAL_FORMAT
 from kettle.config.reader import STATEMENT
 from kettle.errors import KettleError
 from kettle.perl_patterns import compile_perl
@@ -73,6 +76,7 @@ def _lazy_perl(text: str) -> object:
         (parse_span, "1d" + " " * MANY + "x"),
         (_moment, "2020" + " " * MANY + "x"),
         (_perl, "[" * MANY),
+        (_perl, "a{" + " " * MANY),
         (_perl, "[" * MANY + "\\"),
         (_perl, "[[." * MANY),
         (_perl, "\\h" + "(?#" * MANY),
@@ -82,6 +86,11 @@ def _lazy_perl(text: str) -> object:
         (_SETTING.fullmatch, "A = b" + " " * MANY + "x\n\nx"),
         (STATEMENT.match, "use" + " " * 4 * MANY + "="),
         (_items, "cpus" + " " * 4 * MANY + "1"),
+        (Config.from_text, "include x" + " " * MANY + "y"),
+        (INTEGER_FORMAT.fullmatch, "%" + "0" * MANY + "x%"),
+        (REAL_FORMAT.fullmatch, "%" + "0" * MANY + "f%"),
+        (parseOne, '[ a = "' + '\\"' * MANY),
+        (parseOne, "[ a = 1 /* " + "/* " * MANY),
     ],
 )
 def test_a_long_text_of_what_nothing_ends_is_read_in_time(

@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kettle.octets import to_text
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -19,9 +20,18 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
 
-INTEGER_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
-REAL_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
-STRING_FORMAT = late_pattern(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
+# Limit: a width and a precision of four digits; nobody reads a wider number, and a few characters
+# more of a format would otherwise fill the memory of whoever expands it.
+_SIZES = r"(?:[1-9]\d{0,3})?(?:\.\d{1,4})?"
+_NUMBER = rf"%[-+ #0]*{_SIZES}"
+INTEGER_FORMAT = late_pattern(
+    rf"[^%]*{_NUMBER}(?P<length>ll|l)?(?P<conversion>[dixXouc])(?:[^%]|%%)*"
+)
+REAL_FORMAT = late_pattern(rf"[^%]*{_NUMBER}[eEfFgGaA](?:[^%]|%%)*")
+STRING_FORMAT = late_pattern(r"[^%]*%-?\d{0,4}(?:\.\d{1,4})?s(?:[^%]|%%)*")
+_LONG_INTEGER = late_pattern(rf"({_NUMBER})(?:ll|l)([dixXouc])")
+_LETTER = late_pattern(rf"({_NUMBER})c")
+_HEXADECIMAL_REAL = late_pattern(rf"({_NUMBER})[aA]")
 # What C reads as a real number, and the expressions of ClassAds do not.
 _HEXADECIMAL = late_pattern(
     r"[-+]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][-+]?\d+)?"
@@ -67,7 +77,8 @@ def compute(call: Call) -> str:
 def compute_integer(call: Call) -> str:
     """`$INT(name-or-expression[,format])`: a whole number, cut towards zero."""
     name, comma, format_text = call.body.partition(",")
-    if comma and not INTEGER_FORMAT.fullmatch(format_text):
+    form = INTEGER_FORMAT.fullmatch(format_text) if comma else None
+    if comma and form is None:
         call.problem(f"$INT() macro: '{format_text}' is not a valid format specifier!")
         return format_text
     text = call.value_or_text(name)
@@ -77,7 +88,9 @@ def compute_integer(call: Call) -> str:
         return ""
     if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
         value = SMALLEST_INTEGER
-    return render(format_text, int(value)) if comma else str(int(value))
+    if form is None:
+        return str(int(value))
+    return render(format_text, _as_in_c(int(value), form["length"], form["conversion"]))
 
 
 def compute_real(call: Call) -> str:
@@ -349,10 +362,24 @@ def evaluate_number(text: str) -> int | float | None:
     return value if isinstance(value, (int, float)) else None
 
 
-def render(format_text: str, value: float) -> str:
+def _as_in_c(value: int, length: str | None, conversion: str) -> int | str:
+    """Return what a conversion of C's sees of a number: 32 bits of it, or 64 with `l` or `ll`.
+
+    A letter is one byte, and nothing where that is zero, which ends a text of C's.
+    """
+    if conversion == "c":
+        return to_text(bytes([value & 0xFF]).strip(b"\0"))
+    bits = 64 if length else 32
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if conversion in "di" and value >> (bits - 1) else value
+
+
+def render(format_text: str, value: float | str) -> str:
     """Format a number as C would with a format that has exactly one conversion."""
-    text = re.sub(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:ll|l)([dixXouc])", r"\1\2", format_text)
-    return re.sub(r"(%[-+ #0]*\d*(?:\.\d+)?)[aA]", r"\1e", text) % value
+    text = _LONG_INTEGER.sub(r"\1\2", format_text)
+    if isinstance(value, str):
+        text = _LETTER.sub(r"\1s", text)
+    return _HEXADECIMAL_REAL.sub(r"\1e", text) % value
 
 
 FUNCTIONS: dict[str, Callable[[Call], str]] = {

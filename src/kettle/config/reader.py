@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)(?!\s*=)\s*(.*)$", re.IGNORECASE)
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
-INCLUDE = late_pattern(r"([^:]*?)\s*:\s*(.*)$", re.DOTALL)
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
 # Limit: files that include each other have to stop somewhere; the reference's bound.
@@ -285,10 +284,10 @@ class StatementReader:
 
     def include(self, rest: str, number: int, place: Place) -> None:
         """Carry out `include [ifexist] [command [into FILE]] : PATH` (`output` is `command`)."""
-        match = INCLUDE.match(rest)
-        if match is None:
+        before, colon, place_named = rest.partition(":")
+        if not colon:
             raise Trouble(hint="include needs a colon before the file: include : PATH")
-        words, target = match.group(1).split(), self.table.expand(match.group(2)).strip()
+        words, target = before.split(), self.table.expand(place_named.strip()).strip()
         asked = _read_words(words)
         if asked is None:
             what = "expected filename after keyword 'into'" if words[-1] == "into" else ""

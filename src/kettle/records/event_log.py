@@ -318,7 +318,7 @@ class GlobalHeader:
         """Read the header from a log's first event; None if it is an ordinary event."""
         if not isinstance(event, k.GenericEvent) or not event.info.startswith("Global JobLog:"):
             return None
-        found = dict(re.findall(r"(\w+)=(<[^>]*>|\S+)", event.info))
+        found = dict(re.findall(r"\b(\w+)=(<[^>]*>|\S+)", event.info))
         try:
             return cls(
                 created_at=int(found["ctime"]),

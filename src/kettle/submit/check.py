@@ -49,7 +49,7 @@ _POLICIES = {
 _REQUESTS = ("RequestCpus", "RequestMemory", "RequestDisk", "RequestGPUs")
 _URL = late_pattern(r"[A-Za-z][\w+.-]*://")
 _AT_LINE = late_pattern(r"on Line (\d+) of .*?: ")
-_FAILED = late_pattern(r"\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
+_FAILED = late_pattern(r"(?<!\s)\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
 _NAMED = late_pattern(r"[A-Za-z_]\w*(?:\.\w+)*")
 _UNUSED = "was unused by condor_submit"
 # Nothing is known of what programs of these do with files here.

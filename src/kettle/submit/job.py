@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
-STRING = late_pattern(r'"(?:[^"\\]|\\.)*"')
+STRING = late_pattern(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)')
 WORD = late_pattern(
     r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
 )

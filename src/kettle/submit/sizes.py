@@ -7,10 +7,10 @@ import re
 
 from kettle.patterns import late_pattern
 
-SIZE = late_pattern(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
+SIZE = late_pattern(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
 # Limit: numbers beyond this are no sizes.
 MOST = float(1 << 62)
-# Limit: longer texts are no sizes; the pattern's time grows with the square of the digits.
+# Limit: longer texts are no sizes; what becomes of thousands of digits nobody waits for.
 LONGEST = 256
 KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
 

@@ -452,3 +452,31 @@ def test_an_unknown_template_is_told_in_one_line_with_file_and_line() -> None:
     last = str(strange.value).splitlines()[-1]
     assert ", line 1: there is no template ROLE:Xyzzy; the templates are " in last
     assert "Personal" in last
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("$INT(Big,%d)", "705032704"),
+        ("$INT(Big,%lld)", "5000000000"),
+        ("$INT(Big)", "5000000000"),
+        ("$INT(Big,%x)", "2a05f200"),
+        ("$INT(Below,%x)", "fffffffb"),
+        ("$INT(Below,%u)", "4294967291"),
+        ("$INT(Below,%o)", "37777777773"),
+        ("$INT(Below,%llo)", "1777777777777777777773"),
+        ("$INT(Below,%lx)", "fffffffffffffffb"),
+        ("$INT(Letter,%c)", "A"),
+        ("$INT(Below,%c)", "\udcfb"),
+        ("$INT(Letter,<%4c>)", "<   A>"),
+    ],
+)
+def test_a_format_of_c_sees_as_much_of_a_number_as_in_c(call: str, text: str) -> None:
+    # What condor_config_val of 25.14.1 prints.
+    assert read(f"Big = 5000000000\nBelow = -5\nLetter = 65\nA = {call}\n").get("A") == text
+
+
+@pytest.mark.parametrize("call", ["$INT(N,%12345d)", "$REAL(N,%.12345f)", "$STRING(N,%12345s)"])
+def test_a_width_that_would_fill_the_memory_is_no_format(call: str) -> None:
+    config = read(f"N = 1\nA = {call}\n")
+    assert config.get("A") == call.partition(",")[2].rstrip(")")

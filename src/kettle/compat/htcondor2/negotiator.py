@@ -20,7 +20,7 @@ from kettle.wire.commands import Command
 if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_NUMBERED = re.compile(r"((?:.*\D)?)(\d+)")
 
 
 class Negotiator:

@@ -37,7 +37,7 @@ _RUN_TOOL = (
     "import sys; from kettle.tools.programs import run_program; "
     "sys.exit(run_program(sys.argv.pop(1)))"
 )
-_TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
+_TERSE = re.compile(r"\b(\d+)\.(\d+) - \d+\.(\d+)")
 # Limit: in which the mended pool must have ended every job, and each of the smaller steps.
 _PEACE_SECONDS = 600.0
 _STEP_SECONDS = 120.0

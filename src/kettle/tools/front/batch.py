@@ -32,7 +32,7 @@ from kettle.records.event_log import EventReader
 from kettle.tools.programs import Streams, load_tool
 
 POLL_SECONDS = (0.02, 0.25)
-_TERSE = late_pattern(r"(\d+)\.(\d+) - \d+\.(\d+)")
+_TERSE = late_pattern(r"\b(\d+)\.(\d+) - \d+\.(\d+)")
 
 
 @dataclass

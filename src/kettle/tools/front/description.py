@@ -23,8 +23,8 @@ SEARCHER = "/usr/bin/env"
 _PLAIN = late_pattern(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
 # Dollars before a bracket, or before a function's name and its bracket; what stands in the item's
 # place, and what comes after an item, may begin with a bracket.
-_DOLLARS = late_pattern(r"\$+(?=[A-Za-z]*(?:\(|\{\}))")
-_DOLLARS_OF_ITEM = late_pattern(r"\$+(?=[A-Za-z]*(?:\(|\Z))")
+_DOLLARS = late_pattern(r"(?<!\$)\$+(?=[A-Za-z]*(?:\(|\{\}))")
+_DOLLARS_OF_ITEM = late_pattern(r"(?<!\$)\$+(?=[A-Za-z]*(?:\(|\Z))")
 _NOT_IN_ITEMS = {"\n": "a line break", "\0": "a NUL", SEPARATOR: "a unit separator"}
 
 

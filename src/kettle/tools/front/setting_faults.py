@@ -50,7 +50,7 @@ _CATEGORIES = [
     "D_FULL", "D_CKPT", "D_PROC", "D_NFS", "D_EXPR", "D_VERBOSE", "D_NONE",
 ]
 # fmt: on
-_PERIOD = late_pattern(r"\s*(\d+)\s*([A-Za-z]*)\s*")
+_PERIOD = late_pattern(r"(\d+)\s*([A-Za-z]*)")
 _DEBUG = late_pattern(r"(?:[A-Z_]+_DEBUG|ALL_DEBUG)")
 # These have a truth value, or a number.
 _NO_DEBUG = late_pattern(r"\w*(?:GAHP|DAGMAN|HIBERNATION|EVAL_SLOT_ATTRS|REUSE_EXTRA)_?\w*DEBUG")
@@ -140,7 +140,7 @@ def _judge_cron(macro: Macro, cron: re.Match[str], text: str) -> Iterator[Findin
 
 def _wrong_period(text: str) -> tuple[str, str]:
     """Return what a period is not, and what is meant by it; empty if it is one."""
-    match = _PERIOD.fullmatch(text)
+    match = _PERIOD.fullmatch(text.strip())
     what = "a number with s, m or h behind it"
     if match is None:
         return what, ""

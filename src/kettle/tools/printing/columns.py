@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # %, flags, width, precision, length letters that change nothing, the conversion.
 _CONVERSION = late_pattern(
-    r"%([-+ #0]*)(\d*)(?:\.(\d*))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
+    r"%([-+ #0]*+)(\d*)(?:\.(\d*))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
