@@ -109,6 +109,25 @@ def test_a_schedd_that_comes_back_after_the_lease_has_each_job_run_again_once(
         assert starts == {2}
 
 
+def test_jobs_without_a_lease_do_not_run_twice_where_the_schedd_dies(
+    tmp_path: Path, work: Path
+) -> None:
+    """Their starters end them as their shadows are gone, unless the next schedd is faster."""
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT, "+JobLeaseDuration = undefined\n")
+        witness.wait_until_begun(COUNT)
+        master = daemon_pid(pool, "condor_master")
+        os.kill(master, signal.SIGSTOP)
+        kill(pool, "condor_schedd")
+        wait_until(lambda: witness.alive() == 0, 10, lambda: str(witness.alive()))
+        os.kill(master, signal.SIGCONT)
+        witness.wait_until_begun(2 * COUNT)
+        dead = kill(pool, "condor_schedd")
+        daemon_pid(pool, "condor_schedd", other_than=dead)
+        witness.let_go()
+        assert_each_ended_once(witness)
+
+
 def test_a_job_that_is_held_and_released_while_it_leaves_starts_when_it_is_gone(
     tmp_path: Path, work: Path
 ) -> None:

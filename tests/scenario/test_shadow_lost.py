@@ -10,6 +10,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.policy.lease import RUN_LEASE
 from kettle.runtime.sockets.stream import Stream
 from kettle.shadow.services import shadow
 from kettle.testing.world import World
@@ -81,6 +82,54 @@ def test_a_lease_that_is_made_shorter_is_waited_for_as_long_as_the_starter_knows
         return world.clock.now() - began
 
     took: float = play(tmp_path, scenario, script=break_off)
+    assert waited <= took <= waited + 40
+
+
+@pytest.mark.parametrize(
+    ("lease", "told", "waited"),
+    [
+        (600, "600", 600), ("=undefined", "0", 1800), (0, "0", 1800), (-4, "0", 1800),
+        ("=ShadowBday is undefined ? 9 : 600", "600", 600),
+    ],
+)  # fmt: skip
+def test_a_starter_is_told_the_lease_as_the_number_that_its_shadow_goes_by(
+    tmp_path: Path, lease: object, told: str, waited: int
+) -> None:
+    heard: list[str | None] = []
+
+    async def listen(starter: StarterEnd, _: ClassAd) -> None:
+        heard.append((await starter.register()).text("JobLeaseDuration"))
+        await starter.begin()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=lease)
+        await asyncio.sleep(4)
+        await there.vanish()
+        assert exit_of(await here.ended()) == (116, False)
+        return world.clock.now() - began
+
+    took: float = play(tmp_path, scenario, script=listen)
+    assert heard == [told]
+    assert waited <= took <= waited + 40
+
+
+@pytest.mark.parametrize(("noted", "waited"), [(600, 600), (0, 1800)])
+def test_who_takes_a_run_over_waits_for_the_lease_that_its_starter_was_told(
+    tmp_path: Path, noted: int, waited: int
+) -> None:
+    """The job's own may have been edited since, and the host that knew is dead."""
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await there.vanish()
+        told = {"NumJobStarts": 1, "JobCurrentStartExecutingDate": int(began)}
+        lease = {"JobLeaseDuration": 20, RUN_LEASE: noted}
+        await here.run(there, reconnect=True, **told, **lease)
+        assert exit_of(await here.ended()) == (116, False)
+        return world.clock.now() - began
+
+    took: float = play(tmp_path, scenario)
     assert waited <= took <= waited + 40
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.policy.lease import UNLEASED_SECONDS
 from kettle.runtime.sockets.stream import DEFAULT_TIMEOUT
 from kettle.runtime.sockets.transport import HIGH_WATER
 from kettle.schedd import beside
@@ -80,7 +81,7 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
     """Its schedd will start it anew: the starter may not wait until it notices the loss."""
 
     async def story(pool: SimulatedPool) -> None:
-        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=60))
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease="60"))
         await asyncio.sleep(30)
         [run] = pool.witness.executions
         pool.access_points[0].lose_power()
@@ -93,6 +94,64 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
         assert len(pool.witness.executions) == 2
 
     tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("lease", ["", "0", "undefined"])
+def test_a_job_without_a_lease_ends_with_its_schedd_before_it_runs_again(
+    lease: str, tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=lease))
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        kill(pool, "SCHEDD", "condor_shadow")
+        await asyncio.sleep(120)
+        assert run.ended is not None
+        _, again = pool.witness.executions
+        assert again.began > run.ended
+        assert events_of(pool, "long") == ["000", "001", "022", "024", "004", "001"]
+
+    tell(tmp_path, story, Shape(execution_points=2))
+
+
+def test_a_job_without_a_lease_whose_network_is_cut_runs_again_when_both_sides_gave_it_up(
+    tmp_path: Path,
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("long", seconds=9000.0, code=0, lease="0"))
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        here, there = pool.access_points[0].address, pool.machine(run.machine).address
+        pool.hub.weather.lost |= {(here, there), (there, here)}
+        await asyncio.sleep(UNLEASED_SECONDS + 600)
+        assert run.ended is not None
+        _, again = pool.witness.executions
+        assert again.began > run.ended
+        assert again.machine != run.machine
+
+    tell(tmp_path, story, Shape(execution_points=2))
+
+
+def test_a_lease_that_was_edited_ends_no_run_that_began_with_a_longer_one(tmp_path: Path) -> None:
+    """The schedd that knew dies, and its next one cannot reach the machine."""
+
+    async def story(pool: SimulatedPool) -> None:
+        user = pool.users[0]
+        wish = Wish("long", seconds=9000.0, code=0, lease="2400")
+        user.submit(wish)
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        user.edit(wish, "JobLeaseDuration", "20")
+        await asyncio.sleep(10)
+        here, there = pool.access_points[0].address, pool.machine(run.machine).address
+        pool.hub.weather.lost |= {(here, there), (there, here)}
+        kill(pool, "SCHEDD", "condor_shadow")
+        await asyncio.sleep(3600)
+        assert run.ended is not None
+        _, again = pool.witness.executions
+        assert again.began > run.ended
+
+    tell(tmp_path, story, Shape(execution_points=2))
 
 
 @pytest.fixture(name="starters")
@@ -131,7 +190,7 @@ def test_a_program_ends_with_the_lease_whatever_call_to_the_silent_shadow_is_in_
     """What the job asks, or writes to a stream, waits for an answer; its lease does not wait."""
 
     async def story(pool: SimulatedPool) -> None:
-        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=lease))
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=str(lease)))
         await asyncio.sleep(30)
         [run], [starter] = pool.witness.executions, starters
         if returns:
@@ -155,7 +214,7 @@ def test_a_shadow_that_came_back_and_takes_nothing_any_more_is_lost_as_the_first
     tmp_path: Path, starters: list[Starter]
 ) -> None:
     async def story(pool: SimulatedPool) -> None:
-        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=2400))
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease="2400"))
         await asyncio.sleep(30)
         [run], [starter] = pool.witness.executions, starters
         await come_back_to(starter, pool)

@@ -19,6 +19,7 @@ from typing import Protocol
 from kettle.classad import parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.policy.job_words import is_jobs_to_set, is_of_a_resource, is_of_a_run
+from kettle.policy.lease import RUN_LEASE
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
@@ -90,6 +91,7 @@ NOTES = frozenset(
         JOB_PID_BIRTH,
         RESTS_UNTIL,
         EXPORT_UNDER_WAY,
+        RUN_LEASE,
     )
 )
 # How far a cluster has come that makes its jobs later, in lower case: set back, it would make jobs

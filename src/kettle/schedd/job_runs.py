@@ -12,6 +12,7 @@ from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION, RE
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
+from kettle.policy.lease import RUN_LEASE, lease_of
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.settings import round_up
 from kettle.wire.sinful import Sinful
@@ -39,6 +40,7 @@ _OF_THE_RUN = (
     "TransferQueued",
     "ShadowBday",
     "WallClockCheckpoint",
+    RUN_LEASE,
     JOB_PID,
     JOB_PID_BIRTH,
 )
@@ -112,6 +114,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
     changes: Attributes = {
         **of_claim,
         "LastJobLeaseRenewal": str(now),
+        RUN_LEASE: str(lease_of(ad) or 0),
         **shadow_attributes(ad, now),
         "JobCurrentStartDate": str(now),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),

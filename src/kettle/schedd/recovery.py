@@ -1,9 +1,10 @@
-"""What a schedd takes up that the last one left: runs with a lease, jobs on their way out."""
+"""What a schedd takes up that the last one left: runs, and jobs on their way out."""
 
 from __future__ import annotations
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
+from kettle.policy.lease import lease_of_run, longest_silence
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Phase
@@ -26,7 +27,7 @@ class Recovery:
         self._outside = scheduler.outside
 
     def recover(self) -> None:
-        """Take up what the last schedd left: runs with a lease, jobs on their way out."""
+        """Take up what the last schedd left: runs, and jobs on their way out."""
         leaving = self._queue.transaction()
         for job in list(self._queue.jobs.values()):
             # No job rests after a start.
@@ -61,17 +62,18 @@ class Recovery:
         self._scheduler.leaving.let_go(job)
 
     def _take_over(self, job: Job) -> bool:
-        """Have a new shadow look for a run that an earlier schedd began; False if it has no lease.
+        """Have a new shadow look for a run that an earlier schedd began; False if none can.
 
-        Whether the lease is over is the shadow's to say: the execution point may still run the job,
-        and our clock may have been set. Compat: the reference asks only within the lease.
+        Whether it is over is the shadow's to say, lease or no lease: the execution point may still
+        run the job, and our clock may have been set. Compat: the reference asks only within the
+        lease.
         """
         ad, now = job.ad, self._scheduler.now()
         claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
-        lease = ad.integer("JobLeaseDuration")
-        if job.universe not in MATCHED_UNIVERSES or not claim_id or not address or lease is None:
+        if job.universe not in MATCHED_UNIVERSES or not claim_id or not address:
             return False
-        if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
+        silence = longest_silence(lease_of_run(ad))
+        if now >= (ad.integer("LastJobLeaseRenewal") or 0) + silence:
             self._scheduler.statistics.on_lease_expired(now)
         slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
         claim = Claim(

@@ -106,8 +106,8 @@ def _next_phase(claim: Claim, name: str) -> ClaimPhase:
 
 
 def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -> float:
-    """Return the lease: the job's own, else MAX_CLAIM_ALIVES_MISSED intervals (B145)."""
-    if job_lease_seconds is not None and job_lease_seconds > 0:
+    """Return the lease: that of a job that has one, else MAX_CLAIM_ALIVES_MISSED alives (B145)."""
+    if job_lease_seconds is not None:
         return float(max(job_lease_seconds, LOWEST_LEASE_SECONDS))
     return float(missed * max(alive_interval, LOWEST_ALIVE_INTERVAL_SECONDS))
 

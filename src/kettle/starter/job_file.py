@@ -9,12 +9,14 @@ from __future__ import annotations
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
+from kettle.policy.lease import RUN_LEASE
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, count_input, streams_share_a_file
 
 _THE_SCHEDDS = (
     JOB_PID,
     JOB_PID_BIRTH,
+    RUN_LEASE,
     "JobCurrentStartExecutingDate",
     "RemoteHost",
     "ShadowIpAddr",

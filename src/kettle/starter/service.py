@@ -18,6 +18,7 @@ from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.config.hooks import explain_uncalled
 from kettle.errors import ConnectionLost, KettleError, NotFoundError, RefusedError
+from kettle.policy.lease import lease_of
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import RunTrace
@@ -240,8 +241,7 @@ class Starter:
         self._forget_what_is_ours()
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
         self.trace(Step.PREPARING)
-        lease = self.job.integer("JobLeaseDuration")
-        self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
+        self.shadow.lease_seconds = lease_of(self.job)
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
         self.way.decide_begin(self.job, transfers=self.transfers)
         account = self._choose_account()

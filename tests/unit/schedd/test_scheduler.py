@@ -10,6 +10,7 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.policy.lease import lease_of_run
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
@@ -769,15 +770,40 @@ def test_a_restart_looks_for_a_run_that_was_on_its_way_out(
     assert (found.id in again.queue.jobs) == (signal != "Remove")
 
 
-def test_a_restart_finishes_what_was_on_its_way_out_and_has_no_lease() -> None:
+@pytest.mark.parametrize("lease", [None, "0", "-4", "undefined", '"long"', "error"])
+def test_a_restart_looks_for_a_run_without_a_lease_too(lease: str | None) -> None:
+    """Its starter may not have noticed yet that its shadow is gone."""
+    world = World()
+    (job,) = world.submit(**({} if lease is None else {"JobLeaseDuration": lease}))
+    world.run(job)
+    world.now += 7200
+    again = restart(world)
+    assert again.hands.take() == [("reconnect", "<c>#1#1#key", "1.0")]
+    assert not again.idle.is_waiting(JobId(1, 0))
+
+
+def test_the_lease_of_a_run_is_noted_as_it_begins_and_goes_with_it() -> None:
+    """It is what the starter is told: a number, whatever becomes of the job's own attribute."""
+    world = World()
+    (job,) = world.submit(JobLeaseDuration="RemoteHost is undefined ? 600 : 20")
+    world.run(job)
+    assert job.ad.integer("JobLeaseDuration") == 20
+    world.queue.update(job.id, {"JobLeaseDuration": None})
+    assert lease_of_run(job.ad) == 600
+    world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False)
+    assert lease_of_run(job.ad) is None
+    world.queue.update(job.id, {"JobLeaseDuration": "30"})
+    assert lease_of_run(job.ad) == 30
+
+
+def test_a_restart_finishes_what_was_on_its_way_out_and_whose_machine_nobody_knows() -> None:
     world = World()
     (job,) = world.submit()
     world.run(job)
     act(world, 3, "1.0")
+    world.queue.update(job.id, {"StartdIpAddr": None})
     again = restart(world)
-    assert again.hands.take() == [
-        ("release", "<c>#1#1#key"), ("009", "1.0"), ("history", "1.0", "3"),
-    ]  # fmt: skip
+    assert again.hands.take() == [("009", "1.0"), ("history", "1.0", "3")]
     assert not again.queue.jobs
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
+from kettle.policy.lease import lease_of, lease_of_run, longest_silence
 from kettle.policy.run_rights import rights_of
 from kettle.records.event_base import Event
 from kettle.records.job_trace import Step
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 # How long updates may wait for others of the same job.
 UPDATE_DELAY_SECONDS = 2.0
-# The lease of a job that has none: the claim's, six missed alives of 300 s (S012).
-DEFAULT_LEASE_SECONDS = 1800
 # A renewal of the lease is recorded when so much of it has passed since the last that was.
 RECORDED_SHARE = 0.25
 
@@ -70,7 +69,7 @@ class JobRecord:
         # What the starter said of itself; until then what the schedd knows.
         self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
         # The starter was told of it, and nobody tells it of another.
-        self._lease_at_start = _lease_of(self.job)
+        self._lease_at_start = longest_silence(lease_of_run(self.job))
         # Both by the steady clock: a lease is no shorter because somebody sets the time.
         self.last_contact = host.steady()
         self._lease_sent_at = host.steady()
@@ -156,8 +155,9 @@ class JobRecord:
         now = self.host.steady()
         self.last_contact = now
         passed = now - self._lease_sent_at
-        # No lease is shorter than a second: a job is heard of seven times in less.
-        if passed > RECORDED_SHARE and passed > self.lease_seconds * RECORDED_SHARE:
+        # No lease is shorter than a second: a job is heard of seven times in less. A longer one
+        # that it got meanwhile may be taken away again, and who takes over goes by the first.
+        if passed > RECORDED_SHARE and passed > self._lease_at_start * RECORDED_SHARE:
             self._lease_sent_at = now
             self.update({"LastJobLeaseRenewal": str(int(self.host.now()))})
 
@@ -169,7 +169,7 @@ class JobRecord:
         made shorter while it ran may then run twice
         (test_a_lease_that_is_made_shorter_is_waited_for_as_long_as_the_starter_knows_it).
         """
-        return max(_lease_of(self.job), self._lease_at_start)
+        return max(longest_silence(lease_of(self.job)), self._lease_at_start)
 
     # Logging.
 
@@ -229,8 +229,3 @@ class JobRecord:
                 self._logged_sizes = sizes
                 self.write_event(event)
         return changes
-
-
-def _lease_of(job: ClassAd) -> int:
-    lease = job.integer("JobLeaseDuration")
-    return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease

@@ -14,6 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.policy.lease import lease_of_run
 from kettle.records.event_kinds import JobHeldEvent
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
@@ -214,6 +215,10 @@ class Run(JobRecord):
         ad["ShadowIpAddr"] = host.address_text
         ad["ShadowVersion"] = host.version
         ad["UidDomain"] = host.uid_domain
+        # What we go by ourselves: it may have been edited, or be an expression that changes.
+        lease = lease_of_run(self.job) or 0
+        if ad.text("JobLeaseDuration") != str(lease) and (lease or "JobLeaseDuration" in ad):
+            ad["JobLeaseDuration"] = lease
         return ad
 
     def access_limits(self) -> AccessLimits | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.policy.lease import lease_of
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import claim_machine, requests
@@ -121,7 +122,7 @@ class Claiming:
         startd, config = self._startd, self._startd.runtime.config
         assert record.claim is not None
         lease = claim_machine.lease_for(
-            job.integer("JobLeaseDuration"),
+            lease_of(job),
             holder.alive_interval_seconds,
             config.value(ScheddKnobs.MAX_CLAIM_ALIVES_MISSED),
         )

@@ -11,6 +11,7 @@ import contextlib
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.policy.lease import longest_silence
 from kettle.runtime import tasks
 from kettle.starter import outcome, syscalls
 from kettle.starter.place import SHOWN, add_shown
@@ -113,10 +114,8 @@ class JobReports:
 
     def _soon_enough(self, delay: float) -> float:
         """Return when the next update is due at the latest: several times a lease."""
-        lease = self._starter.shadow.lease_seconds
-        if lease is None:
-            return delay
-        return min(delay, max(_LEAST_PAUSE_SECONDS, lease / _UPDATES_PER_LEASE))
+        silence = longest_silence(self._starter.shadow.lease_seconds)
+        return min(delay, max(_LEAST_PAUSE_SECONDS, silence / _UPDATES_PER_LEASE))
 
     def _add_stream_times(self, ad: ClassAd) -> None:
         if self._starter.transfers:

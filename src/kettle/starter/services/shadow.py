@@ -8,7 +8,9 @@ The lease is what keeps a job from running twice: the shadow starts the job anew
 heard of it for so long. So it is counted here from the moment at which the last answered call
 began, which is before the shadow heard it, and a return alone does not renew it. A call that hangs
 does not stretch it: who asks with `call_once`, as the job's updates do, waits for the line as well
-no longer than the lease allows, and breaks it off then.
+no longer than the lease allows, and breaks it off then. A job without a lease is over with its
+shadow: whether that is there is looked at every moment, and silence has an end for it, too
+(`kettle.policy.lease`).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from kettle.errors import ConnectionLost
+from kettle.policy.lease import longest_silence
 from kettle.runtime.clock import Clock
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.dialog import Dialog
@@ -27,6 +30,9 @@ T = TypeVar("T")
 
 # How long an answer is waited for at least: a shadow that has come back is not lost at once.
 _LEAST_SECONDS = 1.0
+# How often the shadow of a job without a lease is looked after, which costs one question of the
+# kernel.
+_LOOK_SECONDS = 1.0
 
 
 class LeaseOver(ConnectionLost):
@@ -36,7 +42,8 @@ class LeaseOver(ConnectionLost):
 class ShadowLink:
     """The syscall socket, replaced when the shadow reconnects.
 
-    `lease_seconds` None means that the job has no lease: a lost shadow is the end.
+    `lease_seconds` None means that the job has no lease, or is not known yet: a lost shadow is the
+    end.
     """
 
     def __init__(self, stream: Stream, clock: Clock) -> None:
@@ -45,7 +52,7 @@ class ShadowLink:
         self._lock = asyncio.Lock()
         self._came_back = asyncio.Event()
         self._news = asyncio.Event()
-        self.lease_seconds: float | None = None
+        self.lease_seconds: int | None = None
         # When the last call began that was answered.
         self.heard_at = clock.steady()
         # How often a shadow came back; what the one before gave us is then worth nothing.
@@ -128,36 +135,48 @@ class ShadowLink:
                 return
             except TimeoutError:
                 # Those before us may have been answered meanwhile.
-                left = self._answer_seconds(asked_at)
-                if left is not None and left > 0:
+                if self._answer_seconds(asked_at) > 0:
                     continue
                 if self._stream is not None:
                     self.lose(self._stream)
                 raise ConnectionLost("the shadow did not answer the call before") from None
 
-    def _answer_seconds(self, asked_at: float) -> float | None:
-        """Return how long who asked then still waits for an answer; None for as long as it takes.
+    def _answer_seconds(self, asked_at: float) -> float:
+        """Return how long who asked then still waits for an answer.
 
         Until the lease ends, but a moment at least: a shadow that answers has not started the job
         anew, however late it is asked.
         """
-        if self.lease_seconds is None:
-            return None
         return max(asked_at + _LEAST_SECONDS - self._clock.steady(), self.lease_left())
 
     async def wait_for_news(self, seconds: float) -> None:
         """Wait so long, but no longer than until the shadow comes back or the lease ends."""
         self._news.clear()
+        ends_at = self._clock.steady() + min(seconds, max(0.0, self.lease_left()))
+        while not self._news.is_set():
+            left = ends_at - self._clock.steady()
+            if left <= 0 or self._has_ended_with_its_shadow():
+                return
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._until_next_look(left)):
+                    await self._news.wait()
+
+    def _until_next_look(self, left: float) -> float:
+        """Return how long nobody looks whether the shadow is there; who has a lease need not."""
+        return min(left, _LOOK_SECONDS) if self.lease_seconds is None else left
+
+    def _has_ended_with_its_shadow(self) -> bool:
+        """Whether the shadow is gone of a job that has no lease; then the connection is, too."""
         if self.lease_seconds is not None:
-            seconds = min(seconds, max(0.0, self.lease_left()))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._news.wait()
+            return False
+        if self._stream is not None and self._stream.at_end():
+            self.lose(self._stream)
+        return self._stream is None
 
     @property
     def lease_is_over(self) -> bool:
         """Whether the shadow may have started the job anew by now."""
-        return self.lease_seconds is not None and self.lease_left() <= 0
+        return self.lease_left() <= 0
 
     def lose(self, stream: Stream) -> None:
         """The connection is gone."""
@@ -178,9 +197,10 @@ class ShadowLink:
 
     def lease_left(self) -> float:
         """Return the seconds the shadow still has to come back."""
-        if self.lease_seconds is None:
+        if self.lease_seconds is None and self._stream is None:
             return 0.0
-        ends_at = min(self.heard_at + self.lease_seconds, self._patience_ends_at)
+        silence = longest_silence(self.lease_seconds)
+        ends_at = min(self.heard_at + silence, self._patience_ends_at)
         return ends_at - self._clock.steady()
 
     def hurry(self, seconds: float) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS, SimulatedDisk
 from kettle.testing.simulation.processes import SimulatedProcess
+from kettle.testing.simulation.shapes import LEASES
 from kettle.testing.simulation.users import (
     CONTINUE,
     HOLD,
@@ -31,7 +32,7 @@ TROUBLED_SECONDS = 900.0
 # How long what was planned for the next act of somebody may still happen.
 LAST_SECONDS = 120.0
 # An absence shorter than any lease, as much of it as is left when a contact breaks off.
-_SHORTEST_SECONDS = 30.0
+_SHORTEST_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -281,6 +282,17 @@ def _act(action: int, name: str) -> Callable[[SimulatedPool, random.Random], str
     return happen
 
 
+def _edit_lease(pool: SimulatedPool, source: random.Random) -> str:
+    """Have a user change a job's lease, most often while it runs."""
+    wishes = [(user, wish) for user, wish in pool.wishes() if wish.acknowledged]
+    if not wishes:
+        return ""
+    user, wish = source.choice(wishes)
+    lease = source.choice(LEASES) or "undefined"
+    user.edit(wish, "JobLeaseDuration", lease)
+    return f"the lease of {wish.name} becomes {lease}"
+
+
 def _ask_to_leave(pool: SimulatedPool, source: random.Random) -> str:
     """Ask a daemon to shut down, which is started again as one that died."""
     found = [
@@ -344,6 +356,7 @@ TROUBLES = (
     Trouble("vacate fast", 1, _act(VACATE_FAST, "vacate at once")),
     Trouble("suspend", 1, _act(SUSPEND, "suspend")),
     Trouble("continue", 1, _act(CONTINUE, "continue")),
+    Trouble("edit lease", 2, _edit_lease),
     Trouble("ask to leave", 4, _ask_to_leave),
     Trouble("reconfigure", 1, _reconfigure),
     Trouble("drain", 2, _drain),

@@ -22,7 +22,7 @@ from kettle.testing.simulation import checks, faults
 from kettle.testing.simulation.children import ChildFailed, run_in_children, warm
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
-from kettle.testing.simulation.shapes import LEASES, draw_wishes
+from kettle.testing.simulation.shapes import LONGEST_LEASE, draw_wishes
 from kettle.testing.simulation.users import CONTINUE, RELEASE, Wish
 
 # Limit: virtual time in which a mended pool must have finished everything.
@@ -32,7 +32,7 @@ _PATIENCE_SECONDS = 6 * 3600.0
 _LAST_SECONDS = 1200.0
 # A slot whose job nobody claims any more is free when the leases of job and claim have run out,
 # counted from the moment at which everything is mended.
-_FREE_SECONDS = 2 * max(LEASES) + 900.0
+_FREE_SECONDS = 2 * LONGEST_LEASE + 900.0
 # When daemons have noticed at the latest that, say, a disk has room again.
 _NOTICED_SECONDS = 30.0
 # How often is looked whether a pool is done, and how often a user looks after jobs on hold.

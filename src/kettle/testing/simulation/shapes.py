@@ -9,7 +9,10 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import quote_old
 from kettle.testing.simulation.users import Wish
 
-LEASES = (2400, 2400, 600, 60)
+# What jobs say of their leases, as expressions; empty for nothing at all. None is shorter than the
+# one that condor_submit lets pass: what hides where all daemons died is ended by nobody before.
+LEASES = ("2400", "2400", "600", "60", "20", "", "0", "undefined", "time() % 600 + 20")
+LONGEST_LEASE = 2400
 
 _PREEMPTION = """\
 PREEMPTION_REQUIREMENTS = {requirements}

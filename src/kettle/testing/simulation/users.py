@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_old
@@ -32,7 +33,8 @@ class Wish:
     name: str
     seconds: float
     code: int
-    lease: int = 2400
+    # Its JobLeaseDuration, as an expression; empty for none at all.
+    lease: str = "2400"
     # Whether its files travel; else it runs where its user's files are.
     transfers: bool = False
     # How many jobs its cluster has; those of more than one are made late, two at a time.
@@ -96,6 +98,20 @@ class User:
             wish.to_be_removed |= action == REMOVE
             self.machine.around.table.start("condor_act", self.machine.name, life)
 
+    def edit(self, wish: Wish, name: str, text: str) -> None:
+        """Begin to change an attribute of a job, or of the cluster of several."""
+
+        async def life(process: SimulatedProcess) -> int:
+            try:
+                await _edit(self, process, wish, name, text)
+            except KettleError as error:
+                self.machine.note(f"condor_qedit of {wish.name}: {error}")
+                return 1
+            self.machine.note(f"{name} of {wish.name} is {text}")
+            return 0
+
+        self.machine.around.table.start("condor_qedit", self.machine.name, life)
+
 
 def _tool(user: User, process: SimulatedProcess) -> Runtime:
     return user.machine.runtime("TOOL", process, f"SEC_CLAIMTOBE_USER = {user.name}@here\n")
@@ -111,15 +127,16 @@ async def _connect(user: User, process: SimulatedProcess, command: Command) -> S
     )
 
 
+async def _call(stream: Stream, request: Call) -> Reply:
+    await stream.send(request)
+    return request.read_answer(await stream.receive())
+
+
 async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
     if wish.transfers:
         (user.machine.folder / f"{wish.name}.in").write_text(f"for {wish.name}")
     stream = await _connect(user, process, Command.QMGMT_WRITE_CMD)
-
-    async def call(request: Call) -> Reply:
-        await stream.send(request)
-        return request.read_answer(await stream.receive())
-
+    call = partial(_call, stream)
     cluster = (await call(calls.NewCluster())).value
     for name, text in _attributes(user.machine, wish).items():
         stream.post(calls.SetAttribute2(cluster, -1, text, name, 2))
@@ -138,6 +155,19 @@ async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
     wish.acknowledged = True
 
 
+async def _edit(user: User, process: SimulatedProcess, wish: Wish, name: str, text: str) -> None:
+    stream = await _connect(user, process, Command.QMGMT_WRITE_CMD)
+    proc = 0 if wish.procs == 1 else -1
+    for request in (
+        calls.SetAttribute(wish.cluster, proc, text, name),
+        calls.CommitTransactionNoFlags(),
+    ):
+        answer = await _call(stream, request)
+        if answer.value < 0:
+            raise KettleError(f"it was refused: {answer.value}")
+    stream.close()
+
+
 def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
     attributes = {
         "Owner": "undefined",
@@ -150,7 +180,6 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
         "Err": '"/dev/null"',
         "UserLog": quote_old(f"{machine.folder}/{wish.name}.log"),
         "ShouldTransferFiles": '"NO"',
-        "JobLeaseDuration": str(wish.lease),
         "RequestCpus": "1",
         "RequestMemory": "100",
         "RequestDisk": "1",
@@ -161,6 +190,8 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
         "PeriodicRemove": "false",
         "PeriodicRelease": "false",
     }
+    if wish.lease:
+        attributes["JobLeaseDuration"] = wish.lease
     if wish.transfers:
         attributes |= {
             "ShouldTransferFiles": '"YES"',

@@ -1,10 +1,11 @@
 """What becomes of running jobs when `kettle down` stops the pool.
 
-Jobs on this machine's slots, and those of the local and the scheduler universe, end with the pool;
-they stay in the queue as running, and the next schedd finds that nobody has them any more and
-starts them again (event 024). Jobs on other machines go on for their lease, and the next schedd
-finds them again (event 022 and 023). Jobs of other access points end here and are queued again by
-those. Who is which is decided here from ads; stopping the pool is `kettle.pool`'s.
+Jobs on this machine's slots, those of the local and the scheduler universe and those without a
+lease end with the pool; they stay in the queue as running, and the next schedd finds that nobody
+has them any more and starts them again (event 024). Other jobs on other machines go on for their
+lease, and the next schedd finds them again (event 022 and 023). Jobs of other access points end
+here and are queued again by those. Who is which is decided here from ads; stopping the pool is
+`kettle.pool`'s.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kettle.client.daemon import ping
 from kettle.client.jobs import query_jobs
 from kettle.client.pool import SCHEDD, STARTD, Kind, make_query, query_ads
 from kettle.errors import KettleError
+from kettle.policy.lease import RUN_LEASE, lease_of_run
 from kettle.tools.front import place
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -25,6 +27,7 @@ from kettle.wire.sinful import Sinful
 
 JOB_ATTRIBUTES = (
     "ClusterId", "ProcId", "GlobalJobId", "JobUniverse", "RemoteHost", "JobLeaseDuration",
+    RUN_LEASE,
 )  # fmt: skip
 SLOT_ATTRIBUTES = ("Name", "JobId", "GlobalJobId")
 RUNNING = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
@@ -124,13 +127,15 @@ def sort_running(jobs: Sequence[ClassAd], slots: Iterable[ClassAd], schedd: str 
     leases = []
     for job in jobs:
         number = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
-        if job.integer("JobUniverse") in BESIDE_THE_SCHEDD or job.string("RemoteHost") in names:
+        universe, lease = job.integer("JobUniverse"), lease_of_run(job)
+        if universe == JobUniverse.GRID:
+            # It goes on without a lease: the other system has it.
+            running.elsewhere.append(number)
+        elif universe in BESIDE_THE_SCHEDD or job.string("RemoteHost") in names or lease is None:
             running.here.append(number)
         else:
             running.elsewhere.append(number)
-            # A job of a grid goes on without a lease: the other system has it.
-            if (lease := job.integer("JobLeaseDuration")) is not None:
-                leases.append(lease)
+            leases.append(lease)
     running.lease_seconds = min(leases, default=0)
     return running
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kettle.errors import ConnectionLost
+from kettle.policy.lease import UNLEASED_SECONDS
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.services.shadow import LeaseOver, ShadowLink
 from kettle.testing.virtual_loop import VirtualClock, run_virtually
@@ -25,15 +26,15 @@ def ask() -> Generator[Any, Any, int]:
     return answer
 
 
-def play(scenario: Scenario) -> None:
-    """Play with a link whose lease is a minute, and the shadow's end of it."""
+def play(scenario: Scenario, lease: int | None = 60) -> None:
+    """Play with a link whose lease is a minute, or another, and the shadow's end of it."""
 
     async def main() -> None:
         ours, theirs = Stream.pair()
         shadow = Stream.over(theirs)
         clock = VirtualClock()
         link = ShadowLink(ours, clock)
-        link.lease_seconds = 60.0
+        link.lease_seconds = lease
         try:
             await scenario(link, shadow, clock)
         finally:
@@ -177,3 +178,43 @@ def test_an_answer_that_nobody_waits_for_any_more_is_not_taken_for_the_next_one(
         assert link.connected
 
     play(scenario)
+
+
+def test_a_job_without_a_lease_is_over_as_soon_as_its_shadow_is_gone() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        waiting = asyncio.ensure_future(link.wait_for_news(300))
+        await asyncio.sleep(20)
+        assert not waiting.done()
+        shadow.close()
+        await waiting
+        assert clock.monotonic() < 22
+        assert not link.connected
+        assert link.lease_is_over
+        with pytest.raises(LeaseOver):
+            await link.call(ask)
+
+    play(scenario, None)
+
+
+def test_silence_is_the_end_of_a_job_without_a_lease_too() -> None:
+    """Where the network is cut nobody hears that the other side is gone."""
+
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        await link.wait_for_news(3600)
+        assert clock.monotonic() == pytest.approx(UNLEASED_SECONDS)
+        assert link.lease_is_over
+
+    play(scenario, None)
+
+
+def test_a_job_without_a_lease_goes_on_with_a_shadow_that_is_there() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        await link.wait_for_news(1000)
+        assert clock.monotonic() == pytest.approx(1000)
+        answering = asyncio.ensure_future(answer(shadow))
+        assert await link.call_once(ask) == 1
+        await answering
+        await link.wait_for_news(1000)
+        assert not link.lease_is_over
+
+    play(scenario, None)

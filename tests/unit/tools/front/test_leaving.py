@@ -46,6 +46,12 @@ def test_jobs_end_with_the_pool_if_they_run_on_its_slots_or_beside_its_schedd() 
     assert running.lease_seconds == 600
 
 
+def test_a_job_without_a_lease_ends_with_its_pool_wherever_it_runs() -> None:
+    jobs = [job(0, "slot1_1@there", lease=0), job(1, universe=9, lease=0)]
+    running = sort_running(jobs, [])
+    assert (running.here, running.elsewhere) == (["1.0"], ["1.1"])
+
+
 def test_a_job_that_ended_in_its_last_seconds_is_not_started_again() -> None:
     running = Running(here=["1.0", "1.1", "1.2", "01.-1"])
     log = (
