@@ -90,6 +90,9 @@ class BesideJobs:
         self.runs: dict[JobId, Run] = {}
         self._children: dict[JobId, Child] = {}
         self._local: dict[JobId, LocalRun] = {}
+        # Runs of which nothing is started before their start is on disk, each with what is set when
+        # it is to leave: until then there is nobody to be told.
+        self._unstarted: dict[JobId, asyncio.Event] = {}
         # By these scheduler-universe jobs are known to this schedd as their users.
         self._sessions: dict[JobId, ClaimId] = {}
         self._empty = asyncio.Event()
@@ -187,8 +190,10 @@ class BesideJobs:
         """Run one job from its start to its end."""
         schedd = self._schedd
         try:
-            await schedd.journal.flush()
-            if run.job.universe == JobUniverse.LOCAL:
+            await self._wait_for_disk(run)
+            if run.wish:
+                status = 0
+            elif run.job.universe == JobUniverse.LOCAL:
                 turn.told.set()
                 local = self._local[run.job.id] = LocalRun(schedd, run, self._on_executing)
                 status = await local.serve()
@@ -212,6 +217,22 @@ class BesideJobs:
             if not self.runs:
                 self._empty.set()
         self._end(run, status)
+
+    async def _wait_for_disk(self, run: Run) -> None:
+        """Return when a start is on disk, or the job is to leave before it began; StorageError.
+
+        Without room in the spool the one may take for ever, and nobody waits for it then.
+        """
+        unwanted = self._unstarted[run.job.id] = asyncio.Event()
+        flushing = tasks.spawn(self._schedd.journal.flush(), f"the start of job {run.job.id}")
+        waiting = tasks.spawn(unwanted.wait(), f"what ends job {run.job.id} before its start")
+        try:
+            await asyncio.wait((flushing, waiting), return_when=asyncio.FIRST_COMPLETED)
+            if not run.wish:
+                await flushing
+        finally:
+            waiting.cancel()
+            del self._unstarted[run.job.id]
 
     # -- scheduler universe -----------------------------------------------------------------
 
@@ -312,6 +333,8 @@ class BesideJobs:
         cools = beside.cool_down(run, status, seconds, now)
         said = {**run.attributes, **more, **beside.leave_attributes(run), **cools}
         report = dict(ClassAd(said).own_texts())
+        if run.wish:
+            report |= beside.unstarted_attributes(run)
         self._close(run, reason, report, last_events(run, status, reason, more))
         if cools:
             schedd.runtime.log(f"Job {run.job.id} failed and cools down for {seconds} s")
@@ -360,7 +383,10 @@ class BesideJobs:
         run.wish, run.reason, run.code, run.subcode = wish, reason, code, subcode
         local, child = self._local.get(job.id), self._children.get(job.id)
         seconds = beside.leave_seconds(job.ad, self._patience)
-        if local is not None:
+        unstarted = self._unstarted.get(job.id)
+        if unstarted is not None:
+            unstarted.set()
+        elif local is not None:
             local.leave(reason, code, seconds=0.0 if fast else seconds)
         elif child is not None and not again:
             child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, wish))

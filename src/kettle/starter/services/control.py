@@ -55,6 +55,8 @@ class StartdControl:
             # What is not there when its word has come is never waited for.
             connections.setblocking(False)
         self._starter: Starter | None = None
+        # Orders that came while the first job's starter was still getting ready.
+        self._early: list[words.ControlMessage] | None = []
         self._done = False
         self.startd_gone = False
         self._next: words.NextActivation | None = None
@@ -68,9 +70,12 @@ class StartdControl:
         self.on_news: Callable[[], object] | None = None
 
     def begin(self, starter: Starter) -> None:
-        """From here on orders are for this activation."""
+        """From here on orders are for this activation; its first one has those that came before."""
         self._starter, self._done = starter, False
         self._granted = starter.activation
+        early, self._early = self._early, None
+        for order in early or ():
+            self._carry_out(order, starter)
         if self.startd_gone:
             self._leave_at_once(starter)
 
@@ -97,6 +102,8 @@ class StartdControl:
                 self.claim_goes_on = order.content.boolean("Start") is True
             elif self._starter is not None:
                 self._carry_out(order, self._starter)
+            elif self._early is not None:
+                self._early.append(order)
 
     def wake(self) -> None:
         """Let whoever waits for news look again."""

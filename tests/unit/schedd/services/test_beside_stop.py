@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.schedd.beside import Run
@@ -66,3 +67,81 @@ def test_a_job_that_ignores_its_signal_has_the_time_of_the_stop_or_its_own(
     (asked, first), (killed, last) = run_virtually(stop())
     assert (first, last) == (signal.SIGTERM, signal.SIGKILL)
     assert killed - asked == pytest.approx(seconds)
+
+
+class Idle:
+    """Jobs beside a schedd whose queue log is on disk when the test says so, or never."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, universe: JobUniverse) -> None:
+        self.on_disk = asyncio.Event()
+        self.story: list[str] = []
+        runtime = SimpleNamespace(config=Config.from_text(""), log=SimpleNamespace(problem=print))
+        journal = SimpleNamespace(flush=self.on_disk.wait)
+        schedd: Any = SimpleNamespace(runtime=runtime, journal=journal)
+        self.jobs = BesideJobs(schedd, cast(Any, None))
+        id_ = JobId(1, 0)
+        ad = ClassAd({"JobUniverse": int(universe)})
+        self.job: Any = SimpleNamespace(id=id_, ad=ad, universe=universe)
+        run = self.jobs.runs[id_] = Run(self.job, 0)
+
+        async def start(*_: object) -> int:
+            self.story.append("started")
+            return 0
+
+        def end(run: Run, status: int) -> None:
+            self.story.append(f"ended: {run.wish or 'by itself'}")
+
+        monkeypatch.setattr(beside.LocalRun, "__init__", lambda *_: None)
+        monkeypatch.setattr(beside.LocalRun, "serve", start)
+        monkeypatch.setattr(self.jobs, "_run_program", start)
+        monkeypatch.setattr(self.jobs, "_end", end)
+        told = asyncio.Event()
+        told.set()
+        self.living = asyncio.ensure_future(self.jobs._live(run, beside._Turn(told)))
+
+
+@pytest.mark.parametrize("universe", [JobUniverse.LOCAL, JobUniverse.SCHEDULER])
+@pytest.mark.parametrize("word", ["Remove", "Hold", "Vacate", "VacateFast"])
+def test_a_job_that_is_to_leave_before_its_start_is_on_disk_is_not_started(
+    monkeypatch: pytest.MonkeyPatch, universe: JobUniverse, word: str
+) -> None:
+    async def main() -> list[str]:
+        here = Idle(monkeypatch, universe)
+        await asyncio.sleep(1)
+        assert here.jobs.signal(here.job, word, "now", 1, 0)
+        here.on_disk.set()
+        await here.living
+        assert not here.jobs.runs
+        return here.story
+
+    wish = "Vacate" if word == "VacateFast" else word
+    assert run_virtually(main()) == [f"ended: {wish}"]
+
+
+@pytest.mark.parametrize("universe", [JobUniverse.LOCAL, JobUniverse.SCHEDULER])
+def test_a_stop_does_not_wait_for_room_for_what_has_not_been_started(
+    monkeypatch: pytest.MonkeyPatch, universe: JobUniverse
+) -> None:
+    async def main() -> list[str]:
+        here = Idle(monkeypatch, universe)
+        await asyncio.sleep(1)
+        async with asyncio.timeout(1):
+            await here.jobs.stop("fast")
+        return here.story
+
+    assert run_virtually(main()) == ["ended: Vacate"]
+
+
+@pytest.mark.parametrize("universe", [JobUniverse.LOCAL, JobUniverse.SCHEDULER])
+def test_a_job_that_nobody_wants_to_leave_is_started_once_that_is_on_disk(
+    monkeypatch: pytest.MonkeyPatch, universe: JobUniverse
+) -> None:
+    async def main() -> list[str]:
+        here = Idle(monkeypatch, universe)
+        await asyncio.sleep(1)
+        assert here.story == []
+        here.on_disk.set()
+        await here.living
+        return here.story
+
+    assert run_virtually(main()) == ["started", "ended: by itself"]

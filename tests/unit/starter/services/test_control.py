@@ -163,3 +163,25 @@ def test_the_end_of_a_job_is_told_at_once_and_once() -> None:
             await stream.receive(0.01)
 
     talk(startd)
+
+
+def test_an_order_that_comes_while_a_starter_gets_ready_is_carried_out_as_it_begins() -> None:
+    told: list[str] = []
+    job = SimpleNamespace(
+        activation=SimpleNamespace(),
+        leave=lambda vacate, **_: told.append(f"leave: {vacate.reason}"),
+        suspend=lambda: told.append("suspend"),
+    )
+
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        await stream.send(words.SuspendJob(ClassAd()))
+        await stream.send(words.KillJob(ClassAd({"Reason": "now"})))
+        await asyncio.sleep(0.1)
+        assert told == []
+        control.begin(cast(Any, job))
+        assert told == ["suspend", "leave: now"]
+        # Once.
+        control.begin(cast(Any, job))
+        assert len(told) == 2
+
+    talk(startd)
