@@ -265,7 +265,8 @@ class ScheddService:
         await self.beside.stop(how)
         await self.shadows.stop(how)
         self.journal.wait_no_more()
-        await self.on_disk.settle()
+        while self.on_disk.pending:
+            await self.on_disk.settle()
         await self.departures.settle()
         await self.records.settle()
         self.on_disk.forget()

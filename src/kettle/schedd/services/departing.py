@@ -36,7 +36,12 @@ class Departures:
         self.leaving: set[JobId] = set()
         self._ready: dict[JobId, Job] = {}
         self._serving: asyncio.Task[None] | None = None
+        # How many jobs were ever admitted, and how many of them have left, or could not.
+        self._admitted = self._seen_out = 0
+        self._batch_over = asyncio.Event()
+        # Set while somebody waits, and how many do.
         self._hurried = asyncio.Event()
+        self._hurrying = 0
 
     def begin(self, job: Job) -> None:
         """Let a job leave once what was committed before this call is on disk."""
@@ -46,15 +51,26 @@ class Departures:
 
     def _admit(self, job: Job) -> None:
         self._ready[job.id] = job
+        self._admitted += 1
         if self._serving is None:
+            self._batch_over = asyncio.Event()
             self._serving = tasks.spawn(self._serve(), "departures")
 
     async def settle(self) -> None:
-        """Return when all whose last status is on disk have left, or cannot."""
+        """Return when all whose last status is on disk now have left, or cannot.
+
+        Not those that come after them: where many jobs end, some always leave.
+        """
+        last = self._admitted
+        self._hurrying += 1
         self._hurried.set()
-        while self._serving is not None:
-            await asyncio.wait([self._serving])
-        self._hurried.clear()
+        try:
+            while self._serving is not None and self._seen_out < last:
+                await self._batch_over.wait()
+        finally:
+            self._hurrying -= 1
+            if not self._hurrying:
+                self._hurried.clear()
 
     def forget(self) -> None:
         """Take nobody out any more: the schedd is gone."""
@@ -74,8 +90,16 @@ class Departures:
                         await self._see_out(batch)
                 finally:
                     self.leaving.difference_update(job.id for job in batch)
+                    self._end_batch(len(batch))
         finally:
             self._serving = None
+            self._batch_over.set()
+
+    def _end_batch(self, count: int) -> None:
+        """Let those look again who wait for jobs to leave."""
+        self._seen_out += count
+        over, self._batch_over = self._batch_over, asyncio.Event()
+        over.set()
 
     async def _gather(self) -> None:
         """Wait for others that end at about the same time, unless somebody waits for these."""

@@ -29,6 +29,8 @@ class OnDisk:
     def __init__(self, journal: QueueJournal) -> None:
         self._journal = journal
         self._waiting: list[Action] = []
+        # How many actions were ever asked for, and how many are over.
+        self._asked = self._over = 0
         self._serving: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -45,6 +47,7 @@ class OnDisk:
     def then(self, action: Action) -> None:
         """Do something once what was committed before this call is on disk."""
         self._waiting.append(action)
+        self._asked += 1
         self._serve()
 
     def soon(self) -> None:
@@ -55,6 +58,7 @@ class OnDisk:
 
     def forget(self) -> None:
         """Do nothing of what waits: the schedd is gone."""
+        self._over += len(self._waiting)
         self._waiting.clear()
         self._disarm()
 
@@ -64,26 +68,33 @@ class OnDisk:
             self._timer = None
 
     async def settle(self) -> None:
-        """Return when all that waited is done; StorageError if the journal failed."""
-        while self._waiting or self._serving is not None:
-            await self._serve()
+        """Return when all that waits now is done; StorageError if the journal failed.
+
+        Not what others ask for meanwhile: on a busy schedd something always waits. The caller may
+        be cancelled.
+        """
+        last = self._asked
+        while self._over < last:
+            await asyncio.shield(self._serve())
 
     def _serve(self) -> asyncio.Task[None]:
         """Return the one task that does what waits: two would not keep the order."""
         if self._serving is None:
-            self._serving = tasks.spawn(self._do_all(), "what waits for the queue log")
+            self._serving = tasks.spawn(self._do_batch(), "what waits for the queue log")
         return self._serving
 
-    async def _do_all(self) -> None:
+    async def _do_batch(self) -> None:
+        batch, self._waiting = self._waiting, []
+        self._disarm()
         try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                self._disarm()
-                await self._journal.flush()
-                for action in batch:
-                    self._do(action)
+            await self._journal.flush()
+            for action in batch:
+                self._do(action)
         finally:
+            self._over += len(batch)
             self._serving = None
+        if self._waiting:
+            self._serve()
 
     @staticmethod
     def _do(action: Action) -> None:

@@ -169,6 +169,47 @@ def test_who_settles_does_not_wait_for_others_to_gather() -> None:
     run_virtually(main())
 
 
+def test_who_settles_does_not_wait_for_those_that_come_later() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        async def others() -> None:
+            for number in range(100, 100_000):
+                here.end(number)
+                here.statuses_are_on_disk()
+                await asyncio.sleep(0.005)
+
+        busy = asyncio.ensure_future(others())
+        await asyncio.sleep(1)
+        here.end(1)
+        here.statuses_are_on_disk()
+        began = loop.time()
+        async with asyncio.timeout(60):
+            await asyncio.gather(here.departures.settle(), here.departures.settle())
+        assert JobId(1, 1) not in here.departures.leaving
+        assert loop.time() - began < 3 * GATHER_SECONDS
+        busy.cancel()
+
+    run_virtually(main())
+
+
+def test_nobody_waits_for_departures_that_are_given_up() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(1)
+        here.statuses_are_on_disk()
+        settling = asyncio.ensure_future(here.departures.settle())
+        await asyncio.sleep(0)
+        here.departures.forget()
+        async with asyncio.timeout(1):
+            await settling
+
+    run_virtually(main())
+
+
 def test_jobs_that_could_not_be_taken_out_are_not_recorded_again() -> None:
     here = Schedd()
     take_out = here.take_out

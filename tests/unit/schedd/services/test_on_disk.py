@@ -77,6 +77,42 @@ def test_who_settles_waits_for_what_is_under_way_already() -> None:
     run_virtually(main())
 
 
+def test_who_settles_does_not_wait_for_what_is_asked_for_later() -> None:
+    journal = Journal()
+    waiting = on_disk(journal)
+
+    async def main() -> None:
+        def go_on() -> None:
+            asyncio.get_running_loop().call_later(0.4, waiting.then, go_on)
+
+        go_on()
+        await asyncio.sleep(0.5)
+        waiting.then(lambda: journal.story.append("ours"))
+        began = asyncio.get_running_loop().time()
+        async with asyncio.timeout(60):
+            await waiting.settle()
+        assert "ours" in journal.story
+        assert asyncio.get_running_loop().time() - began <= 2
+        assert waiting.pending
+
+    run_virtually(main())
+
+
+def test_who_is_cancelled_while_it_settles_takes_nobody_s_turn() -> None:
+    journal = Journal()
+    waiting = on_disk(journal)
+
+    async def main() -> None:
+        waiting.then(lambda: journal.story.append("a"))
+        settling = asyncio.ensure_future(waiting.settle())
+        await asyncio.sleep(0.5)
+        settling.cancel()
+        await asyncio.sleep(1)
+        assert journal.story == ["flush", "flushed", "a"]
+
+    run_virtually(main())
+
+
 def test_what_nobody_waits_for_is_flushed_once_before_long() -> None:
     journal = Journal()
     waiting = on_disk(journal)
