@@ -51,7 +51,49 @@ COMMANDS = [
     "MY.Nested = [ a = {}; ]",
     "notify_user = u{}@x.y",
     "x = {}7",
+    "+RequestMemory = 1{}",
+    "+WantFTOnCheckpoint = {} > 1",
+    "+JobStatus = $CHOICE(Process,5,1,5,1,5,1,5)",
+    "request_cpus = {}",
+    "request_foo = {}",
+    "transfer_input_files = $CHOICE(Process,a,http://x/a,a,s,http://x/a,a,a)",
+    "require_gpus = Capability > {}",
+    "retry_request_memory = {}000",
+    "container_image = $CHOICE(Step,a.sif,b,a.sif,b,b,b)",
+    "output_destination = $CHOICE(Process,http://x/y,z,http://x/y,z,z,z)",
+    "checkpoint_exit_code = {}",
+    "batch_name = b{}",
 ]
+# Empty for some jobs and not for others, so that what others depend on is there or not.
+SOMETIMES = [
+    "request_gpus = $CHOICE(Process,list1)",
+    "hold = $CHOICE(Process,list2)",
+    "tool_daemon_cmd = $CHOICE(Process,list1)",
+    "checkpoint_exit_code = $CHOICE(Process,list1)",
+    "transfer_input_files = $CHOICE(Process,list3)",
+    "input = $CHOICE(Process,list3)",
+    "arguments = $CHOICE(Process,list3)",
+    "+CUDAVersion = $CHOICE(Process,list1)",
+    "cuda_version = $CHOICE(Process,list1)",
+    "deferral_time = $CHOICE(Process,list1)",
+    "transfer_plugins = $CHOICE(Process,list4)",
+    "on_evict_checks = $CHOICE(Process,list3)",
+    "transform_body_a = SET X {}",
+    "container_service_names = $CHOICE(Process,list3)",
+    "a_container_port = {}",
+    "request_disk = $CHOICE(Process,list1)",
+    "request_memory = $CHOICE(Process,list1)",
+    "should_transfer_files = $CHOICE(Process,list5)",
+    "arguments = $(item)$(y)",
+    "output = $(item)$$(Arch)",
+]
+LISTS = """\
+list1 = ,1,,2,1,
+list2 = true,,false,true,,true
+list3 = ,a,b,,a,a
+list4 = ,http=p,,ftp=q,,
+list5 = YES,,NO,YES,,
+"""
 TEXTS = [
     "$(Process)",
     "$(Step)",
@@ -77,10 +119,18 @@ def told(made: Submission) -> object:
     return jobs, made.warnings, [text for _, text in made.problems]
 
 
+QUEUES = [
+    "queue 4",
+    "queue 2 item in (0, 1, 2)",
+    "queue item,y from (\n1 2\n3 4\n)",
+    "queue 2 item,y from (\n1 2\n$(Step) x\n3 4\n)",
+]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(COMMANDS), st.sampled_from(TEXTS)), max_size=12),
-    st.sampled_from(["queue 4", "queue 2 item in (0, 1, 2)", "queue item,y from (\n1 2\n3 4\n)"]),
+    st.sampled_from(QUEUES),
 )
 def test_jobs_are_those_that_are_made_from_the_beginning(
     lines: list[tuple[str, str]], queue: str
@@ -91,3 +141,21 @@ def test_jobs_are_those_that_are_made_from_the_beginning(
     quick, slow = submission(text, options=options), submission(text, options=options)
     slow._has_one_statement = False
     assert told(quick) == told(slow), text
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(COMMANDS + SOMETIMES), st.sampled_from(TEXTS)), max_size=9),
+    st.sampled_from(QUEUES),
+    st.sampled_from(["", "named"]),
+)
+def test_no_job_shows_which_steps_ran_for_it(
+    lines: list[tuple[str, str]], queue: str, batch: str
+) -> None:
+    text = "executable = job.sh\nx = 3\n" + LISTS
+    text += "".join(line.replace("{}", value) + "\n" for line, value in lines) + queue + "\n"
+    options = SubmitOptions(batch_name=batch)
+    quick, whole = submission(text, options=options), submission(text, options=options)
+    # No job is watched then, and so each is made from the beginning.
+    whole._unforeseen = {str(number) for number in range(1000)}
+    assert told(quick) == told(whole), text

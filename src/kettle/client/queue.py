@@ -138,14 +138,14 @@ class Queue:
     def submit(
         self,
         cluster_ad: Callable[[int], ClassAd],
-        procs: Callable[[int, int], ClassAd | None],
+        procs: Callable[[int, int], ClassAd | Iterable[tuple[str, str]] | None],
         on_proc: Callable[[int, int], None] = lambda _cluster, _proc: None,
     ) -> tuple[int, int]:
         """Submit one cluster; return its number and how many jobs it got.
 
         `cluster_ad(cluster)` is the ad of what all jobs share, `procs(cluster, index)` the
-        attributes of one job that differ, None after the last. `on_proc` hears of each. Nothing
-        is in the queue before `commit`.
+        attributes of one job that differ, by name and text or in an ad, None after the last.
+        `on_proc` hears of each. Nothing is in the queue before `commit`.
         """
         cluster = self.new_cluster()
         count = answered = 0
@@ -156,12 +156,13 @@ class Queue:
         while (own := procs(cluster, count)) is not None:
             # Proc numbers are consecutive (wire notes, Queue management), so the answer, which
             # is checked later, is known.
-            self._stream.post_body(new_proc)
+            bodies = [new_proc]
             if count == 0:
-                self.post_attribute(cluster, CLUSTER_AD, "ClusterId", str(cluster))
-                self._post_ad(cluster, CLUSTER_AD, cluster_ad(cluster))
-            self.post_attribute(cluster, count, "ProcId", str(count))
-            self._post_ad(cluster, count, own)
+                numbered = [("ClusterId", str(cluster)), *_texts_of(cluster_ad(cluster))]
+                bodies += self._attribute_bodies(cluster, CLUSTER_AD, numbered)
+            numbered = [("ProcId", str(count)), *_texts_of(own)]
+            bodies += self._attribute_bodies(cluster, count, numbered)
+            self._stream.post_bodies(bodies)
             on_proc(cluster, count)
             count += 1
             if count - answered >= PROCS_AHEAD:
@@ -182,12 +183,14 @@ class Queue:
                 )
         return end
 
-    def _post_ad(self, cluster: int, proc: int, ad: ClassAd) -> None:
-        for name in ad.own_names():
-            if name.lower() not in NUMBERS:
-                text = ad.text(name)
-                assert text is not None
-                self.post_attribute(cluster, proc, name, text)
+    def _attribute_bodies(
+        self, cluster: int, proc: int, texts: Iterable[tuple[str, str]]
+    ) -> list[bytes]:
+        encrypted = self._stream.encrypted
+        return [
+            qmgmt.set_attribute_body(cluster, proc, name, text, NO_ACK, encrypted=encrypted)
+            for name, text in texts
+        ]
 
     def set_factory(
         self, cluster: int, rows: Iterable[bytes], most: int, digest: Callable[[str, int], str]
@@ -209,6 +212,13 @@ class Queue:
             qmgmt.SetJobFactory(cluster, most, "", digest(name, count)), "Failed to set job factory"
         )
         return name, count
+
+
+def _texts_of(own: ClassAd | Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield names and texts of attributes, without the numbers that a schedd gives."""
+    if isinstance(own, ClassAd):
+        own = [(name, own.text(name) or "undefined") for name in own.own_names()]
+    return (one for one in own if one[0].lower() not in NUMBERS)
 
 
 def refusal(reply: Reply, what: str) -> RefusedError:

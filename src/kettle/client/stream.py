@@ -19,6 +19,8 @@ from kettle.wire.codec import Reader, Writer
 from kettle.wire.sinful import Endpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kettle.wire.dialog import Dialog, Message
     from kettle.wire.security.session import Session
 
@@ -111,6 +113,12 @@ class BlockingStream:
     def post_body(self, body: bytes) -> None:
         """Send, with later ones, a message whose body was composed for this stream's state."""
         self._outgoing += self._channel.encode_body(body)
+        if len(self._outgoing) >= POSTED_BYTES:
+            self.flush()
+
+    def post_bodies(self, bodies: Sequence[bytes]) -> None:
+        """Send, with later ones, messages as `post_body` one after the other would."""
+        self._outgoing += self._channel.encode_bodies(bodies)
         if len(self._outgoing) >= POSTED_BYTES:
             self.flush()
 

@@ -47,7 +47,7 @@ LEAST_WORK = 40_000
 MOST_IN_TEMPLATE = 50
 
 
-class _Template(NamedTuple):
+class Template(NamedTuple):
     """A text of plain macros alone: what stands before each of `macros`, and behind the last."""
 
     before: tuple[str, ...]
@@ -55,7 +55,7 @@ class _Template(NamedTuple):
     behind: str
 
 
-def _read_template(text: str) -> _Template | None:
+def _read_template(text: str) -> Template | None:
     """Return the template that a text is, None where its macros have to be searched for each time.
 
     As long as no macro gives a dollar, nothing else of a template can become a macro. So no text
@@ -75,13 +75,18 @@ def _read_template(text: str) -> _Template | None:
     behind = text[copied:]
     if KEPT in text or any("$" in part for part in (*before, behind)):
         return None
-    return _Template(tuple(before), tuple(macros), behind)
+    return Template(tuple(before), tuple(macros), behind)
 
 
 # Limit: the bytes of the texts that are remembered with their templates.
-_templates: Final[Answers[str, _Template | None]] = Answers(
+_templates: Final[Answers[str, Template | None]] = Answers(
     _read_template, 1 << 20, cost=lambda text: 4 * getsizeof(text) + 200 * text.count("$")
 )
+
+
+def template_of(text: str) -> Template | None:
+    """Return the template that a text is, None where its macros have to be searched for."""
+    return _templates[text] if len(text) <= LEAST_WORK else None
 
 
 class Expander:
@@ -157,8 +162,8 @@ class Expander:
         return self._expand(raw, self._enter(name, active))
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
-        if self._repeats and self.ad is None and len(text) <= LEAST_WORK:
-            template = _templates[text]
+        if self._repeats and self.ad is None:
+            template = template_of(text)
             if template is not None:
                 return self._fill(template, text, active)
         return self._search(text, active)
@@ -178,7 +183,7 @@ class Expander:
             found = search.look_again(found.start)
         return search.text
 
-    def _fill(self, template: _Template, text: str, active: tuple[str, ...]) -> str:
+    def _fill(self, template: Template, text: str, active: tuple[str, ...]) -> str:
         """Return what `_search` would; where the macros of the text stand is known."""
         self._spend(LEAST_WORK * len(template.macros))
         pieces: list[str] = []

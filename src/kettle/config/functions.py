@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.octets import to_text
 from kettle.patterns import late_pattern
+from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +79,7 @@ def compute(call: Call) -> str:
 def compute_integer(call: Call) -> str:
     """`$INT(name-or-expression[,format])`: a whole number, cut towards zero."""
     name, comma, format_text = call.body.partition(",")
-    form = INTEGER_FORMAT.fullmatch(format_text) if comma else None
+    form = _integer_forms[format_text] if comma else None
     if comma and form is None:
         call.problem(f"$INT() macro: '{format_text}' is not a valid format specifier!")
         return format_text
@@ -327,7 +329,7 @@ def whole_number(call: Call, text: str) -> int | None:
 
 def parse_whole(text: str) -> int | None:
     """Read digits with an optional sign; None for anything else."""
-    return int(text) if re.fullmatch(r"[-+]?\d+", text) else None
+    return int(text) if text.isdecimal() or re.fullmatch(r"[-+]?\d+", text) else None
 
 
 def parse_real(text: str) -> float | None:
@@ -376,10 +378,22 @@ def _as_in_c(value: int, length: str | None, conversion: str) -> int | str:
 
 def render(format_text: str, value: float | str) -> str:
     """Format a number as C would with a format that has exactly one conversion."""
-    text = _LONG_INTEGER.sub(r"\1\2", format_text)
+    text = _own_forms[format_text]
     if isinstance(value, str):
         text = _LETTER.sub(r"\1s", text)
-    return _HEXADECIMAL_REAL.sub(r"\1e", text) % value
+    return text % value
+
+
+def _own_form(format_text: str) -> str:
+    """Return Python's format for one of C's, but for a letter."""
+    return _HEXADECIMAL_REAL.sub(r"\1e", _LONG_INTEGER.sub(r"\1\2", format_text))
+
+
+# Limit: the bytes of the formats that are remembered, and of those of $INT().
+_own_forms: Final[Answers[str, str]] = Answers(_own_form, 1 << 16)
+_integer_forms: Final[Answers[str, re.Match[str] | None]] = Answers(
+    lambda text: INTEGER_FORMAT.fullmatch(text), 1 << 16, cost=lambda text: 500 + getsizeof(text)
+)
 
 
 FUNCTIONS: dict[str, Callable[[Call], str]] = {

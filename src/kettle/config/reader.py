@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kettle.config.sources import Sources
 
 STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)(?!\s*=)\s*(.*)$", re.IGNORECASE)
+NAME = late_pattern(r"[^\s=:]*")
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
@@ -163,7 +164,7 @@ class StatementReader:
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out an assignment, or hand over what is none."""
-        name = re.match(r"[^\s=:]*", line)
+        name = NAME.match(line)
         rest = line[name.end() :].lstrip() if name else line
         written = name.group() if name else ""
         operator = OPERATOR.match(rest)
@@ -180,30 +181,30 @@ class StatementReader:
                 f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
                 f"assignment at {written} : {value}"
             )
-        self.check_name(written, lines.number, place)
-        full_name = self.full_name(written, place)
+        full_name = self.full_name(written, lines.number, place)
         if kind.startswith("+"):
             value = join_to(self.table.raw(full_name), operator["mark"], value)
         self.table.assign(full_name, value, place.origin(lines.number))
 
     def assign_here_document(self, name: str, tag: str, lines: LineReader, place: Place) -> None:
         """Carry out `NAME @=tag`, whose value ends at a line `@tag`."""
-        self.check_name(name, lines.number, place)
+        full_name = self.full_name(name, lines.number, place)
         text = lines.here_document(tag)
         if text is None:
             raise Trouble(
                 f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
             )
-        self.table.assign(self.full_name(name, place), text, place.origin(lines.number))
+        self.table.assign(full_name, text, place.origin(lines.number))
 
-    def check_name(self, name: str, number: int, place: Place) -> None:
-        """Raise Trouble where a name has characters that no name has."""
-        if not IDENTIFIER.fullmatch(self.full_name(name, place)):
+    def full_name(self, name: str, number: int, place: Place) -> str:
+        """Return a name with its macros replaced; in a template only arguments are.
+
+        Raises Trouble where it has characters that no name has.
+        """
+        full = name if place.template or "$" not in name else self.table.expand(name)
+        if not IDENTIFIER.fullmatch(full):
             raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{name}>")
-
-    def full_name(self, name: str, place: Place) -> str:
-        """Return a name with its macros replaced; in a template only arguments are."""
-        return name if place.template else self.table.expand(name)
+        return full
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
         """Refuse a line that is neither statement nor assignment."""

@@ -370,7 +370,8 @@ class Config:
         key = name.upper()
         if key in FIXED_FACTS and key in self.facts():
             return
-        if "$" in text:
+        # Whatever prefixes are left out, a mention of the name ends as it does.
+        if "$" in text and key.rpartition(".")[2] in text.upper():
             text = self._expander.expand_only(text, lambda mentioned: self._is_self(mentioned, key))
         self._found.clear()
         default = self.find_default(name)

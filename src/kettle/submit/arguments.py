@@ -38,6 +38,10 @@ def require_new_syntax(text: str, what: str = "double-quoted input string") -> N
 
 def strip_outer_quotes(text: str) -> str:
     """Return the inside of a text in the new syntax; raise SubmitError."""
+    end = text.find('"', 1)
+    if end > 0 and not text[end + 1 :].strip():
+        # Most texts have no quotes inside.
+        return text[1:end]
     inner = []
     position = 1
     while position < len(text):
@@ -60,6 +64,8 @@ def strip_outer_quotes(text: str) -> str:
 
 def split_new(text: str) -> list[str]:
     """Split the inside of the new syntax into words; raise SubmitError for an open quote."""
+    if "'" not in text:
+        return text.split()
     words: list[str] = []
     current: list[str] | None = None
     position = 0
@@ -109,18 +115,17 @@ def parse_old_arguments(text: str) -> str:
 
     Raises SubmitError for a bare double quote.
     """
-    plain = []
-    position = 0
-    while position < len(text):
-        if text.startswith('\\"', position):
-            plain.append('"')
-            position += 2
-        elif text[position] == '"':
-            raise SubmitError(f"Found illegal unescaped double-quote: {text[position:]}")
-        else:
-            plain.append(text[position])
-            position += 1
-    return " ".join(OLD_WORD.findall("".join(plain)))
+    plain = text
+    if '"' in text:
+        parts = text.split('\\"')
+        position = 0
+        for part in parts:
+            if '"' in part:
+                bare = text[position + part.index('"') :]
+                raise SubmitError(f"Found illegal unescaped double-quote: {bare}")
+            position += len(part) + 2
+        plain = '"'.join(parts)
+    return " ".join(OLD_WORD.findall(plain))
 
 
 def split_arguments(arguments: str | None, args: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
@@ -15,7 +15,7 @@ from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
-from kettle.submit.macros import SubmitMacros, Variable
+from kettle.submit.macros import SubmitMacros
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
 from kettle.submit.steps import Step, all_steps, set_base
@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from kettle.classad import ClassAd
     from kettle.config import Config
     from kettle.errors import LanguageError
+    from kettle.submit.again import Later
     from kettle.submit.commands.command import Command
     from kettle.submit.sources import SubmitFacts, SubmitSources
+    from kettle.submit.watched_job import WatchedJob
 
 
-class _Begun(NamedTuple):
-    """A job as far as all jobs are alike, and the steps that each runs again."""
+# Limit: how often a job that does more than those before it is watched.
+_MOST_WATCHED = 20
 
-    job: JobBuilder
-    again: tuple[Step, ...]
+
+Builder = TypeVar("Builder", bound=JobBuilder)
 
 
 class JobPlan(NamedTuple):
@@ -84,11 +86,15 @@ class Submission(Struct):
     problems: list[tuple[int, str]] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
-    _live: tuple[Step, ...] = ()
-    _begun: _Begun | None = None
+    # Whether jobs keep what the first one has and they have not: no step looks at what changes of
+    # which others depend.
+    _keeps: bool = True
+    _later: Later | None = None
+    # What steps write for some jobs and not for others.
+    _unforeseen: set[str] = field(default_factory=set)
     _has_one_statement: bool = True
+    _values: tuple[str, ...] | None = None
     _seen: set[str] = field(default_factory=set)
-    _forced_names: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
 
@@ -144,7 +150,10 @@ class Submission(Struct):
 
     def builder(self) -> JobBuilder:
         """Return a job without attributes, for steps to run on."""
-        return JobBuilder(
+        return self._builder(JobBuilder)
+
+    def _builder(self, kind: type[Builder]) -> Builder:
+        return kind(
             self.macros,
             self.sources,
             self.config,
@@ -174,7 +183,7 @@ class Submission(Struct):
             return None
         if self.options.allow_many_queues:
             # Jobs of a later statement differ from the cluster in whatever stands before it.
-            self._has_one_statement = False
+            self._has_one_statement, self._later = False, None
             return self.reader.next_queue()
         error = self.reader.extra_data()
         if error is not None:
@@ -196,24 +205,15 @@ class Submission(Struct):
 
     def _set_row(self, statement: QueueStatement, row: Row) -> None:
         macros = self.macros
-        index, step = str(row.index), str(row.step)
-        where = f"\n\t at Step {step}, ItemIndex {index}"
-        macros.place = (at_queue(statement.line), where)
-        macros.live = {
-            "Process": str(self.job_count),
-            "Step": step,
-            "Row": index,
-            "ItemIndex": index,
-            "Item": "",
-            "Node": macros.live.get("Node", ""),
-        }
-        for name, value in zip(statement.variables, row.values, strict=False):
-            variable = macros.row_variables.get(name.upper())
-            if variable is None:
-                origin = Origin(self.facts.file_name, statement.line)
-                macros.row_variables[name.upper()] = Variable(name, value, origin)
-            else:
-                variable.text = value
+        macros.place = (
+            at_queue(statement.line),
+            f"\n\t at Step {row.step}, ItemIndex {row.index}",
+        )
+        macros.set_numbers(self.job_count, row.step, row.index)
+        if row.values is not self._values:
+            self._values = row.values
+            origin = Origin(self.facts.file_name, statement.line)
+            macros.set_row(statement.variables, row.values, origin)
 
     @property
     def is_parallel(self) -> bool:
@@ -221,29 +221,20 @@ class Submission(Struct):
         return self.cluster.get("JobUniverse") == "11"
 
     def _build(self, row: Row) -> JobPlan:
-        job = self.builder()
+        if self._later is not None and self.macros.is_plain_row:
+            plan = self._build_quickly(row, self._later)
+            if plan is not None:
+                return plan
+        watched = self._watched_job()
+        job = watched or self.builder()
         try:
             if not len(self.cluster):
-                if self.options.interactive:
-                    # The program is replaced, so the description need not name one (S003).
-                    self._assume("executable", interactive.DEFAULT_COMMAND)
-                    self._assume("transfer_executable", "false")
-                set_base(job)
-                self._live = self._run(job, all_steps())
-                self._finish(job)
-                self.cluster = job.attributes
-                return JobPlan(self.job_count, self._status, row, Attributes())
-            if self._has_one_statement and all(step.is_leaf for step in self._live):
-                return self._build_quickly(row, job)
-            if self._has_one_statement:
-                begun = self._begun or self._begin(job)
-                job = begun.job.copy()
-                self._run(job, begun.again)
-            else:
-                set_base(job)
-                self._run(job, all_steps())
-            self._finish(job)
-            differences = job.attributes.difference(self.cluster)
+                return self._build_first(row, job)
+            if watched is not None:
+                return self._build_watched(row, watched)
+            set_base(job)
+            self._run(job, all_steps(self.macros))
+            differences = self._finished(job)
             return JobPlan(self.job_count, self._status, row, differences)
         except ConfigError as error:
             raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
@@ -261,35 +252,62 @@ class Submission(Struct):
         if not self.macros.is_set(command):
             self.macros.assign(command, text, Origin(COMMAND_LINE_SOURCE, 0))
 
-    def _build_quickly(self, row: Row, job: JobBuilder) -> JobPlan:
-        """Do anew only the steps that look at what changes, none of which others look at."""
-        for step in self._live:
-            step.run(job)
-        differences = Attributes()
-        forced = self._forced_names
-        for name, text in job.attributes:
-            if self.cluster.get(name) != text and name.lower() not in forced:
-                differences.set(name, text)
-        for name, text in job.forced:
-            if self.cluster.get(name) != text:
-                differences.set(name, text)
-        self._take_warnings(job)
+    def _build_first(self, row: Row, job: JobBuilder) -> JobPlan:
+        """Make the first job: what it has is the cluster's."""
+        if self.options.interactive:
+            # The program is replaced, so the description need not name one (S003).
+            self._assume("executable", interactive.DEFAULT_COMMAND)
+            self._assume("transfer_executable", "false")
+        set_base(job)
+        live = self._run(job, all_steps(self.macros))
+        self._keeps = all(step.is_leaf for step in live)
+        self._finish(job)
+        self.cluster = job.attributes
+        return JobPlan(self.job_count, self._status, row, Attributes())
+
+    def _watched_job(self) -> WatchedJob | None:
+        """Return a job of which is found out what others have in common with it; None for none."""
+        if not (
+            len(self.cluster)
+            and self._later is None
+            and self._has_one_statement
+            and self.macros.is_plain_row
+            and len(self._unforeseen) < _MOST_WATCHED
+        ):
+            return None
+        from kettle.submit.watched_job import WatchedJob  # for more than one job
+
+        return self._builder(WatchedJob)
+
+    def _build_watched(self, row: Row, job: WatchedJob) -> JobPlan:
+        """Make a job from the beginning and find out what has to be done again for the others."""
+        from kettle.submit.again import Again, Comparison, Later  # for more than one job
+
+        set_base(job)
+        again = Again(job, all_steps(self.macros), self._unforeseen)
+        differences = self._finished(job)
+        fixed = frozenset({"jobbatchname"} if self.options.batch_name else ())
+        comparison = Comparison(again, self.cluster, differences, fixed, keeps=self._keeps)
+        self._later = Later(again, comparison)
         return JobPlan(self.job_count, self._status, row, differences)
 
-    def _begin(self, job: JobBuilder) -> _Begun:
-        """Make of a new job what it has in common with all others.
+    def _build_quickly(self, row: Row, later: Later) -> JobPlan | None:
+        """Make a job by what has to be done again; None where it has to be made as a whole."""
+        known = len(self._unforeseen)
+        job = later.attempt(self._unforeseen)
+        if len(self._unforeseen) > known:
+            self._later = None
+        if job is None:
+            return None
+        self._status = job.status if job.asked_status is None else job.asked_status
+        self._take_warnings(job)
+        return JobPlan(self.job_count, self._status, row, later.comparison.differences(job))
 
-        That is what the steps do before the first one that looks at what changes and that others
-        look at; leaves that look at it are done again for each.
-        """
-        steps, live = all_steps(), self._live
-        place = next(n for n, step in enumerate(steps) if step in live and not step.is_leaf)
-        before = steps[:place]
-        set_base(job)
-        self._run(job, [step for step in before if step not in live])
-        again = (*(step for step in before if step in live), *steps[place:])
-        self._begun = _Begun(job, again)
-        return self._begun
+    def _finished(self, job: JobBuilder) -> Attributes:
+        """Finish a job and return what it has otherwise than the cluster."""
+        self._finish(job)
+        keeps = self._keeps and self._has_one_statement
+        return job.attributes.difference(self.cluster, lacking=not keeps)
 
     def _new_job(self) -> JobBuilder:
         job = self.builder()
@@ -313,7 +331,6 @@ class Submission(Struct):
             interactive.set_interactive(job)
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
-        self._forced_names = {name.lower() for name, _ in job.forced}
         self._status = job.status if job.asked_status is None else job.asked_status
         self.is_factory = (
             job.param("max_idle") is not None or job.param("max_materialize") is not None
@@ -321,6 +338,8 @@ class Submission(Struct):
         self._take_warnings(job)
 
     def _take_warnings(self, job: JobBuilder) -> None:
+        if not (self.macros.warnings or job.warnings or self.macros.problems):
+            return
         # A submit file is no configuration: the reference leaves these words out.
         said = (f"WARNING: {text.removeprefix('Config source ')}" for text in self.macros.warnings)
         for warning in (*said, *job.warnings):

@@ -137,7 +137,7 @@ def _set_transform(job: JobBuilder, retry: Retry, *changes: str) -> None:
     )
     body = LINE_END.join((f"REQUIREMENTS {condition}", *changes))
     job.set_text(f"TransformBody_{retry.attribute}", quote_old(body))
-    job.evict_changes.append(retry.attribute)
+    job.evict_changes += (retry.attribute,)
     job.set_string("TransformOnEvict", " ".join(job.evict_changes))
 
 
@@ -162,6 +162,6 @@ def set_evict_checks(job: JobBuilder) -> None:
             )
         lines = [line.strip() for line in body.split("\n")]
         lines = [line for line in lines if line and not line.startswith("#")]
-        job.evict_changes.append(name)
+        job.evict_changes += (name,)
         job.set_text(f"TransformBody_{name}", quote_old(LINE_END.join(lines)))
     job.set_string("TransformOnEvict", " ".join(job.evict_changes))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
@@ -22,7 +22,7 @@ from kettle.remembered import Answers
 from kettle.submit.registry import command_names, given_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kettle.config import Config
     from kettle.submit.commands.command import Command
@@ -35,57 +35,58 @@ WORD = late_pattern(
 )
 
 
+T = TypeVar("T")
+
+
 class Attributes:
     """Attribute texts by name in any case; the first spelling stays."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, tuple[str, str]] = {}
+        self.texts: dict[str, tuple[str, str]] = {}
 
     def set(self, name: str, text: str) -> None:
         """Set an attribute to the text of an expression."""
         key = name.lower()
-        known = self._texts.get(key)
-        self._texts[key] = (known[0] if known else name, text)
+        known = self.texts.get(key)
+        self.texts[key] = (known[0] if known else name, text)
 
     def get(self, name: str) -> str | None:
         """Return the text of an attribute, None if it is not there."""
-        found = self._texts.get(name.lower())
+        found = self.texts.get(name.lower())
         return None if found is None else found[1]
 
     def remove(self, name: str) -> None:
         """Take an attribute away; it need not be there."""
-        self._texts.pop(name.lower(), None)
+        self.texts.pop(name.lower(), None)
 
     def __contains__(self, name: str) -> bool:
-        return name.lower() in self._texts
+        return name.lower() in self.texts
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._texts.values())
+        return iter(self.texts.values())
+
+    def names(self) -> Iterator[str]:
+        """Return the names alone."""
+        return (name for name, _ in self.texts.values())
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self.texts)
 
-    def copy(self) -> Attributes:
-        """Return attributes of the same texts, which may be changed without changing these."""
-        copied = Attributes()
-        copied._texts = self._texts.copy()
-        return copied
-
-    def difference(self, other: Attributes) -> Attributes:
-        """Return what this has otherwise than the other; what it lacks becomes undefined."""
+    def difference(self, other: Attributes, *, lacking: bool = True) -> Attributes:
+        """Return what this has otherwise than the other; what is `lacking` becomes undefined."""
         found = Attributes()
-        for key, (name, text) in self._texts.items():
-            if key not in other._texts or other._texts[key][1] != text:
+        for key, (name, text) in self.texts.items():
+            if key not in other.texts or other.texts[key][1] != text:
                 found.set(name, text)
-        for key, (name, _) in other._texts.items():
-            if key not in self._texts:
+        for key, (name, _) in other.texts.items() if lacking else ():
+            if key not in self.texts:
                 found.set(name, "undefined")
         return found
 
     def to_ad(self, parent: ClassAd | None = None) -> ClassAd:
         """Return the attributes as an ad, parsed when they are looked at."""
         ad = ClassAd(parent=parent)
-        for name, text in self._texts.values():
+        for name, text in self.texts.values():
             ad.insert_text(name, text)
         return ad
 
@@ -110,7 +111,31 @@ def mentioned_names(text: str) -> set[tuple[str, str]]:
 
 
 class JobBuilder:
-    """What the steps share."""
+    """What the steps share.
+
+    What one step says to others are its attributes and these fields, whose values never change:
+    another list is another value.
+    """
+
+    universe: JobUniverse = JobUniverse.VANILLA
+    grid_type: str = ""
+    is_docker: bool = False
+    is_container: bool = False
+    input_files_named: bool = False
+    evict_changes: tuple[str, ...] = ()
+    container_clause: str = ""
+    input_files: tuple[str, ...] = ()
+    input_images: tuple[str, ...] = ()
+    # The URLs among what travels to the job.
+    transferred_urls: tuple[str, ...] = ()
+    jars: tuple[str, ...] = ()
+    executable_kib: int = 0
+    status: int = 1
+    # What `+JobStatus` says, None where it is no number.
+    asked_status: int | None = None
+    should_transfer: str = ""
+    when_to_transfer: str = ""
+    needs_deferral: bool = False
 
     def __init__(
         self,
@@ -133,34 +158,12 @@ class JobBuilder:
         self.attributes = Attributes()
         self.forced = Attributes()
         self.warnings: list[str] = []
-        self.universe = JobUniverse.VANILLA
-        self.grid_type = ""
-        self.is_docker = False
-        self.is_container = False
-        self.input_files_named = False
-        self.evict_changes: list[str] = []
-        self.container_clause = ""
-        self.input_files: list[str] = []
-        self.input_images: list[str] = []
-        self.transferred: list[str] = []
-        self.jars: list[str] = []
-        self.executable_kib = 0
-        self.status = 1
-        # What `+JobStatus` says, None where it is no number.
-        self.asked_status: int | None = None
-        self.should_transfer = ""
-        self.when_to_transfer = ""
-        self.needs_deferral = False
         # The names that were looked at and are there, for whoever tells of a refusal.
         self.asked: list[str] = []
 
-    def copy(self) -> JobBuilder:
-        """Return a job that goes on from here, and leaves this one as it is."""
-        other = object.__new__(type(self))
-        for name, value in vars(self).items():
-            is_own = isinstance(value, (Attributes, list))
-            setattr(other, name, value.copy() if is_own else value)
-        return other
+    def ask(self, question: Callable[..., T], *words: object) -> T:
+        """Ask a question about the job: that a step asked counts for what the answer is alone."""
+        return question(self, *words)
 
     def param(self, command: str) -> str | None:
         """Return the expanded text of a command; None if it is not set or empty."""
@@ -178,6 +181,10 @@ class JobBuilder:
         if text is not None:
             self.asked.append(name)
         return None if text is None else self.macros.expand(text).strip()
+
+    def expand(self, text: str) -> str:
+        """Return a text of the description with its macros replaced."""
+        return self.macros.expand(text)
 
     def pair_error(self, either: str, new: str, allow: str) -> SubmitError:
         """Return the error for a command that is there for both syntaxes and for the new one."""
@@ -215,6 +222,22 @@ class JobBuilder:
         except ClassAdSyntaxError:
             message = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
             raise SubmitError(message) from None
+
+    def set_conjunction(self, name: str, clauses: list[str]) -> None:
+        """Set an attribute to what all clauses say; raise SubmitError where it does not parse.
+
+        No clause binds its parts more loosely than a conjunction does, so that each can be
+        printed by itself: most are the same for all jobs.
+        """
+        whole = " && ".join(clauses)
+        if is_long_formula(whole):
+            self.set_expression(name, whole)
+            return
+        try:
+            self.attributes.set(name, " && ".join([normalize(clause) for clause in clauses]))
+        except ClassAdSyntaxError:
+            # Together they may be one all the same.
+            self.set_expression(name, whole)
 
     def set_string(self, name: str, text: str) -> None:
         """Set an attribute to a string."""
@@ -272,9 +295,7 @@ class JobBuilder:
 
     def path(self, name: str) -> str:
         """Return a name as seen from the job's own folder."""
-        if name.startswith("/"):
-            return name
-        return posixpath.join(self.folder, name)
+        return name if name.startswith("/") else posixpath.join(self.folder, name)
 
     @property
     def folder(self) -> str:
@@ -297,8 +318,15 @@ class JobBuilder:
         return self.attributes.get(name) if forced is None else forced
 
 
+FIELDS: Final = frozenset(JobBuilder.__annotations__)
+
+
 def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:
     """Evaluate an expression among the texts of attributes; None where it does not parse."""
+    if not text:
+        return None
+    if is_plain(text):
+        return text[1:-1] if text[0] == '"' else int(text)
     if is_long_formula(text):
         return None
     ad = ClassAd()

@@ -10,10 +10,11 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from kettle.config import metaknobs
-from kettle.config.expander import Expander
+from kettle.config.expander import KEPT, LEAST_WORK, Expander
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from random import Random
 
     from kettle.config.origin import Origin
     from kettle.submit.sources import SubmitFacts, SubmitSources
@@ -64,8 +65,14 @@ class SubmitMacros:
         self.files: list[str] = []
         self.variables: dict[str, Variable] = {}
         self.row_variables: dict[str, Variable] = {}
+        # What changes from job to job: LIVE_NAMES, and the row variables by their upper case.
         self.live = {"Process": "0", "Step": "0", "Row": "0", "ItemIndex": "0", "Item": ""}
+        self.live["Node"] = ""
+        # Whether the row's values can stand in a text as they are.
+        self.is_plain_row = True
         self.looked_at_live = False
+        self.drew = False
+        self._sources = sources
         self.defaults = {
             "CLUSTER": str(facts.cluster),
             "CLUSTERID": str(facts.cluster),
@@ -82,13 +89,37 @@ class SubmitMacros:
         self._expander = Expander(
             self.raw,
             facts.environment.get,
-            sources.random,
-            on_problem=self._take_problem,
+            self.draw,
+            on_problem=self.take_problem,
             absolute=self.absolute,
             repeats=True,
         )
         self._quiet = Expander(
-            self._peek, facts.environment.get, sources.random, on_problem=self._take_problem
+            self._peek, facts.environment.get, sources.random, on_problem=self.take_problem
+        )
+
+    def draw(self) -> Random:
+        """Return the source of randomness, and remember that somebody used it."""
+        self.drew = True
+        return self._sources.random()
+
+    def set_numbers(self, process: int, step: int, index: int) -> None:
+        """Go on to another job."""
+        live = self.live
+        live["Process"] = str(process)
+        live["Step"] = str(step)
+        live["Row"] = live["ItemIndex"] = str(index)
+
+    def set_row(self, names: Sequence[str], values: Sequence[str], origin: Origin) -> None:
+        """Give the variables of a queue statement the values of a row."""
+        self.live["Item"] = ""
+        for name, value in zip(names, values, strict=False):
+            key = name.upper()
+            if key not in self.row_variables:
+                self.row_variables[key] = Variable(name, value, origin)
+            self.row_variables[key].text = self.live[key] = value
+        self.is_plain_row = not any(
+            "$" in value or KEPT in value or len(value) > LEAST_WORK for value in values
         )
 
     def allow(self, work: int) -> None:
@@ -151,7 +182,11 @@ class SubmitMacros:
         ]
         return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
 
-    def _take_problem(self, text: str) -> None:
+    def value(self, name: str, active: tuple[str, ...]) -> str | None:
+        """Return the expanded text of a name for a function, inside the names that are `active`."""
+        return self._expander.value(name, active)
+
+    def take_problem(self, text: str) -> None:
         """Note what a function could not do, once however many jobs meet it."""
         text = text.removeprefix('ERROR "').removesuffix('"')
         if text not in self._told:

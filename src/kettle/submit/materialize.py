@@ -60,7 +60,7 @@ def later_jobs(
             submission._set_row(statement, row)
             if live is None:
                 first = submission._new_job()
-                live = submission._run(first, all_steps())
+                live = submission._run(first, all_steps(submission.macros))
                 submission._status = first.status
             differences = _differences(submission, live, cluster)
             status = submission._status

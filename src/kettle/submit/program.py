@@ -192,7 +192,7 @@ def set_input(job: JobBuilder) -> None:
     if set_stream(job, "input", "In"):
         name = job.param("input") or ""
         if "://" not in name:
-            job.input_files.append(name)
+            job.input_files += (name,)
 
 
 def set_output(job: JobBuilder) -> None:

@@ -7,6 +7,7 @@ import re
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.nodes import Binary, Conditional
+from kettle.classad.parser import is_plain
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
@@ -71,10 +72,13 @@ def custom_requests(job: JobBuilder) -> list[tuple[str, str]]:
 def _requested(job: JobBuilder) -> list[tuple[str, str]]:
     """Return tag and command of whatever is asked for, ordered by tag."""
     found = {}
-    for variable in (*job.macros.variables.values(), *job.macros.row_variables.values()):
-        match = RESOURCE.fullmatch(variable.name)
-        if match is not None:
-            found[match.group(1)] = variable.name
+    for variables in (job.macros.variables, job.macros.row_variables):
+        for key in variables:
+            if key.startswith("REQUEST_"):
+                name = variables[key].name
+                match = RESOURCE.fullmatch(name)
+                if match is not None:
+                    found[match.group(1)] = name
     return sorted(found.items(), key=lambda item: item[0].lower())
 
 
@@ -285,7 +289,7 @@ def is_more_than(text: str | None, bound: float) -> bool:
     if text is None:
         return False
     try:
-        text = normalize(text)
+        text = text if is_plain(text) else normalize(text)
     except ClassAdSyntaxError:
         return False
     return float(text) > bound if LITERAL.fullmatch(text) else True

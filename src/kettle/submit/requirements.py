@@ -84,7 +84,7 @@ def set_requirements(job: JobBuilder) -> None:
     users = [f"({text})" for text in own]
     clauses = users + _clauses(job, names)
     try:
-        job.set_expression("Requirements", " && ".join(clauses) or "true")
+        job.set_conjunction("Requirements", clauses or ["true"])
     except SubmitError as error:
         raise SubmitError(
             f"{error.message}\nWARNING: Could not get attribute references from Requirements: "
@@ -104,7 +104,7 @@ def _clauses(job: JobBuilder, names: Collection[str]) -> list[str]:
         return []
     clauses = _machine(job, names)
     clauses += _resources(job, names)
-    if job.current("ToolDaemonCmd") is not None and "hastdp" not in names:
+    if job.ask(_is_there, "ToolDaemonCmd") and "hastdp" not in names:
         clauses.append("TARGET.HasTDP")
     if _is_true(job, "encrypt_execute_directory", "EncryptExecuteDirectory") and (
         "encryptexecutedirectory" not in names
@@ -191,9 +191,9 @@ def _transfer_ability(job: JobBuilder, names: Collection[str]) -> str:
 
 
 def _urls(job: JobBuilder) -> list[str]:
-    """Return what travels, files and URLs."""
+    """Return what travels, the URLs at least."""
     forced = job.forced.get("TransferInput")
-    names = split_list(_text_of(job, "", "TransferInput")) if forced else job.transferred
+    names = split_list(_text_of(job, "", "TransferInput")) if forced else job.transferred_urls
     return [*names, _text_of(job, "output_destination", "OutputDestination")]
 
 
@@ -244,24 +244,34 @@ def _resources(job: JobBuilder, names: Collection[str]) -> list[str]:
     clauses = _disk(job, names)
     if job.universe is JobUniverse.VM:
         clauses += _virtual(job, names)
-    elif is_more_than(job.current("RequestMemory"), 1):
+    elif job.ask(_asks_more_than, "RequestMemory", 1):
         clauses.append("(TARGET.Memory >= RequestMemory)")
     counts_cpus = job.universe is not JobUniverse.GRID and "cpus" not in names
-    if counts_cpus and is_more_than(job.current("RequestCpus"), 1):
+    if counts_cpus and job.ask(_asks_more_than, "RequestCpus", 1):
         clauses.append("(TARGET.Cpus >= RequestCpus)")
-    for tag in _asked_for(job):
+    for tag in job.ask(_asked_for):
         if tag.lower() not in names:
             clauses += _at_least(job, tag)
     return clauses
 
 
+def _asks_more_than(job: JobBuilder, name: str, bound: float) -> bool:
+    """Tell whether a request needs a clause."""
+    return is_more_than(job.current(name), bound)
+
+
+def _is_there(job: JobBuilder, name: str) -> bool:
+    """Tell whether the job has an attribute."""
+    return job.current(name) is not None
+
+
 def _disk(job: JobBuilder, names: Collection[str]) -> list[str]:
-    asked = job.current("RequestDisk")
+    is_asked = job.ask(_is_there, "RequestDisk")
     if "disk" in names:
-        return [DISK] if asked is not None and job.universe is not JobUniverse.VM else []
-    if asked is None:
+        return [DISK] if is_asked and job.universe is not JobUniverse.VM else []
+    if not is_asked:
         return [TOTAL_DISK if job.universe is JobUniverse.VM else USED_DISK]
-    if not is_more_than(asked, 0):
+    if not job.ask(_asks_more_than, "RequestDisk", 0):
         return []
     return [NEWER_DISK if job.universe is JobUniverse.VANILLA else DISK]
 
@@ -285,7 +295,7 @@ def _virtual(job: JobBuilder, names: Collection[str]) -> list[str]:
 def _asked_for(job: JobBuilder) -> list[str]:
     """Return the tags of the resources beside cores, memory and disk, GPUs among them."""
     tags: dict[str, str] = {}
-    for name, _ in (*job.attributes, *job.forced):
+    for name in (*job.attributes.names(), *job.forced.names()):
         tag = name[len("Request") :]
         if name.lower().startswith("request") and len(tag) > 1 and not tag.startswith("_"):
             tags.setdefault(tag.lower(), tag)
@@ -300,7 +310,8 @@ def _at_least(job: JobBuilder, tag: str) -> list[str]:
     """Return the clause for one resource, none where nothing is asked for."""
     name = f"Request{tag}"
     text = job.current(name) or ""
-    value = evaluate(text, dict(job.attributes))
+    # A number looks at nothing.
+    value = evaluate(text, None if text.isdecimal() else dict(job.attributes))
     if isinstance(value, str):
         return [f"regexp({name},TARGET.{tag})"] if value else []
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -308,6 +319,6 @@ def _at_least(job: JobBuilder, tag: str) -> list[str]:
         return []
     if isinstance(value, (int, float)) and value <= 0:
         return []
-    if job.current(f"Require{tag}") is not None:
+    if job.ask(_is_there, f"Require{tag}"):
         return [f"(countMatches(MY.Require{tag},TARGET.Available{tag}) >= {name})"]
     return [f"(TARGET.{tag} >= {name})"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import SubmitError
@@ -23,6 +23,8 @@ from kettle.submit.job import JobBuilder, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from kettle.submit.macros import SubmitMacros, Variable
 
 # What every new job has, whatever the description says.
 BASE: tuple[tuple[str, str], ...] = (
@@ -80,31 +82,32 @@ def set_base(job: JobBuilder) -> None:
     job.set_string("CondorPlatform", facts.platform)
 
 
-def set_forced(job: JobBuilder) -> None:
-    """Take `+Attr`, `MY.Attr` and the configuration's SUBMIT_ATTRS; they override all others."""
+def set_configured(job: JobBuilder) -> None:
+    """Take the configuration's SUBMIT_ATTRS; as `+Attr` and `MY.Attr` they override all others."""
     for knob in ("SUBMIT_ATTRS", "SUBMIT_EXPRS"):
         for name in job.config.words(knob):
             text = job.config.get(name)
             if text is not None:
                 job.forced.set(name, job.checked(name, text))
-    for variable in tuple(job.macros.variables.values()):
-        if variable.name[:3].upper() != "MY.":
-            continue
-        variable.used = True
-        name = variable.name[3:]
-        job.asked.append(variable.name)
-        text = job.macros.expand(variable.text).strip()
-        if name.upper() in OWN_NUMBERS:
-            # The queue gives a job its numbers; what a description says of them counts for nothing.
-            continue
-        if not name:
-            raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
-        if name.lower() == "jobstatus":
-            # Each job has it for itself; the queue takes no other than idle and held.
-            asked = evaluate(job.checked(name, text or "undefined"))
-            job.asked_status = asked if isinstance(asked, int) else None
-            continue
-        job.forced.set(name, job.checked(name, text or "undefined"))
+
+
+def _force(job: JobBuilder, variable: Variable) -> None:
+    """Take one `+Attr` or `MY.Attr`."""
+    variable.used = True
+    name = variable.name[3:]
+    job.asked.append(variable.name)
+    text = job.expand(variable.text).strip()
+    if name.upper() in OWN_NUMBERS:
+        # The queue gives a job its numbers; what a description says of them counts for nothing.
+        return
+    if not name:
+        raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
+    if name.lower() == "jobstatus":
+        # Each job has it for itself; the queue takes no other than idle and held.
+        asked = evaluate(job.checked(name, text or "undefined"))
+        job.asked_status = asked if isinstance(asked, int) else None
+        return
+    job.forced.set(name, job.checked(name, text or "undefined"))
 
 
 def set_ignored(job: JobBuilder) -> None:
@@ -122,7 +125,10 @@ _FIRST_STEPS = (
     Step(set_ignored, is_leaf=True),
     Step(program.set_universe),
     Step(program.check_file_checks, is_leaf=True),
-    Step(set_forced, is_leaf=True),
+    Step(set_configured, is_leaf=True),
+)
+# Behind these come what the description forces, one step for each.
+_NEXT_STEPS = (
     Step(universes.set_remote_universe, is_leaf=True),
     Step(grid.read_grid_type),
     Step(program.set_folder),
@@ -167,7 +173,16 @@ _LAST_STEPS = (
 
 
 @cache
-def all_steps() -> tuple[Step, ...]:
-    """Return the steps that make a job, in their order."""
+def _later_steps() -> tuple[Step, ...]:
     own = (Step(run, is_leaf=True) for run in simple.simple_setters())
-    return (*_FIRST_STEPS, *own, *_LAST_STEPS)
+    return (*_NEXT_STEPS, *own, *_LAST_STEPS)
+
+
+def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
+    """Return the steps that make a job of a description, in their order."""
+    forced = (
+        Step(partial(_force, variable=variable), is_leaf=True)
+        for variable in macros.variables.values()
+        if variable.name[:3].upper() == "MY."
+    )
+    return (*_FIRST_STEPS, *forced, *_later_steps())

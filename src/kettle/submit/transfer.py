@@ -44,7 +44,8 @@ def set_transfer(job: JobBuilder) -> None:
     _set_common(job)
     if should != "NO":
         names += _tool_files(job, names)
-    job.input_files += [name for name in names if not URL.match(name)]
+    urls = tuple(filter(URL.match, names))
+    job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
     if named:
         job.set_string("TransferInput", ",".join(names))
     # An empty list is a list too: nothing comes back then, where without one everything new does.
@@ -58,7 +59,7 @@ def set_transfer(job: JobBuilder) -> None:
         job.set_string("FileSystemDomain", job.config.get("FILESYSTEM_DOMAIN") or "")
     job.should_transfer = should
     job.when_to_transfer = when if should != "NO" else ""
-    job.transferred = names
+    job.transferred_urls = urls
 
 
 def _list_inputs(job: JobBuilder) -> list[str]:
@@ -70,8 +71,11 @@ def _list_inputs(job: JobBuilder) -> list[str]:
         # Compat: the class file is listed only beside other files (vectors, universe java).
         class_file = job.path(job.param("executable") or "")
         files = [class_file, *job.jars]
-        (names or job.input_files).extend(files)
-    return names + job.input_images
+        if names:
+            names += files
+        else:
+            job.input_files += tuple(files)
+    return [*names, *job.input_images]
 
 
 def _set_common(job: JobBuilder) -> None:

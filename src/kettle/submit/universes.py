@@ -107,7 +107,7 @@ def _send_image(job: JobBuilder, image: str) -> None:
     if common:
         _share_image(job, image)
     else:
-        job.input_images.append(image)
+        job.input_images += (image,)
     bare = image.removesuffix("/")
     job.set_string("ContainerImage", bare.rpartition("/")[2])
     job.set_string("ContainerImageFullPath", image)
@@ -129,7 +129,7 @@ def set_java(job: JobBuilder) -> None:
     """Send the archives of a Java job along."""
     if job.universe is not JobUniverse.JAVA:
         return
-    job.jars = split_list(job.param("jar_files") or "")
+    job.jars = tuple(split_list(job.param("jar_files") or ""))
 
 
 def set_parallel(job: JobBuilder) -> None:

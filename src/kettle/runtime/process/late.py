@@ -64,7 +64,9 @@ LATE = (
     ("kettle.shadow.services.calls", "kettle.records.event_forms"),
     ("kettle.starter.services.plugins", "kettle.runtime.storage.url_fetching"),
     ("kettle.submit.arguments", "kettle.attributes.secret_variables"),
+    ("kettle.submit.build", "kettle.submit.again"),
     ("kettle.submit.build", "kettle.submit.refusals"),
+    ("kettle.submit.build", "kettle.submit.watched_job"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
 # What brings a library of megabytes with it (numpy, the standard library's web client): arrays, for

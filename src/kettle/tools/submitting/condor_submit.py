@@ -441,11 +441,13 @@ def write_dry(
                 continue
             is_factory = submission.is_factory or request.is_factory
             text = _dry_text(submission, job, is_factory=is_factory)
-            # What goes wrong is told where the job begins.
-            begun = text.removeprefix("\n")
-            write(text[: len(text) - len(begun)])
-            show.tell(submission, job.proc)
-            write(begun)
+            if submission.problems:
+                # What goes wrong is told where the job begins.
+                begun = text.removeprefix("\n")
+                write(text[: len(text) - len(begun)])
+                show.tell(submission, job.proc)
+                text = begun
+            write(text)
             if is_factory:
                 show.dots = False
                 show.one()

@@ -148,20 +148,15 @@ class Sender:
         check_universe(self._cluster_ad.integer("JobUniverse"))
         return self._cluster_ad
 
-    def proc_ad(self, cluster: int, index: int) -> ClassAd | None:
+    def proc_texts(self, cluster: int, index: int) -> list[tuple[str, str]] | None:
         """Return what the next job has for itself, None after the last."""
         if self._jobs is None:
             self.submission.begin(cluster)
             self._jobs = self.submission.jobs()
-        job = next(self._jobs, None)
+        job = self._current = next(self._jobs, None)
         if job is None:
             return None
-        ad = job.differences.to_ad()
-        # As texts: they are only sent.
-        ad.insert_text("ProcId", str(index))
-        ad.insert_text("JobStatus", str(job.status))
-        self._current = job
-        return ad
+        return [*job.differences, ("ProcId", str(index)), ("JobStatus", str(job.status))]
 
     def on_proc(self, cluster: int, proc: int) -> None:
         """Show that a job was sent."""
@@ -301,7 +296,7 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
                 sender.progress.streams.stdout.write("\n")
             sender.progress.count = count
         else:
-            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+            cluster, count = queue.submit(sender.cluster_ad, sender.proc_texts, sender.on_proc)
         warn_of_sets(submission)
         if count:
             warning = queue.commit(NOT_COMMITTED)

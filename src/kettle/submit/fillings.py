@@ -1,0 +1,125 @@
+"""Texts of a description as what fills them in for each job: one formatting, nothing searched.
+
+Most texts that change from job to job are a few constants with a number or an item between them.
+Where a text's macros stand, and what those of them are that do not change, is found out once. A
+text that is anything else, with a default or a `$$()` in it, is expanded anew for each job.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from kettle.config import functions
+from kettle.config.expander import DEEPEST, LEAST_WORK, template_of
+from kettle.submit.macros import LIVE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kettle.config.macro_search import Reference
+    from kettle.submit.macros import SubmitMacros
+
+# Limit: the pieces of one text, those of the texts that it mentions included. Names that mention
+# the next one twice double them each.
+_MOST_PIECES = 500
+
+
+class _Computed(NamedTuple):
+    """A macro function in a text: under which name its value is filled in, and how it is got."""
+
+    key: str
+    compute: Callable[[functions.Call], str]
+    call: functions.Call
+
+
+class _UnfitError(Exception):
+    """The text is no template, or one without end."""
+
+
+def filled(macros: SubmitMacros, text: str) -> str | Callable[[], str]:
+    """Return the expanded text if it is the same for all jobs, else what returns a job's.
+
+    What is returned is good as long as the description's variables stay as they are, and for rows
+    that are plain (`SubmitMacros.is_plain_row`). ConfigError for a circle.
+    """
+    if "$" not in text:
+        return text
+    macros.looked_at_live = macros.drew = False
+    expanded = macros.expand(text)
+    if not (macros.looked_at_live or macros.drew):
+        return expanded
+    filling = _Filling(macros)
+    try:
+        form = filling.form_of(text, ())
+    except _UnfitError:
+        return partial(macros.expand, text)
+    if not filling.computed:
+        return partial(form.__mod__, macros.live)
+    return partial(_fill, macros, text, form, tuple(filling.computed))
+
+
+def _fill(macros: SubmitMacros, text: str, form: str, computed: tuple[_Computed, ...]) -> str:
+    for key, compute, call in computed:
+        value = compute(call)
+        if "$" in value or len(value) > LEAST_WORK:
+            # What a function gives is looked at again.
+            return macros.expand(text)
+        macros.live[key] = value
+    return form % macros.live
+
+
+class _Filling:
+    """Makes the form of one text: a format string over what is live, and what is computed."""
+
+    def __init__(self, macros: SubmitMacros) -> None:
+        self._macros = macros
+        self._left = _MOST_PIECES
+        self.computed: list[_Computed] = []
+
+    def form_of(self, text: str, active: tuple[str, ...]) -> str:
+        """Return the form of a text, met inside the names that are `active`."""
+        if "$" not in text:
+            return text.replace("%", "%%")
+        template = template_of(text)
+        self._left -= 1 if template is None else len(template.macros)
+        if template is None or self._left < 0 or len(active) >= DEEPEST:
+            raise _UnfitError
+        pieces: list[str] = []
+        for part, found in zip(template.before, template.macros, strict=True):
+            pieces += (part.replace("%", "%%"), self._form_of_macro(found, active))
+        pieces.append(template.behind.replace("%", "%%"))
+        return "".join(pieces)
+
+    def _form_of_macro(self, found: Reference, active: tuple[str, ...]) -> str:
+        macros = self._macros
+        if found.function:
+            return self._computed_form(found, active)
+        key = found.name.upper()
+        if key in macros.row_variables:
+            return f"%({key})s"
+        if key in macros.variables:
+            text = macros.variables[key].text
+        elif key in LIVE_NAMES:
+            return f"%({LIVE_NAMES[key]})s"
+        else:
+            text = macros.defaults.get(key) or ""
+        if key in active or len(text) > LEAST_WORK:
+            raise _UnfitError
+        return self.form_of(text, (*active, key))
+
+    def _computed_form(self, found: Reference, active: tuple[str, ...]) -> str:
+        macros = self._macros
+        key = f"\0{len(macros.live)}"
+        # Its place is taken, so that no other function gets it.
+        macros.live[key] = ""
+        compute = functions.FUNCTIONS.get(found.function, functions.compute_file_name)
+
+        def value(name: str) -> str | None:
+            return macros.value(name, active)
+
+        call = functions.Call(
+            found.function, found.name, value, macros.draw, macros.take_problem, macros.absolute
+        )
+        self.computed.append(_Computed(key, compute, call))
+        return f"%({key})s"

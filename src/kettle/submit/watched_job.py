@@ -1,0 +1,147 @@
+"""A job whose steps are watched: what each of them reads, asks and writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kettle.submit.job import FIELDS, Attributes, JobBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kettle.submit.steps import Step
+
+# What steps read and write goes by one name: an attribute by its lower case, one that is forced
+# with a plus before it, a field of the builder with a dot.
+FORCED, FIELD = "+", "."
+# The names of all attributes, and all their texts; with a plus those of the forced ones.
+NAMES, TEXTS = "*", "**"
+Texts = dict[str, tuple[str, str]]
+
+
+class State(NamedTuple):
+    """A job between two steps; it does not change with it."""
+
+    fields: Mapping[str, object]
+    attributes: Texts
+    forced: Texts
+
+    def value(self, name: str) -> object:
+        """Return what stands under a name."""
+        if name[0] == FIELD:
+            return self.fields[name[1:]]
+        texts, key = (self.forced, name[1:]) if name[0] == FORCED else (self.attributes, name)
+        found = texts.get(key)
+        return None if found is None else found[1]
+
+
+class Question(NamedTuple):
+    """A question about the job that a step asked, the answer, and what was read for it."""
+
+    ask: Callable[..., object]
+    words: tuple[object, ...]
+    answer: Any
+    read: frozenset[str]
+
+
+class Record:
+    """What a step did, and the job before and after it."""
+
+    def __init__(self, before: State) -> None:
+        self.before = self.after = before
+        self.read: set[str] = set()
+        self.written: set[str] = set()
+        self.answers: dict[tuple[object, tuple[object, ...]], Question] = {}
+        self.is_live = False
+
+    def all_read(self) -> set[str]:
+        """Return what was read, for questions too."""
+        return self.read.union(*(question.read for question in self.answers.values()))
+
+    def saw(self, name: str) -> None:
+        """Note what is read; what the step has written itself follows from the rest."""
+        if name not in self.written:
+            self.read.add(name)
+
+
+# Keeps what is read and written between two steps.
+_NOBODY = Record(State({}, {}, {}))
+
+
+class _WatchedAttributes(Attributes):
+    """Attributes that tell what is read and written."""
+
+    def __init__(self, job: WatchedJob, mark: str) -> None:
+        super().__init__()
+        self._job, self._mark = job, mark
+
+    def set(self, name: str, text: str) -> None:
+        """Set an attribute."""
+        super().set(name, text)
+        self._job.record.written.add(self._mark + name.lower())
+
+    def get(self, name: str) -> str | None:
+        """Return the text of an attribute, None if it is not there."""
+        self._job.record.saw(self._mark + name.lower())
+        return super().get(name)
+
+    def __contains__(self, name: str) -> bool:
+        self._job.record.saw(self._mark + name.lower())
+        return super().__contains__(name)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        self._job.record.saw(self._mark + TEXTS)
+        return super().__iter__()
+
+    def names(self) -> Iterator[str]:
+        """Return the names alone."""
+        self._job.record.saw(self._mark + NAMES)
+        return super().names()
+
+
+class WatchedJob(JobBuilder):
+    """Runs steps one by one and keeps a record of each."""
+
+    record: Record
+
+    def __init__(self, *means: Any, **more: Any) -> None:
+        super().__init__(*means, **more)
+        self.attributes = _WatchedAttributes(self, "")
+        self.forced = _WatchedAttributes(self, FORCED)
+        self.record = _NOBODY
+
+    def watch(self, step: Step) -> Record:
+        """Run a step and return the record of it."""
+        record = self.record = Record(self.state())
+        self.macros.looked_at_live = False
+        step.run(self)
+        record.is_live = self.macros.looked_at_live
+        record.after = self.state()
+        self.record = _NOBODY
+        return record
+
+    def state(self) -> State:
+        """Return what the job is now."""
+        get = super().__getattribute__
+        fields = {name: get(name) for name in FIELDS}
+        return State(fields, self.attributes.texts.copy(), self.forced.texts.copy())
+
+    def ask(self, question: Callable[..., Any], *words: object) -> Any:
+        """Note a question as such: if its answer is the same, nothing of what it read counts."""
+        record = self.record
+        kept, record.read = record.read, set()
+        answer = question(self, *words)
+        asked = Question(question, words, answer, frozenset(record.read))
+        record.answers[question, words] = asked
+        record.read = kept
+        return answer
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in FIELDS:
+            self.record.saw(FIELD + name)
+        return super().__getattribute__(name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in FIELDS:
+            self.record.written.add(FIELD + name)
+        super().__setattr__(name, value)

@@ -1,0 +1,96 @@
+"""Of many jobs only what changes is made anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import SubmitError
+from kettle.submit.build import Submission, read_submission
+from kettle.submit.sources import FileFact, MemorySubmitSources
+from unit.submit.submitting import FACTS, MACHINE, jobs_of, values
+
+
+class CountingSources(MemorySubmitSources):
+    """Counts how often files are looked at."""
+
+    looked_at: list[str]
+
+    def look_at(self, path: str) -> FileFact | None:
+        self.looked_at.append(path.removeprefix("/work/"))
+        return super().look_at(path)
+
+
+def counted(text: str) -> tuple[Submission, CountingSources]:
+    sources = CountingSources(files={"job.sh": "#!/bin/sh\n"})
+    sources.looked_at = []
+    config = Config.from_text("", facts=MACHINE)
+    return read_submission(f"executable = job.sh\n{text}", sources, config, FACTS), sources
+
+
+def test_a_file_of_all_jobs_is_looked_at_for_two_of_them() -> None:
+    made, sources = counted("output = out.$(Process)\n+Mark = $(Process)\nqueue 50\n")
+    once, others = counted("queue\n")
+    assert len(list(made.jobs())) == 50
+    list(once.jobs())
+    assert len(sources.looked_at) == 2 * len(others.looked_at)
+
+
+def test_a_file_of_each_job_is_looked_at_for_each() -> None:
+    made, sources = counted("input = in.$(Process)\nqueue 20\n")
+    list(made.jobs())
+    assert {f"in.{number}" for number in range(20)} <= set(sources.looked_at)
+
+
+def test_what_follows_from_a_text_that_changes_is_made_again() -> None:
+    clause = "(TARGET.Memory >= RequestMemory)"
+    for name in ("request_memory", "+RequestMemory"):
+        text = f"{name} = $(m)\nqueue m from (\n1\n1\n2048\n1\n5\n)\n"
+        found = [clause in (one or "") for one in values(text, "Requirements")]
+        assert found == [False, False, True, False, True], name
+
+
+@pytest.mark.parametrize(
+    ("written", "second"),
+    [
+        ("100% of $(Process)%", "100% of 1%"),
+        ("%(Process)s $(Process)", "%(Process)s 1"),
+        ("$(two)", "1 and 1"),
+        ("$(unknown)[$(Process)]", "[1]"),
+        ("$(unknown:$(Process))", "1"),
+        ("$CHOICE(Process,a,b,c)$(Step)", "b1"),
+        ("$CHOICE(Process,money)$(Step)", "a1b1"),
+        ("$INT(Process,%03d)%", "001%"),
+        ("$INT(percent)$(Process)", "31"),
+        ("$$(Process) $(Process)", "$$(Process) 1"),
+    ],
+)
+def test_texts_are_filled_in_for_each_job(written: str, second: str) -> None:
+    lines = "two = $(one) and $(one)\none = $(Process)\nmoney = $(x),a$(Process)b,$(x)\nx = y\n"
+    text = f'{lines}percent = 3\n+Told = "{written}"\nqueue 4\n'
+    assert values(text, "Told")[1] == f'"{second}"'
+
+
+def test_an_item_that_looks_like_a_macro_is_expanded_as_one() -> None:
+    text = "arguments = $(item)\nqueue item from (\na\nb\n$(Process)\nc\n)\n"
+    assert values(text, "Args") == ['"a"', '"b"', '"2"', '"c"']
+
+
+def test_a_later_job_that_is_refused_says_where() -> None:
+    text = "request_disk = 1\npriority = $(p)\nqueue p from (\n1\n2\n3\nx y\n)\n"
+    made, sources = counted(text)
+    del sources
+    jobs = made.jobs()
+    assert [next(jobs).proc for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(SubmitError, match="priority=x y is invalid") as caught:
+        next(jobs)
+    assert "priority = $(p)" in caught.value.hint
+
+
+def test_a_job_may_set_what_those_before_it_did_not() -> None:
+    text = "hold = $(h)\nqueue h from (\nfalse\nfalse\ntrue\nfalse\ntrue\n)\n"
+    made, jobs = jobs_of(text)
+    assert [job.status for job in jobs] == [1, 1, 5, 1, 5]
+    reasons = [job.differences.get("HoldReasonCode") for job in jobs]
+    assert reasons == [None, None, "15", None, "15"]
+    assert made.cluster.get("HoldReasonCode") is None
