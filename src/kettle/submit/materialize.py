@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import JobPlan, read_submission
-from kettle.submit.job import Attributes
+from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.queue_statement import parse_queue
 from kettle.submit.steps import Step, all_steps
 
@@ -60,7 +60,7 @@ def later_jobs(
             submission._set_row(statement, row)
             if live is None:
                 first = submission._new_job()
-                live = submission._run(first, all_steps(submission.macros))
+                live = _live_steps(submission, first)
                 submission._status = first.status
             differences = _differences(submission, live, cluster)
             status = submission._status
@@ -69,6 +69,18 @@ def later_jobs(
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message) from error
+
+
+def _live_steps(submission: Submission, first: JobBuilder) -> tuple[Step, ...]:
+    """Run all steps for a first job and return those that each job needs.
+
+    Where one attribute that the digest itself names changes, the others are taken with it.
+    """
+    steps = all_steps(submission.macros)
+    live = submission._run(first, steps)
+    if any(step.forces for step in live):
+        return tuple(step for step in steps if step.forces or step in live)
+    return live
 
 
 def _with_background(digest: str, cluster: ClassAd) -> str:

@@ -60,10 +60,14 @@ OWN_NUMBERS = ("CLUSTERID", "PROCID")
 
 
 class Step(NamedTuple):
-    """One step; a leaf's attributes are looked at by no other step."""
+    """One step; a leaf's attributes are looked at by no other step.
+
+    One that `forces` takes an attribute that the description itself names.
+    """
 
     run: Callable[[JobBuilder], None]
     is_leaf: bool = False
+    forces: bool = False
 
 
 def set_base(job: JobBuilder) -> None:
@@ -180,9 +184,9 @@ def _later_steps() -> tuple[Step, ...]:
 
 def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
     """Return the steps that make a job of a description, in their order."""
-    forced = (
-        Step(partial(_force, variable=variable), is_leaf=True)
+    forcing = (
+        Step(partial(_force, variable=variable), is_leaf=True, forces=True)
         for variable in macros.variables.values()
         if variable.name[:3].upper() == "MY."
     )
-    return (*_FIRST_STEPS, *forced, *_later_steps())
+    return (*_FIRST_STEPS, *forcing, *_later_steps())
