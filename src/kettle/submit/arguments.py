@@ -125,7 +125,8 @@ def parse_old_arguments(text: str) -> str:
                 raise SubmitError(f"Found illegal unescaped double-quote: {bare}")
             position += len(part) + 2
         plain = '"'.join(parts)
-    return " ".join(OLD_WORD.findall(plain))
+    # In what can be printed nothing but the blank is white space.
+    return " ".join(plain.split() if plain.isprintable() else OLD_WORD.findall(plain))
 
 
 def split_arguments(arguments: str | None, args: str | None) -> list[str]:

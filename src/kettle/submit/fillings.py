@@ -115,7 +115,12 @@ class _Filling:
         macros.live[key] = ""
         compute = functions.FUNCTIONS.get(found.function, functions.compute_file_name)
 
+        live, own = macros.live, (macros.row_variables, macros.variables)
+
         def value(name: str) -> str | None:
+            upper = name.upper()
+            if upper in LIVE_NAMES and not any(upper in variables for variables in own):
+                return live[LIVE_NAMES[upper]]
             return macros.value(name, active)
 
         call = functions.Call(

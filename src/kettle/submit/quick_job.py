@@ -111,6 +111,7 @@ class QuickJob(JobBuilder):
         own = vars(job)
         own.update((name, value) for name, value in vars(other).items() if name not in FIELDS)
         own.update(fields)
+        own["warnings"], own["asked"] = [], []
         own["attributes"], own["forced"] = QuickAttributes(""), QuickAttributes(FORCED)
         own["_texts"], own["_exact"], own["_expanded"] = {}, {}, {}
         own["_booleans"], own["_integers"] = {}, {}
@@ -129,6 +130,7 @@ class QuickJob(JobBuilder):
         if fields:
             vars(self).update(fields)
         self.warnings.clear()
+        self.asked.clear()
         for attributes in (self.attributes, self.forced):
             attributes.texts.clear()
             attributes.lacking.clear()
