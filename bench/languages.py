@@ -2,10 +2,11 @@
 
     PYTHONPATH=src python bench/languages.py [--lines N] [--procs N] [--json FILE]
 
-CPU of one `condor_config_val` with a configuration of 2,000 lines, and of one `condor_submit
--dry-run` that expands 100,000 procs, both whole programs from start to end, the least of several
-runs. Beside them stands `python -c pass`, and the fixed piece of Python of the other benches, which
-takes 2.4 ms on a quiet machine: divide by it to compare two runs.
+CPU of one `condor_config_val` with a configuration of 2,000 lines, of one `condor_submit -dry-run`
+that expands 100,000 procs, and of one that expands a fifth of them with files of their own: whole
+programs from start to end, the least of several runs. Beside them stands `python -c pass`, and the
+fixed piece of Python of the other benches, which takes 2.4 ms on a quiet machine: divide by it to
+compare two runs.
 """
 
 from __future__ import annotations
@@ -60,6 +61,20 @@ def submit_file(procs: int) -> str:
     )
 
 
+def submit_file_of_files(items: Path, procs: int) -> str:
+    """Return a submit file of so many procs, each of which reads and writes files of its own."""
+    items.write_text("".join(f"item{number}\n" for number in range(procs)), encoding="ascii")
+    return (
+        "executable = /bin/sh\ntransfer_executable = false\n"
+        "arguments = run.sh $(Process) $(item)\n"
+        "input = in.$(item)\noutput = out.$(Cluster).$(Process)\n"
+        "error = err.$(Cluster).$(Process)\nlog = jobs.log\n"
+        "should_transfer_files = YES\ntransfer_input_files = a.$(item), b.dat\n"
+        "request_memory = 512\nrequest_disk = 1GB\n"
+        f"queue item from {items}\n"
+    )
+
+
 def cpu_of(words: list[str], environment: dict[str, str]) -> float:
     """Return the CPU seconds of a program, the least of several runs."""
     best = float("inf")
@@ -90,6 +105,8 @@ def measured(lines: int, procs: int) -> dict[str, float]:
         config, submit = Path(folder) / "condor_config", Path(folder) / "jobs.sub"
         config.write_text(configuration(lines), encoding="ascii")
         submit.write_text(submit_file(procs), encoding="ascii")
+        files, few = Path(folder) / "files.sub", procs // 5
+        files.write_text(submit_file_of_files(Path(folder) / "items", few), encoding="ascii")
         # Installed programs have their bytecode.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         environment = {**os.environ, "CONDOR_CONFIG": str(config), "PYTHONPATH": str(_ROOT / "src")}
@@ -103,6 +120,9 @@ def measured(lines: int, procs: int) -> dict[str, float]:
             f"condor_submit, {procs} procs": cpu_of(
                 [*tool, "condor_submit", "-dry-run", os.devnull, str(submit)], environment
             ),
+            f"condor_submit, {few} procs with files": cpu_of(
+                [*tool, "condor_submit", "-dry-run", os.devnull, str(files)], environment
+            ),
         }
 
 
@@ -115,7 +135,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = measured(options.lines, options.procs)
     for name, seconds in figures.items():
-        print(f"{name:34} {seconds * 1000:8.1f} ms")
+        print(f"{name:40} {seconds * 1000:8.1f} ms")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
