@@ -15,7 +15,7 @@ SCRIPTS = Path(__file__).parents[1] / "tests/data/compat"
 def main() -> None:
     """Run every script under the wheel."""
     environment = {**os.environ, "CONDOR_CONFIG": os.devnull, "TZ": "UTC"}
-    for script in sorted(SCRIPTS.glob("*.py")):
+    for script in sorted([*SCRIPTS.glob("*.py"), *(SCRIPTS / "htcondor2").glob("*.py")]):
         said = subprocess.run(
             [os.environ["KETTLE_WHEEL_PYTHON"], script],
             env=environment,

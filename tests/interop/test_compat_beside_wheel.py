@@ -20,7 +20,8 @@ from interop.wheel_pool import wheel_python
 
 pytestmark = pytest.mark.interop
 
-SCRIPTS = sorted((Path(__file__).parents[1] / "data/compat").glob("*.py"))
+RECORDS = Path(__file__).parents[1] / "data/compat"
+SCRIPTS = sorted([*RECORDS.glob("*.py"), *(RECORDS / "htcondor2").glob("*.py")])
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

@@ -9,13 +9,11 @@ import runpy
 import sys
 from pathlib import Path
 
-from kettle.compat import classad, classad2, htcondor, htcondor2
+from kettle.compat.real_names import take_name
 
 if __name__ == "__main__":
-    sys.modules["classad2"] = classad2
-    sys.modules["htcondor2"] = htcondor2
-    sys.modules["classad"] = classad
-    sys.modules["htcondor"] = htcondor
+    for name in ("classad2", "htcondor2", "classad", "htcondor"):
+        take_name(name)
     del sys.argv[0]
     sys.path.insert(0, str(Path(sys.argv[0]).parent))
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
-_WHEEL = "htcondor-*.dist-info"
+_WHEEL: Final = "htcondor-*.dist-info"
+_HERE: Final = "kettle.compat"
 
 
 def stand_in(name: str, file: str) -> None:
@@ -26,8 +32,36 @@ def stand_in(name: str, file: str) -> None:
             "install again the one you want",
             name=name,
         )
-    sys.modules[name] = _module(name)
+    take_name(name)
 
 
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"kettle.compat.{name}")
+def take_name(name: str) -> None:
+    """Have `import name`, and of what is in it, mean the modules of this room."""
+    sys.modules[name] = importlib.import_module(f"{_HERE}.{name}")
+    if _PARTS not in sys.meta_path:
+        sys.meta_path.insert(0, _PARTS)
+
+
+class _Parts(MetaPathFinder, Loader):
+    """Finds `htcondor2.dags` and its like: the module here, never a second one of the same code.
+
+    Two of them would have two classes of each name, and what one raises the other would not catch.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        name, dot, _ = fullname.partition(".")
+        ours = sys.modules.get(f"{_HERE}.{name}")
+        if not dot or ours is None or sys.modules.get(name) is not ours:
+            return None
+        found = importlib.util.find_spec(f"{_HERE}.{fullname}")
+        return None if found is None else ModuleSpec(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name] = importlib.import_module(f"{_HERE}.{name}")
+
+
+_PARTS: Final = _Parts()

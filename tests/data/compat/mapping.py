@@ -81,9 +81,25 @@ show(lambda: ad.copy())
 show(lambda: ad | {})
 show(lambda: ad.clear())
 show(lambda: ad)
-show(lambda: classad2.ClassAd("[x=-1;y=(2);z=+3;w=-x;n=1.5E3;t=absTime(\"2020-01-01T00:00:00+01:00\");r=relTime(\"1:00\")]").items())
-for text in ["[x=-1]", "[x=(2)]", "[x=+3]", "[x=-y]", "[x={1,{a}}]", '[x=relTime("1:00")]', "[x=real(\"INF\")]",
-             '[x=absTime("2020-01-01T00:00:00+01:00")]', "[x=[y=1]]", "[x=undefined]", "[x=error]", "[x=1;X=2]"]:
+show(
+    lambda: classad2.ClassAd(
+        '[x=-1;y=(2);z=+3;w=-x;n=1.5E3;t=absTime("2020-01-01T00:00:00+01:00");r=relTime("1:00")]'
+    ).items()
+)
+for text in [
+    "[x=-1]",
+    "[x=(2)]",
+    "[x=+3]",
+    "[x=-y]",
+    "[x={1,{a}}]",
+    '[x=relTime("1:00")]',
+    '[x=real("INF")]',
+    '[x=absTime("2020-01-01T00:00:00+01:00")]',
+    "[x=[y=1]]",
+    "[x=undefined]",
+    "[x=error]",
+    "[x=1;X=2]",
+]:
     show(lambda: classad2.ClassAd(text)["x"])
 for text in ["", "a=1", "[a=1", "[a=1] rest", "[]", "[a=]", "[a=1,b=2]", "{}", "[a=1;;b=2;]"]:
     show(lambda: classad2.ClassAd(text))

@@ -9,10 +9,22 @@ from classad2 import ClassAd
 ADS = [
     ClassAd(text)
     for text in [
-        "[]", "[m=7]", "[requirements=TARGET.m>5]", "[Requirements=m>5]", "[requirements=true;m=1]",
-        "[requirements=1;m=9]", "[requirements=0.5]", "[requirements=0]", "[requirements=\"true\"]", "[requirements=undefined]",
-        "[requirements=error]", "[requirements=relTime(\"1\")]", "[requirements={true}]", "[requirements=MY.m < TARGET.m;m=5]",
-        "[requirements=CurrentTime>5]", "[requirements=other.m is undefined]",
+        "[]",
+        "[m=7]",
+        "[requirements=TARGET.m>5]",
+        "[Requirements=m>5]",
+        "[requirements=true;m=1]",
+        "[requirements=1;m=9]",
+        "[requirements=0.5]",
+        "[requirements=0]",
+        '[requirements="true"]',
+        "[requirements=undefined]",
+        "[requirements=error]",
+        '[requirements=relTime("1")]',
+        "[requirements={true}]",
+        "[requirements=MY.m < TARGET.m;m=5]",
+        "[requirements=CurrentTime>5]",
+        "[requirements=other.m is undefined]",
     ]
 ]
 for one in ADS:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.compat import classad, classad2
+from kettle.compat import classad, classad2, real_names
 from kettle.compat.classad import Attribute, ClassAd, ExprTree
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +24,9 @@ NOT_THERE = {"ClassAdFileIterator", "ClassAdStringIterator", "OldClassAdIterator
 def test_a_script_prints_what_it_prints_under_version_1(
     script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "classad", classad)
+    for name in ("classad", "htcondor"):
+        monkeypatch.setitem(sys.modules, name, None)
+        real_names.take_name(name)
     runpy.run_path(str(script))
     recorded = script.with_suffix(".txt").read_text(encoding="utf-8")
     assert capsys.readouterr().out.splitlines() == recorded.splitlines()

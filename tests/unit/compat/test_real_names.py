@@ -24,6 +24,18 @@ assert htcondor2.classad is classad2 and htcondor.classad is classad
 print(htcondor.Submit({"executable": "/bin/true"})["executable"])
 print(classad.ClassAd("[a = 1; b = a + 1]").eval("b"), htcondor.JobAction.Hold)
 """
+PARTS_SCRIPT = """\
+import htcondor2.dags, htcondor.dags, htcondor2.dags.exceptions as named
+from htcondor2 import dags
+from htcondor.dags.exceptions import DAGsException
+import kettle.compat.htcondor2.dags as ours
+assert dags is ours is htcondor2.dags and named is dags.exceptions
+assert DAGsException is named.DAGsException
+try:
+    import htcondor2.nothing
+except ModuleNotFoundError as error:
+    print(error)
+"""
 PRINTED = "/bin/true\n2 Hold\n"
 
 
@@ -47,6 +59,11 @@ def project(folder: Path) -> dict[str, object]:
 def test_a_script_of_the_wheels_runs_with_kettles_modules() -> None:
     done = run(DISTRIBUTION / "src", USER_SCRIPT)
     assert (done.stdout, done.stderr) == (PRINTED, "")
+
+
+def test_what_is_in_a_module_is_kettles_too_and_once() -> None:
+    done = run(DISTRIBUTION / "src", PARTS_SCRIPT)
+    assert (done.stdout, done.stderr) == ("No module named 'htcondor2.nothing'\n", "")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -85,6 +85,7 @@ for value in (
     *(object(), classad.Value.Undefined, classad.Value.Error, None, (1, 2), b"x", 1.5),
     *(10**30, datetime.datetime(2020, 1, 1), iter([1]), True, "y", {"k": {"l": 1}}, a["e"], b),
 ):
+
     def put(value=value):
         a["v"] = value
         return repr(a.lookup("v")), a["v"]

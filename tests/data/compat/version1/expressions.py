@@ -81,7 +81,7 @@ attempt(lambda: E(1))
 attempt(lambda: E(None))
 attempt(lambda: E(E("a")))
 attempt(lambda: E('absTime("2020-01-01T00:00:00Z")').eval())
-attempt(lambda: E("relTime(\"1:00:00\")").eval())
+attempt(lambda: E('relTime("1:00:00")').eval())
 b = a["y"]
 a["x"] = 5
 attempt(b.eval())
