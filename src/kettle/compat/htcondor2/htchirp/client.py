@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from kettle.compat.htcondor2.htchirp import errors
 from kettle.compat.htcondor2.htchirp.connection import LONGEST_LINE, Connection
-from kettle.octets import to_text
+from kettle.octets import AS_IS, to_text
 
 _CONFIG: Final = "_CONDOR_CHIRP_CONFIG"
 _COOKIE: Final = "cookie"
@@ -381,7 +381,7 @@ def _server(
     config = Path(os.environ.get(_CONFIG, ".chirp.config"))
     if _COOKIE not in auth or cookie or not config.is_file():
         raise ValueError(".chirp.config must be present or you must provide a host and port")
-    host, port, cookie = config.read_text(encoding="utf-8").split()
+    host, port, cookie = config.read_text(encoding="utf-8", errors=AS_IS).split()
     return host, int(port), cookie
 
 
