@@ -148,7 +148,30 @@ class Queue:
         `on_proc` hears of each. Nothing is in the queue before `commit`.
         """
         cluster = self.new_cluster()
-        count = answered = 0
+        return cluster, self._send_procs(cluster, 0, cluster_ad, procs, on_proc)
+
+    def append(
+        self,
+        cluster: int,
+        first: int,
+        procs: Callable[[int, int], ClassAd | Iterable[tuple[str, str]] | None],
+        on_proc: Callable[[int, int], None] = lambda _cluster, _proc: None,
+    ) -> int:
+        """Submit further jobs of a cluster that has `first` of them; return how many it has then.
+
+        See `submit`; the cluster came into the queue in the same transaction.
+        """
+        return self._send_procs(cluster, first, None, procs, on_proc)
+
+    def _send_procs(
+        self,
+        cluster: int,
+        first: int,
+        cluster_ad: Callable[[int], ClassAd] | None,
+        procs: Callable[[int, int], ClassAd | Iterable[tuple[str, str]] | None],
+        on_proc: Callable[[int, int], None],
+    ) -> int:
+        count = answered = first
         # The same words for each job.
         writer = self._stream.writer()
         qmgmt.NewProc(cluster).write(writer)
@@ -157,7 +180,7 @@ class Queue:
             # Proc numbers are consecutive (wire notes, Queue management), so the answer, which
             # is checked later, is known.
             bodies = [new_proc]
-            if count == 0:
+            if count == 0 and cluster_ad is not None:
                 numbered = [("ClusterId", str(cluster)), *_texts_of(cluster_ad(cluster))]
                 bodies += self._attribute_bodies(cluster, CLUSTER_AD, numbered)
             numbered = [("ProcId", str(count)), *_texts_of(own)]
@@ -168,7 +191,7 @@ class Queue:
             if count - answered >= PROCS_AHEAD:
                 answered = self._check_procs(cluster, answered, answered + PROCS_AHEAD // 2)
         self._check_procs(cluster, answered, count)
-        return cluster, count
+        return count
 
     def _check_procs(self, cluster: int, first: int, end: int) -> int:
         """Read the answers to the NewProc calls from `first` on; returns `end`."""

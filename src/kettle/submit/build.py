@@ -115,6 +115,11 @@ class Submission(Struct):
         self.facts = self.facts.changed(cluster=cluster)
         self.macros.defaults["CLUSTER"] = self.macros.defaults["CLUSTERID"] = str(cluster)
 
+    def go_on(self, earlier: Submission) -> None:
+        """Have the jobs be further ones of the cluster that another submission has begun."""
+        self.cluster, self.job_count = earlier.cluster, earlier.job_count
+        self._has_one_statement = False
+
     def first_of_later(self) -> QueueStatement:
         """Make the first job only, for a cluster whose jobs are made later.
 

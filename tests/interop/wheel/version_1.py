@@ -143,6 +143,44 @@ def several():
 attempt("several", several)
 
 
+def again():
+    """Queue one description again and again; it is one cluster where its jobs have no items."""
+    one = htcondor.Submit({**HELD, "arguments": "$(Cluster) $(Process) $(Step)"})
+    with schedd.transaction() as txn:
+        made = [one.queue(txn, 2)]
+        one["priority"], one["MY.Colour"] = "7", '"red"'
+        made.append(one.queue(txn))
+        one["priority"] = ""
+        made.append(one.queue(txn, 2))
+        ads = []
+        made.append(one.queue(txn, 1, ads))
+        items = htcondor.Submit({**HELD, "arguments": "$(x)"})
+        items.setQArgs("x in (1, 2)")
+        made.extend(items.queue(txn) for _ in range(2))
+        made.append(one.queue(txn))
+        made.append(int(one.queue_with_itemdata(txn, 1)))
+        made.extend(one.queue(txn) for _ in range(2))
+        made.append(htcondor.Submit(dict(one)).queue(txn))
+    clusters.extend(made)
+    names = ["ClusterId", "ProcId", "Args", "JobPrio", "Colour", "TotalSubmitProcs"]
+    found = schedd.query(f"ClusterId >= {made[0]}", names)
+    return (
+        [number - made[0] for number in made],
+        [(ad["ClusterId"] - made[0], ad["ProcId"], len(ad) > 40) for ad in ads],
+        sorted(
+            [
+                *(job["ClusterId"] - made[0], job["ProcId"]),
+                job["Args"].replace(str(job["ClusterId"]), "C"),
+                *(job["JobPrio"], job.get("Colour", ""), job["TotalSubmitProcs"]),
+            ]
+            for job in found
+        ),
+    )
+
+
+attempt("again", again)
+
+
 def interrupted():
     """Queue a job and leave the transaction by an exception."""
     with schedd.transaction() as txn:

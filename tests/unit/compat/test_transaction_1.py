@@ -51,6 +51,14 @@ class Schedd:
             proc += 1
         return self._clusters, proc
 
+    def append(self, cluster: int, first: int, procs: Any, on_proc: Any) -> int:
+        proc = first
+        while procs(cluster, proc) is not None:
+            self.sent.append((cluster, proc))
+            on_proc(cluster, proc)
+            proc += 1
+        return proc
+
     def commit(self, what: str) -> str:
         self.committed += self.sent
         return ""
@@ -140,3 +148,54 @@ def test_what_ends_a_transaction_is_told_as_it_is(queue: Schedd) -> None:
     ):
         htcondor.Submit(BAD).queue(txn)
     assert not queue.committed
+
+
+def test_a_description_that_was_just_queued_goes_on_with_its_cluster(queue: Schedd) -> None:
+    one = htcondor.Submit({"executable": "/bin/true", "arguments": "$(Process)"})
+    ads: list[Any] = []
+    with schedd().transaction() as txn:
+        made = [one.queue(txn, 2), one.queue(txn), one.queue(txn, 2, ad_results=ads)]
+    assert made == [1, 1, 1]
+    assert queue.committed == [(1, proc) for proc in range(5)]
+    assert [(ad["ProcId"], ad["Args"]) for ad in ads] == [(3, "3"), (4, "4")]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"universe": "local"},
+        # Compat: the wheel leaves these jobs in the cluster, of the first one's universe, and
+        # makes them all at once.
+        {"max_materialize": "1"},
+    ],
+)
+def test_jobs_of_another_kind_have_a_cluster_of_their_own(
+    between: dict[str, str], queue: Schedd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make_later(schedd: Schedd, submission: Any) -> tuple[int, int]:
+        submission.begin(9)
+        submission.first_of_later()
+        return 9, 1
+
+    monkeypatch.setattr("kettle.compat.htcondor2.submitting.submit_factory", make_later)
+    monkeypatch.setattr(Schedd, "post_attribute", lambda *_: None, raising=False)
+    one = htcondor.Submit({"executable": "/bin/true"})
+    with schedd().transaction() as txn:
+        first = one.queue(txn)
+        one.update(between)
+        assert one.queue(txn) != first
+
+
+def test_items_and_other_descriptions_and_transactions_begin_a_cluster(queue: Schedd) -> None:
+    one = htcondor.Submit({"executable": "/bin/true"})
+    place = schedd()
+    with place.transaction() as txn:
+        made = [one.queue(txn), one.copy().queue(txn), one.queue(txn)]
+        made.append(one.queue_with_itemdata(txn).cluster())
+        made += [one.queue(txn), one.queue(txn)]
+        one.setQArgs("x in (1, 2)")
+        made += [one.queue(txn), one.queue(txn)]
+    with place.transaction() as txn:
+        one.setQArgs("")
+        made.append(one.queue(txn))
+    assert made == [1, 2, 3, 4, 5, 5, 6, 7, 8]

@@ -61,10 +61,11 @@ class Submit(Lists, htcondor2.Submit):
     def queue(self, txn: Transaction, count: int = 0, ad_results: list[Any] | None = None) -> int:
         """Queue the jobs in a transaction; return their cluster.
 
+        It is that of the jobs queued just before, if they are of this description, too.
         There are `count` of each item of the queue statement, or as many as it says for 0.
         `ad_results` takes their ads.
         """
-        return txn.queue(self, count, ad_results=ad_results).cluster()
+        return txn.queue(self, count, appends=True, ad_results=ad_results).cluster()
 
     def queue_with_itemdata(
         self,

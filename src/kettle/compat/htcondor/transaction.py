@@ -21,6 +21,7 @@ from kettle.compat.htcondor2.process import PROCESS
 from kettle.compat.htcondor2.submit_result import SubmitResult as ResultOfVersion2
 from kettle.compat.htcondor2.submitting import (
     Sender,
+    append_jobs,
     check_items,
     queue_jobs,
     read,
@@ -75,6 +76,8 @@ class Transaction:
         # The transaction that this one is part of, mostly itself, and whether that has failed.
         self._whole = self
         self.failed = False
+        # What was queued last, where more of it would come into the same cluster.
+        self.last: tuple[htcondor2.Submit, str, Sender] | None = None
 
     def __enter__(self) -> Self:
         around = self._schedd.transaction_under_way
@@ -84,7 +87,7 @@ class Transaction:
             self.connection, self.senders = around.connection, around.senders
             self._whole = around
             return self
-        self._goes_on, self._whole, self.failed = False, self, False
+        self._goes_on, self._whole, self.failed, self.last = False, self, False, None
         try:
             self.connection = Queue(PROCESS.connector, self._schedd.sinful)
         except KettleError as error:
@@ -128,9 +131,14 @@ class Transaction:
         count: int,
         *,
         spooled: bool = False,
+        appends: bool = False,
         ad_results: list[Any] | None = None,
     ) -> SubmitResult:
-        """Put the jobs of a description into the queue, when the transaction is committed."""
+        """Put the jobs of a description into the queue, when the transaction is committed.
+
+        With `appends` those of the description that was queued last, where they have no items and
+        no other universe, come into the same cluster.
+        """
         if self.connection is None:
             raise HTCondorValueError(_NONE)
         if self._whole.failed:
@@ -142,7 +150,14 @@ class Transaction:
             submission = read(description, count, spooled=spooled)
         keeps = ad_results is not None
         sender = Sender(submission, description.getSubmitMethod(), keeps=keeps)
-        cluster, jobs = self._send(self.connection, sender)
+        universe = description.get("universe", "").casefold()
+        last, self._whole.last = self._whole.last, None
+        earlier = None
+        if appends and description.own_items() is None and not submission.wants_factory():
+            if last is not None and last[0] is description and last[1] == universe:
+                earlier = last[2]
+            self._whole.last = (description, universe, sender)
+        first, cluster, jobs = self._send(self.connection, sender, earlier)
         self.senders.append(sender)
         ads = [of_engine(ad) for ad in sender.spooled.ads]
         if ad_results is not None:
@@ -150,24 +165,31 @@ class Transaction:
         found = sender.cluster if sender.cluster is not None else submission.cluster_ad()
         found["ClusterId"] = cluster
         kept = sender.spooled if spooled else None
-        return SubmitResult(cluster, 0, jobs, shown(of_engine(found)), kept)
+        return SubmitResult(cluster, first, jobs, shown(of_engine(found)), kept)
 
-    def _send(self, queue: Queue, sender: Sender) -> tuple[int, int]:
-        """Send jobs; a failure ends the transaction, as its connection may be out of step."""
+    def _send(self, queue: Queue, sender: Sender, earlier: Sender | None) -> tuple[int, int, int]:
+        """Send jobs and return the first one's number, their cluster, and how many they are.
+
+        A failure ends the transaction, as its connection may be out of step.
+        """
+        first = 0 if earlier is None else earlier.submission.job_count
         with contextlib.ExitStack() as undone:
             undone.push(queue)
             undone.callback(self._note_failure)
-            cluster, jobs = _queue_jobs(queue, sender)
+            cluster, jobs = _queue_jobs(queue, sender, earlier)
             undone.pop_all()
-        return cluster, jobs
+        return first, cluster, jobs
 
     def _note_failure(self) -> None:
         self._whole.failed = True
 
 
-def _queue_jobs(queue: Queue, sender: Sender) -> tuple[int, int]:
+def _queue_jobs(queue: Queue, sender: Sender, earlier: Sender | None) -> tuple[int, int]:
     try:
-        cluster, jobs = queue_jobs(queue, sender)
+        if earlier is None:
+            cluster, jobs = queue_jobs(queue, sender)
+        else:
+            cluster, jobs = append_jobs(queue, sender, earlier)
     except SubmitError as error:
         raise HTCondorInternalError(_words(error)) from error
     except KettleError as error:

@@ -166,14 +166,30 @@ def _queue(address: Sinful, sender: Sender) -> tuple[int, int]:
 def queue_jobs(queue: Queue, sender: Sender) -> tuple[int, int]:
     """Put the jobs into the transaction of a connection; return their cluster and count."""
     submission = sender.submission
-    added = queue.capabilities().evaluate("ExtendedSubmitCommands")
-    submission.extended = commands_of(added) if isinstance(added, Ad) else ()
+    learn_commands(queue, submission)
     if not submission.wants_factory():
         return queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
     cluster, count = submit_factory(queue, submission)
     method = sender.cluster_ad(cluster).text(_METHOD) or "undefined"
     queue.post_attribute(cluster, -1, _METHOD, method)
     return cluster, count
+
+
+def append_jobs(queue: Queue, sender: Sender, earlier: Sender) -> tuple[int, int]:
+    """Put jobs into the cluster that an earlier sender has begun; return it and their count."""
+    learn_commands(queue, sender.submission)
+    sender.submission.go_on(earlier.submission)
+    sender.cluster = earlier.cluster
+    assert sender.cluster is not None
+    cluster, first = sender.cluster.integer("ClusterId"), sender.submission.job_count
+    assert cluster is not None
+    return cluster, queue.append(cluster, first, sender.proc_ad, sender.on_proc) - first
+
+
+def learn_commands(queue: Queue, submission: Submission) -> None:
+    """Have a submission know what the schedd adds to the language."""
+    added = queue.capabilities().evaluate("ExtendedSubmitCommands")
+    submission.extended = commands_of(added) if isinstance(added, Ad) else ()
 
 
 def tell_job(error: SubmitError) -> str:
