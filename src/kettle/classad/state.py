@@ -162,7 +162,7 @@ def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:
             return special
     value = _look_around(state, start, key)
     if value is None and alternate and not state.strict:
-        other = _other(state, start)
+        other = other_ad(state, start)
         if other is not None:
             found = other.entry(key)
             if found is not None:
@@ -170,7 +170,8 @@ def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:
     return UNDEFINED if value is None else value
 
 
-def _other(state: State, ad: Ad) -> Ad | None:
+def other_ad(state: State, ad: Ad) -> Ad | None:
+    """Return the ad that one of a match is matched with, None for any other ad."""
     if ad is state.left:
         return state.right
     return state.left if ad is state.right else None
@@ -196,7 +197,7 @@ def _context_name(state: State, outermost: Ad, key: str) -> Value | None:
         return state.left
     if key == "right":
         return state.right
-    other = _other(state, outermost)
+    other = other_ad(state, outermost)
     if other is None:
         return None
     return outermost if key == "my" else other

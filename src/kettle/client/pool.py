@@ -22,7 +22,12 @@ from kettle.errors import (
     UnknownHostError,
     WireError,
 )
-from kettle.runtime.sockets.addresses import find_collectors, is_host, may_be_daemon
+from kettle.runtime.sockets.addresses import (
+    find_collectors,
+    is_host,
+    may_be_daemon,
+    read_address_file,
+)
 from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
 from kettle.wire.commands import Command
@@ -65,6 +70,12 @@ class Located(Struct):
     here: bool = False
 
 
+def _silent(name: str) -> NotFoundError:
+    return NotFoundError(
+        f"the collector {name} has not said where it is", hint="is the pool up? kettle up"
+    )
+
+
 class Pool:
     """The pool that a tool speaks to: COLLECTOR_HOST's, or the one named with `-pool`."""
 
@@ -80,15 +91,18 @@ class Pool:
             where = Sinful.parse(word if ":" in word or "<" in word else f"{word}:9618")
             if "<" not in word and not is_host(where.host):
                 raise UnknownHostError(word)
+            if where.port == 0:
+                # As in COLLECTOR_HOST: the collector here has chosen its port.
+                address = read_address_file(self.config.get("COLLECTOR_ADDRESS_FILE"), Files())
+                if address is None:
+                    raise _silent(word)
+                return [address]
             return [where]
         found = find_collectors(self.config, Files())
         if not found:
             hosts = self.config.get("COLLECTOR_HOST")
             if hosts:
-                raise NotFoundError(
-                    f"the collector {hosts} has not said where it is",
-                    hint="is the pool up? kettle up",
-                )
+                raise _silent(hosts)
             raise NotFoundError("the configuration names no collector", hint="set COLLECTOR_HOST")
         return found
 

@@ -10,6 +10,7 @@ from kettle.classad import (
     AbsoluteTime,
     ClassAd,
     RelativeTime,
+    parse_ad,
     parse_expression,
     to_expression,
     unparse,
@@ -81,3 +82,39 @@ def test_a_function_answers_any_arguments_with_a_value(row: Function) -> None:
         assert found is UNDEFINED or found is ERROR or isinstance(found, PLAIN), text
         # What comes out can be written down and read again.
         assert parse_expression(unparse(to_expression(found))) is not None, text
+
+
+JOB = parse_ad(
+    "[RequireGPUs = (Capability > 6); Indirect = RequireGPUs; Capability = 100;"
+    " Mine = { [Capability = 5],[Capability = 7] }]"
+)
+MACHINE = parse_ad(
+    "[AvailableGPUs = { G0,G1 }; G0 = [Capability = 5]; G1 = [Capability = 9];"
+    " Capability = 1; Theirs = Capability > 6]"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # What submit files make of require_gpus.
+        ("countMatches(MY.RequireGPUs, TARGET.AvailableGPUs)", "1"),
+        ("countMatches(RequireGPUs, AvailableGPUs)", "1"),
+        ("countMatches(RequireGPUs, Mine)", "1"),
+        ("countMatches(Theirs, Mine)", "1"),
+        # A name is looked up once: what it leads to is looked up in each context.
+        ("countMatches(Indirect, TARGET.AvailableGPUs)", "0"),
+        # An expression of more than a name is evaluated as it stands.
+        ("countMatches((RequireGPUs), Mine)", "2"),
+        ("countMatches(Nothing, Mine)", "0"),
+        ("countMatches(Capability, Mine)", "2"),
+        ("evalInEachContext(Capability, Mine)", "{ 100,100 }"),
+        ("evalInEachContext(Capability + 0, Mine)", "{ 5,7 }"),
+        ("evalInEachContext(TARGET.Capability, Mine)", "{ 1,1 }"),
+        # Compat: the wheel looks the list up in the ad where it has found the name, and the
+        # machine's TARGET has no such list: it answers undefined.
+        ("evalInEachContext(TARGET.Theirs, TARGET.AvailableGPUs)", "{ false,true }"),
+    ],
+)
+def test_a_name_alone_stands_for_its_expression_in_each_context(text: str, value: str) -> None:
+    assert render_value(parse_expression(text).evaluate(JOB, MACHINE)) == value

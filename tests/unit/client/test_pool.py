@@ -51,3 +51,14 @@ def test_a_pool_that_is_named_has_its_own_daemons(pool: Pool) -> None:
     pool.named = "127.0.0.1:4001"
     with pytest.raises(NotFoundError):
         pool.locate(SCHEDD, "here.example.org")
+
+
+def test_a_collector_that_is_named_with_port_0_has_said_where_it_is(tmp_path: Path) -> None:
+    """As in COLLECTOR_HOST, and as the reference's -pool."""
+    file = tmp_path / "collector"
+    config = Config.from_text(f"COLLECTOR_ADDRESS_FILE = {file}\n", subsystem="TOOL")
+    pool = Pool(Connector(config), "127.0.0.1:0")
+    with pytest.raises(NotFoundError, match=r"127\.0\.0\.1:0 has not said where it is"):
+        pool.collectors()
+    file.write_text(f"{HERE}\n$CondorVersion: 25.14.1 $\n")
+    assert [str(one) for one in pool.collectors()] == [HERE]

@@ -13,7 +13,7 @@ from kettle.classad.operators import truth
 from kettle.classad.parser import parse_expression
 from kettle.classad.pretty import pretty
 from kettle.classad.references import find_references
-from kettle.classad.state import State
+from kettle.classad.state import State, other_ad
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 from kettle.errors import ClassAdSyntaxError
@@ -120,9 +120,8 @@ def evaluate_in_each(state: State, arguments: tuple[Expr, ...]) -> Value:
         return UNDEFINED
     if not isinstance(contexts, ExprList):
         return ERROR
-    values = [
-        _in_context(state, arguments[0], element, contexts.scope) for element in contexts.elements
-    ]
+    meant = _meant(state, arguments[0])
+    values = [_in_context(state, meant, one, contexts.scope) for one in contexts.elements]
     return ExprList(tuple(to_expression(value) for value in values), state.ad)
 
 
@@ -135,9 +134,8 @@ def count_matches(state: State, arguments: tuple[Expr, ...]) -> Value:
         return 0
     if not isinstance(contexts, ExprList):
         return ERROR
-    outcomes = (
-        _in_context(state, arguments[0], element, contexts.scope) for element in contexts.elements
-    )
+    meant = _meant(state, arguments[0])
+    outcomes = (_in_context(state, meant, one, contexts.scope) for one in contexts.elements)
     return sum(truth(outcome) is True for outcome in outcomes)
 
 
@@ -145,15 +143,27 @@ def _in_context(state: State, expr: Expr, element: Expr, scope: Ad | None) -> Va
     context = state.evaluate_in(element, scope)
     if not isinstance(context, ClassAd):
         return UNDEFINED if context is UNDEFINED else ERROR
-    if isinstance(expr, AttributeReference) and not state.strict and state.right is not None:
-        # Compat: a bare name is looked up in the other ad of a match first; shown by
-        # functions_control.json.
-        here = state.ad.outermost() if state.ad is not None else None
-        other = state.left if here is state.right else state.right
-        found = other.entry(expr.key) if other is not None else None
-        if found is not None:
-            return state.evaluate_in(found, context)
     return state.evaluate_in(expr, context)
+
+
+def _meant(state: State, expr: Expr) -> Expr:
+    """Return the expression that is evaluated in each context.
+
+    A name alone, also with its ad (`MY.RequireGPUs`), is looked up where the call is, also in the
+    other ad of a match, and stands for the expression there.
+    """
+    found = None
+    if isinstance(expr, AttributeReference) and not expr.absolute:
+        ad = outermost = state.ad
+        while ad is not None and found is None:
+            found, outermost, ad = ad.entry(expr.key), ad, ad.scope
+        if found is None and not state.strict and outermost is not None:
+            other = other_ad(state, outermost)
+            found = other.entry(expr.key) if other is not None else None
+    elif isinstance(expr, Selection):
+        base = expr.base.closure(state)
+        found = base.entry(expr.key) if isinstance(base, ClassAd) else None
+    return expr if found is None else found
 
 
 # fmt: off
@@ -177,11 +187,13 @@ CONTROL: Final[tuple[Function, ...]] = (
     strict("debug", "debug(value)", "The value, which is reported to the log on the way.",
            debug, ("debug(1)", "1"), ('debug("a")', '"a"')),
     lazy("evalInEachContext", "evalInEachContext(expression, list)",
-         "The list of the expression's values in each ad of the list.",
+         "The list of the expression's values in each ad of the list. A name alone stands for the "
+         "expression under it where the call is.",
          evaluate_in_each, ("evalInEachContext(p + 1,{ [ p = 1 ],[ p = 2 ] })", "{ 2,3 }"),
          ("evalInEachContext(q,{ [ p = 1 ],[ q = 2 ] })", "{ undefined,2 }")),
     lazy("countMatches", "countMatches(expression, list)",
-         "In how many ads of the list the expression is true.",
+         "In how many ads of the list the expression is true, or the one that a name alone stands "
+         "for.",
          count_matches, ("countMatches(p > 1,{ [ p = 1 ],[ p = 2 ] })", "1"),
          ("countMatches(p,{ [ p = true ],[ q = 1 ] })", "1")),
 )
