@@ -113,6 +113,18 @@ def test_a_reason_that_is_a_text_is_kept() -> None:
 
 
 @pytest.mark.usefixtures("here")
+def test_files_of_a_job_that_is_gone_are_refused_with_its_number() -> None:
+    schedd = htcondor2.Schedd()
+    result = schedd.submit(htcondor2.Submit({"executable": "/bin/true"}), count=1, spool=True)
+    schedd.act(htcondor2.JobAction.Remove, result.cluster())
+    with pytest.raises(
+        htcondor2.HTCondorException,
+        match=rf"failed for target job {result.cluster()}\.0: the schedd does not take them",
+    ):
+        schedd.spool(result)
+
+
+@pytest.mark.usefixtures("here")
 def test_the_startds_history_ends_at_a_job() -> None:
     small = {"executable": "/bin/true", "request_memory": "16M", "request_disk": "1M"}
     cluster = htcondor2.Schedd().submit(htcondor2.Submit(small), count=2).cluster()

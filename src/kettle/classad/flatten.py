@@ -34,6 +34,8 @@ _LOGIC: Final = frozenset({"&&", "||"})
 # The constants among what these stand between come together on the left.
 _GATHERED: Final = frozenset({"+", "*", "&", "|", "^"}) | _LOGIC
 
+_OF_NAMES: Final = frozenset({"unparse", "unresolved"})
+
 
 def flatten(expr: Expr, ad: ClassAd | None = None, context: Context | None = None) -> Expr:
     """Return the expression as far as it can be evaluated in `ad`; a `Literal` if wholly."""
@@ -43,11 +45,13 @@ def flatten(expr: Expr, ad: ClassAd | None = None, context: Context | None = Non
 class _Flattening:
     """One partial evaluation, and the ad it happens in."""
 
-    __slots__ = ("_ad", "_context")
+    __slots__ = ("_ad", "_context", "_is_inside")
 
-    def __init__(self, ad: ClassAd, context: Context | None) -> None:
+    def __init__(self, ad: ClassAd, context: Context | None, *, is_inside: bool = False) -> None:
         self._ad: Final = ad
         self._context: Final = context
+        # Whether the ad stands in the expression, in which other ads may be around it.
+        self._is_inside: Final = is_inside
 
     def flatten(self, expr: Expr) -> Expr:
         match expr:
@@ -82,7 +86,11 @@ class _Flattening:
         return self._value(rebuilt) if known else rebuilt
 
     def _nested(self, expr: AdNode) -> Expr:
-        inside = _Flattening(ClassAd(), self._context)
+        # The names inside are looked up inside, in all ads there, and nowhere else.
+        around = self._ad if self._is_inside else ClassAd()
+        own = evaluate_lazily(expr, new_state(around, None, self._context))
+        ad = own if isinstance(own, ClassAd) else ClassAd()
+        inside = _Flattening(ad, self._context, is_inside=True)
         table: dict[str, Expr | str] = {}
         for key, entry in expr.table.items():
             assert isinstance(entry, Expr)
@@ -111,9 +119,20 @@ class _Flattening:
     def _call(self, expr: Call) -> Expr:
         if find_function(expr.name) is None:
             return literal(ERROR)
+        if expr.name.lower() in _OF_NAMES:
+            return self._call_of_name(expr)
         arguments = tuple(self.flatten(argument) for argument in expr.arguments)
         rebuilt = Call(expr.name, arguments)
         return self._value(rebuilt) if all(a.is_literal for a in arguments) else rebuilt
+
+    def _call_of_name(self, expr: Call) -> Expr:
+        """Flatten a call that is about the expression under a name, not about its value."""
+        name = expr.arguments[0] if expr.arguments else None
+        if isinstance(name, AttributeReference) and not isinstance(
+            self._ad.entry(name.key), Literal
+        ):
+            return expr
+        return self._value(expr)
 
     def _conditional(self, expr: Conditional) -> Expr:
         condition = self.flatten(expr.condition)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, WireError
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalTarget
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
@@ -55,19 +55,26 @@ def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) 
         terms = Terms(connector.config.subsystem, peer=str(address))
         for job in jobs:
             plan = plan_input(job, storage)
-            outcome = stream.run(
-                upload(plan.items, storage, terms, sandbox_bytes=plan.sandbox_bytes)
-            )
+            try:
+                outcome = stream.run(
+                    upload(plan.items, storage, terms, sandbox_bytes=plan.sandbox_bytes)
+                )
+            except WireError as error:
+                # A schedd that does not want a job's files says so no further.
+                raise _not_sent(job, f"the schedd does not take them ({error})") from error
             outcomes.append(outcome)
             if outcome.failure is not None:
-                name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
-                raise RefusedError(
-                    f"DCSchedd::spoolJobFiles:7002:File transfer failed for target job {name}: "
-                    f"{outcome.failure.reason}"
-                )
+                raise _not_sent(job, outcome.failure.reason)
         if SpoolReply.read(stream.receive()).code != 1:
             raise RefusedError("The schedd did not take the spooled files")
     return outcomes
+
+
+def _not_sent(job: ClassAd, reason: str) -> RefusedError:
+    name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
+    return RefusedError(
+        f"DCSchedd::spoolJobFiles:7002:File transfer failed for target job {name}: {reason}"
+    )
 
 
 def fetch_output(

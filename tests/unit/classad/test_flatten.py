@@ -46,6 +46,11 @@ def flat(text: str) -> str:
         ("undefined ? a : x", "undefined ? 1 : x"),
         ("join()", '""'),
         ("eval(undefined)", "error"),
+        ("unparse(a)", '"1"'),
+        ("unparse(d)", "unparse(d)"),
+        ("unparse(x)", "unparse(x)"),
+        ("[ p = 1; q = p; r = a ]", "[ p = 1; q = 1; r = a ]"),
+        ("[ p = q; q = 2; r = [ s = q; t = a ] ]", "[ p = 2; q = 2; r = [ s = 2; t = a ] ]"),
     ],
 )
 def test_constants_come_together_and_what_is_decided_goes(text: str, left: str) -> None:

@@ -401,3 +401,13 @@ def test_what_the_wheel_forgot_to_import_works() -> None:
         htcondor2.Credd(NOBODY).check_user_service_creds(
             htcondor2.CredType.OAuth, [classad2.ClassAd()]
         )
+
+
+def test_a_log_that_is_closed_has_no_more_events(tmp_path: Path) -> None:
+    """Also none of those that were read ahead."""
+    file = tmp_path / "job.log"
+    file.write_text(LOG)
+    log = htcondor2.JobEventLog(str(file))
+    assert next(log.events(0)).type == htcondor2.JobEventType.SUBMIT
+    log.close()
+    assert list(log.events(0)) == []

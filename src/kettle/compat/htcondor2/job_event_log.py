@@ -117,6 +117,8 @@ class JobEventLog:
         if self._file is not None:
             self._file.close()
             self._file = None
+            # What was read ahead is not shown any more either.
+            self._ready.clear()
 
     def __del__(self) -> None:
         # Programs forget to; one that was never opened has nothing to close.
