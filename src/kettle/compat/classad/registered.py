@@ -10,7 +10,8 @@ from kettle.classad import ERROR, Expr
 from kettle.classad import ClassAd as Ad
 from kettle.classad.functions.library import add_function
 from kettle.classad.functions.table import lazy
-from kettle.compat.classad.ads import ClassAd, to_value, tree_of
+from kettle.classad.nodes import AdNode, ListNode, Literal
+from kettle.compat.classad.ads import ClassAd, ExprTree, to_value, tree_of
 from kettle.compat.classad.failures import FAILURES
 from kettle.compat.classad.names import ClassAdOSError
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 def register(function: Callable[..., Any], name: str | None = None) -> None:
     """Have expressions call a function of Python's, by its own name or another.
 
-    It is given the arguments as Python's values, and, where it has a parameter `state`, the ad
-    that the expression is evaluated in. What it raises, `eval` raises.
+    It is given the arguments as an ad shows what is in it: constants, lists and ads as Python's
+    values, all else as expressions that know the ad they are evaluated in. Where it has a parameter
+    `state`, or takes any name (`**named`), it is given that ad, too. What it raises, `eval` raises.
     """
     known = name if name is not None else function.__name__
     wants_ad = _wants_ad(function)
@@ -31,8 +33,9 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
     def call(state: State, arguments: tuple[Expr, ...]) -> Value:
         found = state.ad
         around = ClassAd._of_engine(found if isinstance(found, Ad) else Ad())  # noqa: SLF001
-        given = [to_value(one.closure(state), around) for one in arguments]
-        named = {"state": around} if wants_ad else {}
+        scope = around if isinstance(found, Ad) else None
+        given = [_shown(one, state, scope) for one in arguments]
+        named = {"state": around} if wants_ad and isinstance(found, Ad) else {}
         try:
             result: Value = tree_of(function(*given, **named)).closure(state)
             return result
@@ -43,9 +46,17 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
     add_function(lazy(known, f"{known}(...)", "A function of the program's own.", call))
 
 
+def _shown(argument: Expr, state: State, scope: ClassAd | None) -> Any:
+    if isinstance(argument, Literal | ListNode | AdNode):
+        return to_value(argument.closure(state), scope)
+    return ExprTree._of(argument, scope)  # noqa: SLF001 - a class of this room
+
+
 def _wants_ad(function: Callable[..., Any]) -> bool:
     try:
-        return "state" in inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
+        takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        return takes_any or "state" in parameters
     except (TypeError, ValueError):
         return False
 

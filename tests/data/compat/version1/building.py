@@ -69,3 +69,51 @@ for value in (classad.Value.Undefined, classad.Value.Error, classad.Parser.Old):
 found = classad.ClassAd("[a = undefined]")["a"]
 print(bool(found), found is classad.Value.Undefined)
 print([int(getattr(classad.Parser, name)) for name in ("Auto", "Old", "New")])
+
+
+# Who takes any name, or has a default for it, is given the ad where there is one.
+def pyAny(*given, **named):
+    return [len(given), sorted(named)]
+
+
+def pyMaybe(x, state=None):
+    return [x, state is not None and sorted(state.keys())]
+
+
+def pyMore(x, y=5, **named):
+    return [x, y, sorted(named)]
+
+
+for function in (pyAny, pyMaybe, pyMore):
+    classad.register(function)
+around = classad.ClassAd({"a": 1})
+for text in ("pyAny(1, 2)", "pyMaybe(a)", "pyMaybe(1, 2)", "pyMore(1)", "pyMore(a, 2)", "pyMore()"):
+    attempt(E(text).eval)
+    attempt(E(text).eval, around)
+
+
+def pyEval(x):
+    return x.eval() if isinstance(x, E) else ("constant", x)
+
+
+def pyMoreByOne(x):
+    return x + 1
+
+
+def pyInt(x):
+    return int(x)
+
+
+def pyIn(x, state):
+    return x.eval(state)
+
+
+for function in (pyEval, pyMoreByOne, pyInt, pyIn):
+    classad.register(function)
+around = classad.ClassAd({"a": 1, "b": E("a+1"), "c": [1, 2], "z": E("pyMoreByOne(b)")})
+for argument in ("a", "b", "3", "-3", '"x"', "nope", "a + 1", "(a)", "c", "{1, a}", "[x = a]"):
+    for name in ("pyEval", "pyMoreByOne", "pyInt", "pyIn", "pySame"):
+        print(name, argument)
+        attempt(E(f"{name}({argument})").eval)
+        attempt(E(f"{name}({argument})").eval, around)
+attempt(around.eval, "z")
