@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kettle.classad import ClassAd
 from kettle.negotiator.service import NegotiatorService
 from kettle.records.accounting_log import replay
 from kettle.runtime.context import Runtime
+from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
 from kettle.testing.disk import CrashingDisk, DiskSynchronizer
 from kettle.testing.world import World, WorldDaemon
@@ -60,6 +62,13 @@ class Stage:
 
     async def order(self, command: Command, words: tuple[object, ...]) -> ClassAd:
         """Return what a tool of ours is answered."""
+        stream = await self.send(command, words)
+        answer = (await stream.receive()).ad()
+        stream.close()
+        return answer
+
+    async def send(self, command: Command, words: tuple[object, ...]) -> Stream:
+        """Give an order, and wait for no answer."""
         client = self.world.client("admin@here")
         stream = await connect(client, str(self.negotiator.network.address), command)
         if words:
@@ -74,9 +83,7 @@ class Stage:
                 elif isinstance(word, ClassAd):
                     writer.ad(word)
             await stream.send(writer)
-        answer = (await stream.receive()).ad()
-        stream.close()
-        return answer
+        return stream
 
 
 def refusal(answer: ClassAd) -> str:
@@ -119,6 +126,35 @@ def test_a_change_that_is_acknowledged_is_on_disk(
         await stage.begin()
         assert refusal(await stage.order(command, words)) == ""
         assert stage.on_disk() == stage.books.accountant.table().ads
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.2, 4), (60.0, 3)], ids=["a slow disk", "a disk that hangs"]
+)
+def test_who_asks_is_shown_the_changes_that_came_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, shown: int
+) -> None:
+    """The bindings ask without waiting for an answer to what they have ordered."""
+
+    async def scenario(world: World) -> None:
+        stage = Stage(world)
+        await stage.begin()
+        save = stage.books._save
+
+        async def save_slowly() -> None:
+            await asyncio.sleep(seconds)
+            await save()
+
+        monkeypatch.setattr(stage.books, "_save", save_slowly)
+        for ceiling in (3, 4):
+            await stage.send(Command.SET_CEILING, (USER, ceiling))
+        began = asyncio.get_running_loop().time()
+        stream = await stage.send(Command.GET_PRIORITY, ())
+        answer = (await stream.receive()).ad(types=False)
+        assert answer.integer("Ceiling2") == shown
+        assert asyncio.get_running_loop().time() - began < 2.0
 
     play(tmp_path, scenario)
 

@@ -33,6 +33,8 @@ _HOLDING_ATTRIBUTES = (
 _HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
 # Whoever is shown the books sees who holds what so many seconds ago at the most.
 _SHOWN_SECONDS = 1.0
+# How long who asks waits for changes that came before and are on their way to a slow disk.
+_SETTLE_SECONDS = 1.0
 
 
 class Books:
@@ -145,7 +147,13 @@ class Books:
                 self._runtime.log(f"The books cannot be brought up to date: {error}")
 
     async def refresh_to_show(self) -> None:
-        """Bring the books up to date, so that what is shown does not lag by an interval."""
+        """Bring the books up to date, so that what is shown does not lag by an interval.
+
+        Changes that came before are waited for: the bindings ask without having heard of them.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SETTLE_SECONDS), self._changing:
+                pass
         await self.refresh(older_than=_SHOWN_SECONDS)
         self.accountant.age(self.now())
 
