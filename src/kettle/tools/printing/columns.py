@@ -38,6 +38,7 @@ _REAL_LETTERS = frozenset("eEfFgGaA")
 _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
 _STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
 _OWN_LETTERS = frozenset("vVrRTY")
+_KNOWN_LETTERS = _INTEGER_LETTERS | _REAL_LETTERS | _OWN_LETTERS | {"s", "p"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
 
 # What a real takes in a column whose width is measured: the longest form of a real.
@@ -108,7 +109,7 @@ def parse_format(text: str) -> Format:
             position = percent + 2
             continue
         break
-    if found is None or found[4] not in (_INTEGER_LETTERS | _REAL_LETTERS | _OWN_LETTERS | {"s"}):
+    if found is None or found[4] not in _KNOWN_LETTERS:
         return Format(text, "")
     before, after = text[: found.start()], text[found.end() :]
     letter = found[4]
@@ -146,7 +147,9 @@ def _printf(form: Format, value: int | float) -> str:
         text = f"0{number:o}"
         return _pad(text, form)
     if letter in "aA":
-        return _pad(float(value).hex(), form)
+        mantissa, _, exponent = float(value).hex().partition("p")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return _pad(f"{mantissa}p{exponent}" if exponent else mantissa, form)
     return f"%{form.flags}{width}{precision}{letter}" % number
 
 
@@ -165,6 +168,12 @@ class FormatColumn(Struct):
 
     def render(self, ad: ClassAd) -> str:
         """Return what this column prints for an ad."""
+        shown = self.render_value(ad)
+        # The place is kept, the literal text is not.
+        return " " * self.form.width if shown is None else shown
+
+    def render_value(self, ad: ClassAd) -> str | None:
+        """Return what this column prints for an ad, None where its form shows no such value."""
         form = self.form
         if not form.letter:
             return form.before
@@ -176,8 +185,7 @@ class FormatColumn(Struct):
         value = ad.evaluate_expression(self.expression)
         shown = self._convert(ad, value)
         if shown is None:
-            # The place is kept, the literal text is not.
-            return " " * form.width
+            return None
         if form.letter in "TY":
             return form.before + _pad(shown, form)
         return form.before + shown + form.after
@@ -192,6 +200,9 @@ class FormatColumn(Struct):
             if text is None:
                 return None
             return _pad(text[: form.precision], form)
+        if letter == "p":
+            # Compat: whole numbers are taken for addresses, anything else for none.
+            return _pad(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
         number = _number(value)
         if number is None or (isinstance(number, float) and number != number):
             return None

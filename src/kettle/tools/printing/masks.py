@@ -34,9 +34,13 @@ class Column(Struct):
     width: int | None = None
     left: bool = True
     truncate: bool = True
+    # Whether cutting was asked for: some tools cut nothing else.
+    cut_asked: bool = False
     prefix: bool = True
     suffix: bool = True
     missing: str = ""
+    # On which side that stands; None: where values do.
+    missing_left: bool | None = None
     # The width that an automatic column has at least, where it is not the heading's.
     least: int | None = None
     # The text before the value, in masks that label their columns.
@@ -48,12 +52,15 @@ class Column(Struct):
             found = self.shown(ad)
             return self.missing if found is None else found
         if self.printf is not None:
-            return self.printf.render(ad)
+            found = self.printf.render_value(ad)
+            return self.missing if found is None else found
         assert self.expression is not None
         return show_value(ad.evaluate_expression(self.expression))
 
     def wanted_width(self, ad: ClassAd) -> int:
         """Return the width that an ad asks of an automatic column."""
+        if self.missing and self.value(ad) == self.missing:
+            return 0
         if self.shown is not None:
             return length(self.value(ad))
         expression = self.printf.expression if self.printf is not None else self.expression
@@ -61,6 +68,14 @@ class Column(Struct):
         if self.printf is not None and not isinstance(ad.evaluate_expression(expression), str):
             return length(self.value(ad))
         return measured_width(ad.evaluate_expression(expression))
+
+
+def _fill(alternative: str, width: int) -> str:
+    """Return what stands where there is no value; two of a character fill the column."""
+    if len(alternative) < 2 or width < 1:
+        return alternative
+    inner = alternative[0] * max(0, width - 2)
+    return f"[{inner}]"[:width] if alternative == "??" else alternative[0] * width
 
 
 class Mask(Struct):
@@ -114,8 +129,9 @@ class Mask(Struct):
         if any(column.label for column in self.columns):
             return ""
         widths = self._fitted()
+        # A heading is never cut: it sticks out of its column.
         cells = [
-            self._cell(column.heading, width, column, left=True)
+            column.heading + " " * (width - length(column.heading))
             for column, width in zip(self.columns, widths, strict=True)
         ]
         return self._row(cells, fill=self.fill_heading or self.fill_last)
@@ -126,9 +142,13 @@ class Mask(Struct):
         cells = []
         for i, column in enumerate(self.columns):
             text = column.label + column.value(ad)
+            left = column.left
+            if text and text == column.missing:
+                text = _fill(text, widths[i])
+                left = left if column.missing_left is None else column.missing_left
             if column.width is None and column.shown is None:
                 widths[i] = max(widths[i], length(text))
-            cells.append(self._cell(text, widths[i], column, left=column.left))
+            cells.append(self._cell(text, widths[i], column, left=left))
         return self._row(cells, fill=self.fill_last)
 
     def _cell(self, text: str, width: int, column: Column, *, left: bool) -> str:

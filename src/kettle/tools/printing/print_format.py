@@ -33,10 +33,14 @@ _COLUMN_WORDS = frozenset(
         "RIGHT",
         "FIT",
         "AUTO",
+        "ALWAYS",
+        "RENDERAS",
     }
 )
 _NUMBERS = frozenset("diouxXeEfFgGaA")
-_TAKES_WORD = frozenset({"AS", "PRINTF", "PRINTAS", "WIDTH", "OR"})
+_TAKES_WORD = frozenset({"AS", "PRINTF", "PRINTAS", "RENDERAS", "WIDTH", "OR"})
+# What may stand where there is no value; one twice fills the column.
+_ALTERNATIVES = " ?*.-_#0"
 _SELECT_TEXTS = {
     "RECORDPREFIX": "row_prefix",
     "RECORDSUFFIX": "row_suffix",
@@ -55,6 +59,8 @@ class PrintFormat(Struct):
     headings: bool = True
     title: bool = True
     summary: bool = False
+    # The summary is one that the file describes, which is shown as an empty line.
+    own_summary: bool = False
     # What a row is where it is no job: `UNIQUE` values of the columns, or an `AUTOCLUSTER`.
     aggregation: str = ""
     # What stands between a label and its value; empty where columns have no labels.
@@ -108,9 +114,11 @@ def read_print_format(
     *,
     refusal: str = "invalid select file",
     no_aggregation: str = "",
+    truncates: bool = True,
 ) -> PrintFormat:
-    """Read a print-format file; UsageError if it cannot be read or selects nothing.
+    """Read a print-format file; UsageError if it cannot be read.
 
+    `truncates` says whether a column of fixed width is cut there and LEFT means nothing in it;
     `refusal` is how the tool says that it does not take the file, `no_aggregation` how it says that
     its rows are ads and nothing else; empty if they may be more.
     """
@@ -119,14 +127,18 @@ def read_print_format(
             text = file.read()
     except OSError:
         raise UsageError(f"Can't open select file: {path}\nError: {refusal} {path}") from None
-    found = parse_print_format(text, renderers, attribute_renderers)
+    found = parse_print_format(text, renderers, attribute_renderers, truncates=truncates)
     if found.aggregation and no_aggregation:
         raise UsageError(f"{no_aggregation}\nError: {refusal} {path}")
     return found
 
 
 def parse_print_format(
-    text: str, renderers: Renderers, attribute_renderers: AttributeRenderers
+    text: str,
+    renderers: Renderers,
+    attribute_renderers: AttributeRenderers,
+    *,
+    truncates: bool = True,
 ) -> PrintFormat:
     """Read a print-format file's text; of an empty one nothing but the title is shown.
 
@@ -134,39 +146,52 @@ def parse_print_format(
     """
     columns: list[Column] = []
     found = PrintFormat(Mask(columns))
-    selecting = grouping = False
+    section = ""
     seen = stray = False
     for line in text.split("\n"):
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
         word = stripped.split(None, 1)[0]
-        rest = stripped[len(word) :].strip()
-        if word == "SELECT":
-            selecting, seen = True, True
-            _read_select(found, rest)
-        elif word == "WHERE":
-            selecting = grouping = False
-            found.constraint = rest
-        elif word == "GROUP" and rest.upper().startswith("BY"):
-            selecting, grouping = False, True
-            if rest[2:].strip():
-                found.group_by.append(rest[2:].split()[0])
-        elif word == "SUMMARY":
-            selecting = grouping = False
-            found.summary = rest.upper() != "NONE"
-        elif grouping:
-            found.group_by.append(word)
-        elif selecting:
-            columns.append(_read_column(found, stripped, renderers, attribute_renderers))
-        else:
-            stray = True
+        if word in _SECTIONS:
+            section, seen = word, seen or word == "SELECT"
+            stripped = stripped[len(word) :].strip()
+            if section == "GROUP" and stripped.startswith("BY"):
+                stripped = stripped[2:].strip()
+            if section not in {"SELECT", "SUMMARY"} and not stripped:
+                continue
+        match section:
+            case "SELECT" if word == "SELECT":
+                _read_select(found, stripped)
+            case "SELECT":
+                names = renderers, attribute_renderers
+                columns.append(_read_column(found, stripped, *names, truncates=truncates))
+            case "WHERE":
+                found.constraint = stripped
+            case "GROUP":
+                found.group_by.append(stripped.split()[0])
+            case "SUMMARY" if word == "SUMMARY":
+                _read_summary(found, stripped.split())
+            case "":
+                stray = True
     if not seen:
         if stray:
             # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
             raise UsageError("the print-format file has no SELECT")
         found.summary = False
     return found
+
+
+_SECTIONS = frozenset({"SELECT", "SUMMARY", "WHERE", "AND", "JOIN", "GROUP"})
+
+
+def _read_summary(found: PrintFormat, words: Iterable[str]) -> None:
+    found.summary = found.own_summary = True
+    for word in words:
+        if word in {"STANDARD", "NONE"}:
+            found.summary, found.own_summary = word == "STANDARD", False
+        else:
+            found.warnings.append(f"Unknown argument {word} for SELECT")
 
 
 def _read_select(found: PrintFormat, rest: str) -> None:
@@ -185,10 +210,12 @@ def _read_select(found: PrintFormat, rest: str) -> None:
                 found.aggregation = "AUTOCLUSTER"
         elif word == "LABEL":
             found.label = found.label or " = "
-        elif word == "SEPARATOR":
+        elif word == "SEPARATOR" and found.label:
             found.label = unescape(next(words, ""))
         elif word in _SELECT_TEXTS:
             setattr(found.mask, _SELECT_TEXTS[word], unescape(next(words, "")))
+        elif word != "NOSUMMARY":
+            found.warnings.append(f"Warning: Unknown header argument {word} for SELECT")
 
 
 def _split(text: str) -> list[str]:
@@ -209,20 +236,48 @@ def _split(text: str) -> list[str]:
 _NEVER_WIDER = frozenset({"LOAD_AVG"})
 
 
-def _read_column(
-    found: PrintFormat, line: str, renderers: Renderers, attribute_renderers: AttributeRenderers
-) -> Column:
-    text, words = _take_expression(line)
+def _read_settings(words: Iterable[str]) -> dict[str, str]:
+    """Return what the words behind a column say; of PRINTF and what calls a function, both."""
     settings: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
         if word in _COLUMN_WORDS:
-            settings[word] = next(rest, "") if word in _TAKES_WORD else ""
+            value = next(rest, "") if word in _TAKES_WORD else ""
+            settings["PRINTAS" if word == "RENDERAS" else word] = value
+    return settings
+
+
+def _alternative(found: PrintFormat, settings: Mapping[str, str]) -> str:
+    """Return what stands where there is no value: nothing, a character, or one twice."""
+    said = settings.get("OR", "")
+    if said and said[0] not in _ALTERNATIVES:
+        found.warnings.append(f"Unknown argument {said} for OR")
+        return ""
+    return said[:2] if said[:1] == said[1:2] else said[:1]
+
+
+def _read_column(
+    found: PrintFormat,
+    line: str,
+    renderers: Renderers,
+    attribute_renderers: AttributeRenderers,
+    *,
+    truncates: bool,
+) -> Column:
+    text, words = _take_expression(line)
+    settings = _read_settings(words)
+    heading = settings.get("AS", "")
+    if re.search(r"\bAS\s+[\"']", line):
+        heading = unescape(heading)
+    column = Column(heading or text, text=text)
+    column.missing = _alternative(found, settings)
+    column.cut_asked = "TRUNCATE" in settings
     try:
-        expression = parse_expression(text)
-    except ClassAdSyntaxError as error:
-        raise UsageError(f"{text} is not an attribute or expression: {error}") from None
-    column = Column(settings.get("AS", text), expression=expression, text=text)
+        column.expression = expression = parse_expression(text)
+    except ClassAdSyntaxError:
+        found.warnings.append(f"attribute or expression is not valid: {text}")
+        column.shown = lambda _: None
+        return column
     if found.label:
         column.label = column.heading + found.label
         column.left = False
@@ -233,29 +288,30 @@ def _read_column(
     elif name in attribute_renderers:
         column.shown = attribute_renderers[name](text)
     elif name:
-        found.warnings.append(f"Unknown argument {name} for PRINTAS")
+        how = "RENDERAS" if "RENDERAS" in words else "PRINTAS"
+        found.warnings.append(f"Unknown argument {name} for {how}")
     if "PRINTF" in settings:
         form = parse_format(settings["PRINTF"])
         column.printf = FormatColumn(form, text, expression)
         column.left = "-" in form.flags or form.letter not in _NUMBERS
-    _set_width(column, settings)
+    _set_width(column, settings, aligns=column.shown is not None or not truncates)
     if name in _NEVER_WIDER and column.width is None:
         column.width, column.truncate = length(column.heading), False
     if column.printf is not None and column.printf.form.letter in _NUMBERS:
         # What a number's own format fills at the right stands at the right of a wider column.
         column.left = False
+    column.missing_left = not settings.get("WIDTH", "").isdecimal()
     return column
 
 
-def _set_width(column: Column, settings: Mapping[str, str]) -> None:
+def _set_width(column: Column, settings: Mapping[str, str], *, aligns: bool) -> None:
+    """Take a width and the side that is filled: `aligns` if LEFT means something."""
     width = settings.get("WIDTH", "")
     if re.fullmatch(r"-?\d+", width):
         column.width = min(abs(int(width)), 4096)
         column.left = width.startswith("-")
-    if "LEFT" in settings:
+    if "LEFT" in settings and aligns:
         column.left = True
-    if "RIGHT" in settings:
-        column.left = False
 
 
 def _take_expression(line: str) -> tuple[str, list[str]]:

@@ -29,15 +29,16 @@ def format_long_moment(moment: float) -> str:
 
 
 def format_span(seconds: float) -> str:
-    """Return `  1+02:03:04`: days, hours, minutes, seconds; a negative span is not known."""
+    """Return `  1+02:03:04`: days, hours, minutes, seconds, all negative back in time."""
     # Ads say what they like: of what is no span, infinity and NaN among it, nothing is known.
-    if not 0 <= seconds < _ENDLESS:
+    if not -_ENDLESS < seconds < _ENDLESS:
         return "[?????]"
-    whole = int(seconds)
-    days, rest = divmod(whole, _DAY)
+    sign = -1 if seconds < 0 else 1
+    days, rest = divmod(abs(int(seconds)), _DAY)
     hours, rest = divmod(rest, _HOUR)
     minutes, rest = divmod(rest, _MINUTE)
-    return f"{days:3d}+{hours:02d}:{minutes:02d}:{rest:02d}"
+    parts = (sign * part for part in (hours, minutes, rest))
+    return f"{sign * days:3d}+" + ":".join(f"{part:02d}" for part in parts)
 
 
 def format_moment(moment: float) -> str:

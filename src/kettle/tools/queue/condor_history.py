@@ -473,7 +473,8 @@ class Printer(Struct):
                 out.write(wish.columns.render_headings())
             self.row = wish.columns.render
         elif self.print_format is not None:
-            if self.print_format.headings and self.print_format.mask.columns:
+            # Compat: also where the file wants none (test_tables_recordings).
+            if self.print_format.mask.columns:
                 out.write(self.print_format.mask.render_headings())
             self.row = self.print_format.mask.render
         else:
@@ -504,12 +505,13 @@ def make_printer(wish: Wish, streams: Streams) -> Printer:
     if not wish.print_format:
         return Printer(wish, streams, None)
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
+    from kettle.tools.queue import job_columns as jobs
+    from kettle.tools.status import machine_columns as slots
 
     found = read_print_format(
         wish.print_format,
-        RENDERERS,
-        ATTRIBUTE_RENDERERS,
+        {**slots.RENDERERS, **jobs.RENDERERS},
+        {**slots.ATTRIBUTE_RENDERERS, **jobs.ATTRIBUTE_RENDERERS},
         refusal="cannot execute print-format file",
         no_aggregation="UNIQUE aggregation is not supported.",
     )

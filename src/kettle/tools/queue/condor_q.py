@@ -154,9 +154,14 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     if not wish.print_format:
         return None
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
+    from kettle.tools.queue import job_columns as jobs
+    from kettle.tools.status import machine_columns as slots
 
-    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    found = read_print_format(
+        wish.print_format,
+        {**slots.RENDERERS, **jobs.RENDERERS},
+        {**slots.ATTRIBUTE_RENDERERS, **jobs.ATTRIBUTE_RENDERERS},
+    )
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     if found.aggregation:
@@ -336,7 +341,9 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
         if found.headings:
             parts.append(found.mask.render_headings())
         parts += [found.mask.render(ad) for ad in ads]
-    if found.summary:
+    if found.own_summary:
+        parts.append("\n\n")
+    elif found.summary:
         parts += [_render_totals(wish, answer, ads), "\n"]
     streams.stdout.write("".join(parts))
 

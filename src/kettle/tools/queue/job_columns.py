@@ -120,7 +120,7 @@ def show_run_time(ad: ClassAd) -> str | None:
     if ad.real("RemoteUserCpu") is None:
         return None
     seconds = _running(ad)
-    if ad.integer("JobStatus") in {JobStatus.IDLE, JobStatus.HELD}:
+    if ad.integer("ServerTime") and ad.integer("JobStatus") in {JobStatus.IDLE, JobStatus.HELD}:
         seconds = ad.real("LastRemoteWallClockTime") or 0.0
     return format_span(seconds)
 
@@ -129,15 +129,20 @@ def show_all_run_time(ad: ClassAd) -> str | None:
     """Return how long the job has run, this time and before."""
     if ad.real("RemoteUserCpu") is None:
         return None
-    return format_span((ad.real("RemoteWallClockTime") or 0.0) + _running(ad))
+    before = ad.real("RemoteWallClockTime") or 0.0
+    return format_span(_running(ad) + (before if ad.integer("ServerTime") else 0.0))
 
 
 def _running(ad: ClassAd) -> float:
-    """Return how long a job has been running; 0 if it does not."""
+    """Return how long a job has been running; 0 if it does not, -1 if no schedd says the time.
+
+    Compat: a shadow that began after now has run for less than nothing, as in the reference
+    (test_tables_recordings).
+    """
     began, now = ad.integer("ShadowBday"), ad.integer("ServerTime")
-    if ad.integer("JobStatus") in RUNNING and began and now:
-        return float(max(0, now - began))
-    return 0.0
+    if not now:
+        return -1.0
+    return float(now - began) if ad.integer("JobStatus") in RUNNING and began else 0.0
 
 
 def show_memory(ad: ClassAd) -> str | None:
@@ -298,7 +303,6 @@ RENDERERS: dict[str, Shown] = {
     "JOB_UNIVERSE": show_universe,
     "MEMORY_USAGE": show_memory,
     "OWNER": show_owner,
-    "QDATE": show_submitted,
     "REMOTE_HOST": show_host,
 }
 
@@ -306,6 +310,7 @@ RENDERERS: dict[str, Shown] = {
 ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "DATE": show_date,
     "ELAPSED_TIME": show_span,
+    "QDATE": show_date,
     "READABLE_BYTES": readable(1),
     "READABLE_KB": readable(1024),
     "READABLE_MB": readable(1024 * 1024),

@@ -43,7 +43,9 @@ class Machine(Struct):
     """What the slots of one machine add up to; memory in MiB."""
 
     first: ClassAd
-    slots: int = 0
+    # None where the only slot is one that was split and does not say into how many.
+    slots: int | None = None
+    starts: float | None = None
     static: bool = False
     free_cpus: float | None = None
     free_memory: float | None = None
@@ -54,38 +56,45 @@ class Machine(Struct):
 
     def add(self, ad: ClassAd) -> None:
         """Count one slot in; a part of a slot is there only where GPUs are looked at."""
+        split = bool(ad.boolean("PartitionableSlot"))
+        number = ad.integer("NumDynamicSlots") if split else 1
+        starts = ad.real("RecentJobStarts")
+        if ad is self.first:
+            self.slots, self.starts = number, starts
+        else:
+            self.slots = (1 if self.slots is None else self.slots) + (number or 0)
+            self.starts = None if self.starts is None else self.starts + (starts or 0.0)
         if ad.boolean("DynamicSlot"):
-            self.slots += 1
             return
         self.states |= {ad.string("State") or ""}
         self.activities |= {ad.string("Activity") or ""}
-        if ad.boolean("PartitionableSlot"):
+        if split:
             self._add_split(ad)
         else:
             self._add_static(ad)
 
     def _add_split(self, ad: ClassAd) -> None:
-        self.slots += ad.integer("NumDynamicSlots") or 0
         self.states |= set(_strings(ad, "ChildState"))
         self.activities |= set(_strings(ad, "ChildActivity"))
         self.users |= set(_strings(ad, "ChildRemoteUser"))
-        self._add_free(ad)
         memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
+        # Compat: of a second one the largest part is added, not what is free (test_tables_recordings).
+        memory = ad.real("Memory") if ad is self.first else max(memories, default=0)
+        self._add_free(ad, memory)
         self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest
 
     def _add_static(self, ad: ClassAd) -> None:
-        self.slots += 1
         # Ads of startds that are too old to say so have no mark (condor_status 25.14.1).
         self.static |= "SlotType" in ad
         if (ad.string("State") or "") in _FREE:
-            self._add_free(ad)
+            self._add_free(ad, ad.real("Memory"))
         else:
             self.free_cpus = self.free_cpus or 0.0
             self.free_memory = self.free_memory or 0.0
         self.largest = max(self.largest or 0.0, ad.real("Memory") or 0.0)
 
-    def _add_free(self, ad: ClassAd) -> None:
-        cpus, memory = ad.real("Cpus"), ad.real("Memory")
+    def _add_free(self, ad: ClassAd, memory: float | None) -> None:
+        cpus = ad.real("Cpus")
         if cpus is not None:
             self.free_cpus = (self.free_cpus or 0.0) + cpus
         if memory is not None:
@@ -104,10 +113,25 @@ def _strings(ad: ClassAd, name: str) -> list[str]:
 def roll_up(ads: Iterable[ClassAd]) -> list[Machine]:
     """Return the machines in the order of their first slots."""
     machines: dict[str, Machine] = {}
-    for ad in ads:
+    count = 0
+    for count, ad in enumerate(ads, 1):  # noqa: B007 - of use behind the loop
         name = ad.string("Machine") or ""
         machines.setdefault(name, Machine(ad)).add(ad)
-    return list(machines.values())
+    found = list(machines.values())
+    if count == 1 and not found[0].first.boolean("PartitionableSlot"):
+        return [_show_alone(found[0])]
+    return found
+
+
+def _show_alone(machine: Machine) -> Machine:
+    """Return what is shown of a slot that is the only one of all.
+
+    Compat: the reference adds up nothing then, a static slot as little as what is free
+    (test_tables_recordings).
+    """
+    ad = machine.first
+    free = {"free_cpus": ad.real("Cpus"), "free_memory": ad.real("Memory")}
+    return machine.changed(slots=None, largest=None, **free)
 
 
 def _gigabytes(mebibytes: float | None) -> str | None:
@@ -118,12 +142,11 @@ def describe(machine: Machine) -> ClassAd:
     """Return a line's texts as an ad, for the table."""
     first = machine.first
     load, cpus = first.real("TotalLoadAvg"), first.real("TotalCpus")
-    starts = first.real("RecentJobStarts")
     memory, gpus = first.real("TotalSlotMemory"), first.real("TotalSlotGPUs")
     texts = {
         "Machine": first.string("Machine"),
         "Platform": platform(first),
-        "Slots": f"{machine.slots:4d}{'S' if machine.static else ' '}",
+        "Slots": _slots(machine),
         "Cpus": _whole(first.real("TotalSlotCpus")),
         "Gpus": _whole(gpus),
         "TotalGb": _gigabytes(memory),
@@ -131,15 +154,22 @@ def describe(machine: Machine) -> ClassAd:
         "FreeGb": _gigabytes(machine.free_memory),
         "CpuLoad": f"{load / cpus:.2f}" if load is not None and cpus else None,
         "ST": state_letters(machine.states, machine.activities),
-        "JobsMin": "_".ljust(8) if starts is None else f"{starts / _RECENT_MINUTES:.2f}",
+        "JobsMin": "_".ljust(8)
+        if machine.starts is None
+        else f"{machine.starts / _RECENT_MINUTES:.2f}",
         "Users": ", ".join(sorted(machine.users)) or None,
         "TotGPUs": f"{int(first.real('TotalSlotGPUs') or first.real('GPUs') or 0):4d}",
         "FreGPU": _whole(first.real("GPUs")),
-        "Mips": _whole(first.real("Mips")),
-        "KFlops": _whole(first.real("KFlops")),
+        "Mips": _whole(first.real("Mips")) or "-".ljust(7),
+        "KFlops": _whole(first.real("KFlops")) or "-".ljust(9),
         "MaxSlotGb": "*".ljust(9) if machine.largest is None else _gigabytes(machine.largest),
     }
     return ClassAd({name: text for name, text in texts.items() if text is not None})
+
+
+def _slots(machine: Machine) -> str:
+    number = "" if machine.slots is None else str(machine.slots)
+    return f"{number:>4}{'S' if machine.static else ' '}"
 
 
 def _whole(value: float | None) -> str | None:

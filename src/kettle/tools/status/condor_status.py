@@ -203,28 +203,34 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
     Compat: GROUP BY changes nothing here, as in the reference.
     """
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.status.machine_columns import ATTRIBUTE_RENDERERS, RENDERERS, show_string
+    from kettle.tools.queue import job_columns as jobs
+    from kettle.tools.status import machine_columns as slots
 
     try:
         found = read_print_format(
             wish.print_format,
-            RENDERERS,
-            ATTRIBUTE_RENDERERS,
+            {**jobs.RENDERERS, **slots.RENDERERS},
+            {**jobs.ATTRIBUTE_RENDERERS, **slots.ATTRIBUTE_RENDERERS},
             no_aggregation="print-format aggregation not supported",
+            truncates=False,
         )
     except UsageError as error:
         raise PlainError(str(error)) from None
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     if found.constraint:
-        expression = parse_expression(found.constraint)
+        try:
+            expression = parse_expression(found.constraint)
+        except ClassAdSyntaxError:
+            raise PlainError("Error: invalid constraint\n") from None
         ads = [ad for ad in ads if ad.satisfies(expression)]
     for column in found.mask.columns:
-        if column.width is not None and column.shown is None and column.printf is None:
+        if column.width and column.shown is None and column.printf is None:
             # Compat: a column of fixed width shows strings only (vectors `output`, or.cpf).
-            column.shown = partial(show_string, column.expression)
+            column.shown = partial(slots.show_string, column.expression)
+            column.truncate = column.cut_asked
     found.mask.measure(ads)
-    heading = found.mask.render_headings() if found.headings and ads else ""
+    heading = found.mask.render_headings() if found.headings and found.mask.columns else ""
     return heading + "".join(found.mask.render(ad) for ad in ads)
 
 
@@ -236,7 +242,10 @@ def conditions(wish: Wish) -> list[str]:
     from kettle.classad.text import equals
 
     found = []
-    own = MODES[wish.mode].condition
+    mode = MODES[wish.mode]
+    shown = "all" if wish.form else "columns" if wish.columns or wish.print_format else "table"
+    reach = {"all": ("all",), "columns": ("all", "columns"), "table": ("all", "columns", "table")}
+    own = mode.condition if mode.limits in reach[shown] else ""
     if wish.compact is not None and wish.mode in COMPACT:
         own = compact_condition(wish.mode, own)
     if own:
@@ -427,6 +436,7 @@ def render(
 
 
 def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
+    ads = _looked_at(wish, ads)
     if wish.columns.headings:
         wish.columns.measure(ads)
     # Compat: over the ads of a file, no headings stand alone (vectors `output`).
@@ -437,6 +447,13 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
         # What -wide says is the length of all that is said of an ad; no terminal cuts it.
         rows = [row if len(row) < wish.width else f"{row[: wish.width - 1]}\n" for row in rows]
     return "".join(rows)
+
+
+def _looked_at(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
+    """Return the ads that have rows: of -healthy those that something is wrong with."""
+    if wish.mode not in {"healthy", "slot_health"} or wish.verbose:
+        return ads
+    return [ad for ad in ads if is_worth_a_look(ad)]
 
 
 def _table_lines(
@@ -453,12 +470,8 @@ def _table_lines(
         cells = tables.fitted_collectors(room.width)
     lines: list[str] = []
     if not wish.totals_only and cells:
-        shown = ads
-        if wish.mode in {"healthy", "slot_health"} and not wish.verbose:
-            shown = [ad for ad in ads if is_worth_a_look(ad)]
-        lines += render_table(
-            cells, shown, wish.added or None, widths_of=[*ads, *widths_of], room=room
-        )
+        shown, added = _looked_at(wish, ads), wish.added or None
+        lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], room=room)
     if mode.totals is not None:
         lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
     return lines

@@ -140,7 +140,9 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         found = fetch(reach, wish, folder)
         if wish.verbose:
             streams.stdout.writelines(f"querying addr = {address}\n" for address in found)
-        streams.stdout.write(render(wish, found))
+        shown = render(wish, found)
+        streams.stderr.writelines(f"{complaint}\n" for complaint in wish.complaints)
+        streams.stdout.write(shown)
     return 0
 
 

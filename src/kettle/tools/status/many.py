@@ -26,7 +26,12 @@ def render_many(wish: Wish, found: Found) -> str | None:
     if wish.diagnose or wish.merge_file or wish.print_format:
         return None
     if wish.columns:
-        if wish.sort or wish.width or not wish.columns.stand_alone:
+        if (
+            wish.sort
+            or wish.width
+            or wish.mode in {"healthy", "slot_health"}
+            or not wish.columns.stand_alone
+        ):
             return None
         columns = wish.columns
         return _each(wish, found, columns.render_run, columns.render)

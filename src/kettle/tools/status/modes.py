@@ -27,6 +27,10 @@ class Mode(Struct):
     names: str = ""
     # What is counted for the columns that do not shrink on a terminal; 0: none shrinks there.
     rest: int = 0
+    # Where its condition counts: everywhere, or in the tables of "columns" (its own and those that
+    # are named), or in its own "table" alone. Compat: shown by
+    # test_tables_recordings.
+    limits: str = "all"
 
     @property
     def table(self) -> Sequence[Cell]:
@@ -70,13 +74,13 @@ MODES = {
                _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type", 65),
     "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
                  "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
-                 "Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
-                 "GPUs_GlobalMemoryMB RemoteUser State"),
+                 names="Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
+                       "GPUs_GlobalMemoryMB RemoteUser State", limits="columns"),
     # What runs no jobs of some universes.
     "offline": Mode(5, "Machine", "OFFLINE", totals.SLOT_STATES,
                     "size(OfflineUniverses) != 0", _SLOT_NAMES + " OfflineUniverses"),
     "broken": Mode(5, "Machine", "BROKEN", None, "size(SlotBrokenReason) > 0",
-                   "SlotBrokenCode SlotBrokenReason"),
+                   names="SlotBrokenCode SlotBrokenReason", limits="columns"),
     "healthy": Mode(53, "StartD", "HEALTH", totals.HEALTH,
                     names="Arch BrokenReasons CondorVersion HealthExprs HealthFactor Healthy OpSys "
                           "OpSysAndVer OpSysShortName SlotBrokenReason"),
@@ -86,7 +90,7 @@ MODES = {
                               "SlotBrokenReason"),
     "lvm": Mode(5, "Machine", "LVM", None,
                 "IsEnforcingDiskUsage && PartitionableSlot =!= true",
-                "Disk DiskUsage LvmIsThinProvisioning"),
+                names="Disk DiskUsage LvmIsThinProvisioning", limits="table"),
     # Computing on demand is gone: a slot with such claims has nothing to show.
     "cod": Mode(5, "Machine", (), None, "NumCODClaims",
                 "Arch ClaimState CODClaims OpSys State"),
@@ -99,14 +103,15 @@ MODES = {
     "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
                   names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle", rest=70),
     "startd": Mode(53, "StartD", tables.STARTDS, totals.STARTDS, names=_STARTD_NAMES),
-    "startd_gpus": Mode(53, "StartD", "STARTD_GPUS", totals.STARTDS, "TotalGPUs > 0",
-                        _STARTD_NAMES + " OfflineGPUs"),
+    "startd_gpus": Mode(53, "StartD", "STARTD_GPUS", totals.STARTDS,
+                        "TotalGPUs > 0 || size(DetectedGPUs) > 0",
+                        names=_STARTD_NAMES + " OfflineGPUs", limits="columns"),
     # The attributes that tell what broke have the names of what broke: whole ads are asked for.
     "startd_broken": Mode(53, "StartD", "STARTD_BROKEN", None,
-                          "size(BrokenReasons ?: BrokenSlots) > 0"),
+                          "size(BrokenReasons ?: BrokenSlots) > 0", limits="columns"),
     "startd_lvm": Mode(53, "StartD", "STARTD_LVM", None, "IsEnforcingDiskUsage",
-                       "LvmBackingStore LvmDetectedDisk LvmIsThinProvisioning "
-                       "LvmNonCondorDiskUsage LvmUsingLoopback"),
+                       names="LvmBackingStore LvmDetectedDisk LvmIsThinProvisioning "
+                             "LvmNonCondorDiskUsage LvmUsingLoopback", limits="table"),
     "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
                    names="TotalRunningJobs TotalIdleJobs TotalHeldJobs", rest=35),
     "run": Mode(6, "Scheduler", tables.RUNNING_SCHEDDS, None,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kettle.classad import ClassAd
-from kettle.errors import UsageError
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.phrases import SaidError
 from kettle.tools.printing.columns import Columns
-from kettle.tools.printing.masks import Mask
+from kettle.tools.printing.print_format import PrintFormat
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.printing.times import format_span, readable
 from kettle.tools.status.ospool import banner, startd_name
@@ -45,6 +45,8 @@ class Wish:
     every_process: bool = False
     # Which process a startd's address is of, where that was asked for.
     pids: dict[str, int] = field(default_factory=dict)
+    # What is said on stderr of a print format.
+    complaints: list[str] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     added: Columns = field(default_factory=Columns)
     print_format: str = ""
@@ -58,7 +60,17 @@ def render(wish: Wish, found: Mapping[str, Sequence[ClassAd]]) -> str:
         from kettle.classad.forms import render_ads
 
         return render_ads([ad for ads in found.values() for ad in ads], "long")
-    show, parts = _table_of(wish), []
+    form = _read_format(wish, wish.print_format) if wish.print_format else None
+    if form is not None and form.constraint:
+        try:
+            condition = parse_expression(form.constraint)
+        except ClassAdSyntaxError:
+            said = f"WHERE expression is not valid: {form.constraint}\nError: invalid constraint\n"
+            raise SaidError(said) from None
+        found = {
+            address: [ad for ad in ads if ad.satisfies(condition)] for address, ads in found.items()
+        }
+    show, parts = _table_of(wish, form), []
     for address, answer in found.items():
         ads = sorted(answer, key=_slot_number)
         if wish.columns and not wish.columns.headings:
@@ -75,7 +87,7 @@ def _banner(wish: Wish, address: str, ads: Sequence[ClassAd]) -> list[str]:
     first = ads[0]
     name = first.string("Machine") or _host(first)
     if wish.banner_format:
-        above = _read_mask(wish.banner_format).render(first).split("\n")
+        above = _read_format(wish, wish.banner_format).mask.render(first).split("\n")
     elif wish.ospool:
         above = [*banner(first), f"Startd : {startd_name(first, name)}"]
     else:
@@ -89,24 +101,35 @@ def _host(ad: ClassAd) -> str:
     return (ad.string("RemoteHost") or "").rpartition("@")[2]
 
 
-def _read_mask(path: str) -> Mask:
+def _read_format(wish: Wish, path: str) -> PrintFormat:
     from kettle.tools.printing.print_format import read_print_format
+    from kettle.tools.queue import job_columns as jobs
+    from kettle.tools.status import machine_columns as slots
 
     try:
-        return read_print_format(path, {}, {}).mask
+        found = read_print_format(
+            path,
+            {**jobs.RENDERERS, **slots.RENDERERS},
+            {**jobs.ATTRIBUTE_RENDERERS, **slots.ATTRIBUTE_RENDERERS},
+        )
     except UsageError as error:
         raise SaidError(str(error)) from None
+    wish.complaints += found.warnings
+    return found
 
 
-def _table_of(wish: Wish) -> Callable[[Sequence[ClassAd]], list[str]]:
+def _table_of(wish: Wish, form: PrintFormat | None) -> Callable[[Sequence[ClassAd]], list[str]]:
     """Return what lays out the heading and rows of one machine's slots."""
-    mask = _read_mask(wish.print_format) if wish.print_format else None
+    mask = form.mask if form is not None else None
     # A format that chooses nothing leaves the usual table.
     chosen = mask if mask is not None and mask.columns else wish.columns or None
     if chosen is not None:
 
         def by_columns(ads: Sequence[ClassAd]) -> list[str]:
             chosen.measure(ads)
+            if mask is not None:
+                # What is printed makes columns wider, those of the headings too.
+                _ = [chosen.render(ad) for ad in ads]
             return [chosen.render_headings(), *map(chosen.render, ads)]
 
         show = by_columns

@@ -1,0 +1,15 @@
+MyType = "Machine"
+Name = "a@h1"
+Machine = "h1"
+SlotType = "Partitionable"
+State = "Claimed"
+Activity = "Busy"
+Arch = "X86_64"
+OpSys = "LINUX"
+Cpus = 2
+Memory = 1000
+TotalSlotCpus=2
+TotalSlotMemory=1000
+PartitionableSlot=true
+Mips = 5
+KFlops = 7
