@@ -43,6 +43,25 @@ def test_dump_speaks_as_if_the_jobs_were_queued(tmp_path: Path) -> None:
     assert 'Cmd="/bin/echo"' in (tmp_path / "out").read_text()
 
 
+@pytest.mark.parametrize(
+    ("option", "description", "left"),
+    [
+        ("-dry-run", "executable = /bin/true\nfoo bar\nqueue\n", None),
+        ("-dump", "executable = /bin/true\nfoo bar\nqueue\n", ""),
+        ("-dry-run", "executable = /bin/true\nrequest_memory = 1x\nqueue\n", "\n"),
+        ("-dump", "executable = /bin/true\nrequest_memory = 1x\nqueue\n", "\n"),
+        ("-dry-run:full", "executable = /bin/true\nrequest_memory = 1x\nqueue\n", None),
+    ],
+)
+def test_what_a_dry_run_that_fails_leaves_of_its_file(
+    tmp_path: Path, option: str, description: str, left: str | None
+) -> None:
+    (tmp_path / "job.sub").write_text(description)
+    assert submit(option, "out", "job.sub")[0] == 1
+    file = tmp_path / "out"
+    assert (file.read_text() if file.exists() else None) == left
+
+
 def test_a_line_without_an_equals_sign_may_be_appended() -> None:
     code, out, err = submit(
         "-append", "foo bar", "-append", "priority 7", "-dry-run", "-", "job.sub"

@@ -78,7 +78,7 @@ class Machine(Struct):
         self.activities |= set(_strings(ad, "ChildActivity"))
         self.users |= set(_strings(ad, "ChildRemoteUser"))
         memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
-        # Compat: of a second one the largest part is added, not what is free (test_tables_recordings).
+        # Compat: of a second one its largest part is added (test_tables_recordings).
         memory = ad.real("Memory") if ad is self.first else max(memories, default=0)
         self._add_free(ad, memory)
         self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config import Config
 from kettle.errors import KettleError, SubmitError, UsageError
+from kettle.octets import AS_IS
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
@@ -416,15 +417,35 @@ def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
             # These are written when all is said.
             ads: list[str] = []
             code = write_dry(submission, request, show, ads.append)
-            with open(request.dry_file, "w", encoding="utf-8", errors="surrogateescape") as file:
-                file.writelines(ads)
+            if not code:
+                with open(request.dry_file, "w", encoding="utf-8", errors=AS_IS) as file:
+                    file.writelines(ads)
             return code
-        with open(request.dry_file, "w", encoding="utf-8", errors="surrogateescape") as file:
-            return write_dry(submission, request, show, file.write)
+        # A description that cannot be read leaves no file, but where jobs are stored in one.
+        late = LateFile(request.dry_file)
+        if dumped:
+            late.write("")
+        code = write_dry(submission, request, show, late.write)
+        if not code:
+            late.write("")
+        return code
     except OSError as error:
         what = "file to dump ClassAds into" if dumped else "file -dry-run output file"
         streams.stderr.write(f"\nERROR: Failed to open {what} ({error.strerror})\n")
         return 1
+
+
+class LateFile:
+    """A file that is made when something is written."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._mode = path, "w"
+
+    def write(self, text: str) -> None:
+        """Write at the end; raises OSError where there can be no such file."""
+        with open(self._path, self._mode, encoding="utf-8", errors=AS_IS) as file:
+            file.write(text)
+        self._mode = "a"
 
 
 def write_dry(
@@ -454,7 +475,10 @@ def write_dry(
             else:
                 _show_one(submission, request, job, show)
     except SubmitError as error:
-        write(_end_of_line(request, show, error))
+        if not (show.count or error.line):
+            # The line that grows ends before the first job's attributes, also when none follow; but
+            # a line of the description that means nothing is told of at once.
+            write("\n")
         show.fail(submission, error)
         return 1
     is_shown = "dump" in request.values and not (show.terse or show.silent or show.verbose)
@@ -485,15 +509,6 @@ def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
     ad = job.differences.to_ad(submission.cluster_ad())
     ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = request.cluster, job.proc, job.status
     return render_proc(ad)
-
-
-def _end_of_line(request: Request, show: Progress, error: SubmitError) -> str:
-    """Return what is written where a dry run fails.
-
-    The line that grows ends before the first job's attributes, also when none follow; but a line
-    of the description that means nothing is told of at once.
-    """
-    return "\n" if request.dry_file == "-" and not (show.count or error.line) else ""
 
 
 def _place(one: tuple[str, str]) -> tuple[bool, int, str]:
