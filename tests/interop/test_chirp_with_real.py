@@ -1,7 +1,7 @@
 """Chirp where access point and execution point are each ours or the real HTCondor's.
 
-One job asks everything there is to ask, once word by word and once with the real condor_chirp; what
-it hears is the same, whoever answers at either end.
+One job asks everything there is to ask, word by word, with the real condor_chirp and with ours;
+what it hears is the same, whoever answers at either end.
 
 Known by: PASSWORD; who submits by FS.
 """
@@ -12,12 +12,14 @@ import os
 import pwd
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+import kettle
 from interop.real_pool import peer_root, real_pool
 from interop.test_mixed_pools import (
     AS_ACCOUNT,
@@ -64,6 +66,16 @@ READ_AGAIN = {
     "get_job_attr_delayed ChirpStep: b'9\\nUNDEFINED'": "get_job_attr_delayed ChirpStep: b'1\\n7'"
 }
 REFUSED = {"set_job_attr ChirpTestBad 1+: b'0\\n'": "set_job_attr ChirpTestBad 1+: b'-8\\n'"}
+
+
+OURS = """\
+import sys
+sys.path.insert(0, "kettle.zip")
+from kettle.tools.programs import run_program
+sys.argv[0] = "condor_chirp"
+sys.exit(run_program("condor_chirp"))
+"""
+SOURCE = Path(kettle.__file__).parent
 
 
 class Place:
@@ -194,7 +206,20 @@ def everything(pairing: tuple[str, str]) -> dict[str, list[str]]:
         started = f"./{PROGRAM[-1]} --library-path . ./condor_chirp"
         command = f"chmod +x {PROGRAM[-1]} condor_chirp; exec sh {tool.name} {started}"
         told["tool"] = hear(where, "tool", command, [tool, *parts])
+        ours = make_ours(where.folder)
+        command = f"exec sh {tool.name} {interpreter(pairing[1])} {ours[0].name}"
+        told["ours"] = hear(where, "ours", command, [tool, *ours])
         return told
+
+
+def make_ours(folder: Path) -> list[Path]:
+    """Write our condor_chirp as a program that a job of any machine can take along."""
+    program, library = folder / "our_chirp.py", folder / "kettle.zip"
+    program.write_text(OURS)
+    with zipfile.ZipFile(library, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(SOURCE.rglob("*.py")):
+            archive.write(path, path.relative_to(SOURCE.parent))
+    return [program, library]
 
 
 def opened(lines: list[str]) -> list[str]:
@@ -224,5 +249,10 @@ def test_a_job_hears_the_same_through_chirp_whoever_answers(
     told["words"] = [line for line in told["words"] if line not in refused]
     assert told["words"] == [known.get(line, line) for line in expected]
     assert told["tool"] == really["tool"]
+    assert told["ours"] == really["tool"]
     # Real shadow and real starter lose each other over such a file.
     assert refused[0] == "putfile nowhere/f 384: refused b''"
+
+
+def test_our_tool_hears_of_the_real_ones_what_theirs_does(really: dict[str, list[str]]) -> None:
+    assert really["ours"] == really["tool"]

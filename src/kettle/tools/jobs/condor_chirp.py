@@ -6,7 +6,9 @@ Finds its starter through the file named by _CONDOR_CHIRP_CONFIG. The words of t
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import socket
 import sys
 import time
@@ -66,14 +68,33 @@ _ACCESS = {"r": 4, "w": 2, "x": 1, "f": 0}
 _TIMES = frozenset(("atime", "mtime", "ctime"))
 
 
-# The reference ends with -1 where it fails, but for commands that move whole files or folders and
-# were turned down.
+# Compat: words and exit codes are the reference's, which ends with -1 where it fails, with 1 where
+# whole files or folders were refused, and with the number of bytes that it moved
+# (test_what_chirp_says_is_the_references).
 _FAILED = 255
-_TURNED_DOWN = {"fetch": 1, "getdir": 1}
+_WHOLE = frozenset({"getfile", "putfile", "getdir", "getlongdir"})
 
 
 class TurnedDown(KettleError):  # noqa: N818 - the name says what happened
-    """The access point did not do what it was asked."""
+    """The access point did not do what it was asked, for a reason of the system's."""
+
+    def __init__(self, command: str, number: int) -> None:
+        self.command, self.number = command, number
+        whole = f"chirp: couldn't {command}: {os.strerror(number)}"
+        super().__init__(whole if command in _WHOLE else _explain(number))
+
+    @property
+    def exit_code(self) -> int:
+        """What the tool ends with."""
+        return 1 if self.command in _WHOLE else _FAILED
+
+
+class SilentFailure(KettleError):  # noqa: N818 - the name says what happened
+    """What the reference says nothing of."""
+
+
+def _explain(number: int) -> str:
+    return f"\tError: {number} ({os.strerror(number)})"
 
 
 class ChirpClient:
@@ -83,10 +104,9 @@ class ChirpClient:
         try:
             host, port, cookie = Path(config).read_text(encoding="ascii").split()[:3]
         except (OSError, ValueError) as error:
-            raise KettleError(
-                f"cannot read the chirp configuration {config}: {error}",
-                hint="condor_chirp works inside a job only",
-            ) from error
+            number = error.errno if isinstance(error, OSError) and error.errno else errno.EINVAL
+            why = f"Can't open {config} file\ncannot chirp_connect to condor_starter"
+            raise KettleError(f"{why}\n{_explain(number)}") from error
         self._socket = socket.create_connection((host, int(port)), timeout=600)
         self._file = self._socket.makefile("rb")
         self.ask("cookie", cookie)
@@ -103,7 +123,7 @@ class ChirpClient:
             raise KettleError("the starter closed the connection")
         number = int(line)
         if number < 0:
-            raise TurnedDown(f"{command}: {os.strerror(chirp.errno_for(number))}")
+            raise TurnedDown(command, chirp.errno_for(number))
         return number
 
     def ask_data(self, *words: object) -> bytes:
@@ -135,11 +155,11 @@ Command = Callable[[ChirpClient, list[str], Streams], int]
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
-    """Run the tool; 0 if the access point did it; else 255, or 1 for a refused fetch or getdir."""
+    """Run the tool; 0 if the access point did it, or how many bytes were moved; else 255 or 1."""
     words = argv[1:]
     if not words or words[0] in {"-help", "-h", "--help"}:
         streams.stdout.write(_USAGE.format(program=argv[0]))
-        return 0 if words else _FAILED
+        return _FAILED
     if words[0] in {"-version", "--version"}:
         from kettle.tools.configuration.condor_version import version_text
 
@@ -148,17 +168,37 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     handler = _COMMANDS.get(words[0].replace("-", "_"))
     try:
         if handler is None:
-            raise UsageError(f"there is no command {words[0]!r}", hint="see -help")
-        client = ChirpClient(environment.get("_CONDOR_CHIRP_CONFIG") or ".chirp.config")
+            raise UsageError(
+                f"Unknown command {words[0]}\n{_USAGE.format(program=argv[0])}".rstrip()
+            )
+        client = ChirpClient(environment.get("_CONDOR_CHIRP_CONFIG", ".chirp.config"))
         with closing(client):
-            return handler(client, words[1:], streams)
+            return handler(client, words[1:], streams) & 0xFF
+    except SilentFailure as error:
+        return int(str(error))
+    except TurnedDown as error:
+        streams.stderr.write(f"{error}\n")
+        return error.exit_code
     except (KettleError, OSError) as error:
-        streams.stderr.write(f"{argv[0]}: {error}\n")
-        turned_down = isinstance(error, TurnedDown)
-        return _TURNED_DOWN.get(words[0], _FAILED) if turned_down else _FAILED
-    except (IndexError, ValueError):
-        streams.stderr.write(f"{argv[0]}: {words[0]}: arguments are missing or wrong; see -help\n")
+        streams.stderr.write(f"{error}\n")
         return _FAILED
+    except (IndexError, ValueError):
+        streams.stderr.write(f"condor_chirp {_usage_of(words[0])}\n")
+        return _FAILED
+
+
+def _usage_of(command: str) -> str:
+    """Return the line of the usage that is about a command, without what it does."""
+    lines = (line.strip() for line in _USAGE.splitlines())
+    found = next((line for line in lines if command in line.split("  ")[0].split()), command)
+    return found.split("  ")[0]
+
+
+def _number(text: str, base: int = 10) -> int:
+    """Read the number that a word begins with, as C does; 0 if it begins with none."""
+    digits = "0-7" if base == 8 else "0-9"
+    found = re.match(rf"\s*[+-]?[{digits}]+", text, re.ASCII)
+    return int(found[0], base) if found else 0
 
 
 def _option(words: list[str], name: str, default: str) -> str:
@@ -181,21 +221,31 @@ def _strides(words: list[str]) -> list[int]:
     return [length, skip]
 
 
-def _check_count(words: list[str], most: int) -> None:
-    """Raise ValueError where more words are left than a command has a use for."""
-    if len(words) > most:
-        raise ValueError(words[most])
+def _check_count(words: list[str], most: int, least: int | None = None) -> None:
+    """Raise ValueError where other than so many words are left; `least` is `most` if not said."""
+    if not (most if least is None else least) <= len(words) <= most:
+        raise ValueError(words)
 
 
 def _flag(words: list[str], name: str) -> bool:
-    if name in words:
-        words.remove(name)
+    """Take a flag before other words out of them; alone it is a name like any other."""
+    if len(words) > 1 and words[0] == name:
+        del words[0]
         return True
     return False
 
 
 def _read_local(path: str) -> bytes:
-    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if path == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise _no_local(path, error) from error
+
+
+def _no_local(path: str, error: OSError) -> KettleError:
+    return KettleError(f"Can't open local file {path}\n{_explain(error.errno or errno.EIO)}")
 
 
 def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
@@ -204,13 +254,16 @@ def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
     if words[1] == "-":
         streams.stdout.write(data.decode("utf-8", "surrogateescape"))
     else:
-        Path(words[1]).write_bytes(data)
+        try:
+            Path(words[1]).write_bytes(data)
+        except OSError as error:
+            raise _no_local(words[1], error) from error
     return 0
 
 
 def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
     mode = _option(words, "-mode", "wct")
-    bits = int(_option(words, "-perm", "755"), 8)
+    bits = _number(_option(words, "-perm", "755"), 8)
     _check_count(words, 2)
     data = _read_local(words[0])
     if mode == "wct":
@@ -219,7 +272,10 @@ def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
             client.send(data)
             client.result("putfile")
         return 0
-    descriptor = client.open(words[1], mode if "w" in mode else mode + "w", bits)
+    try:
+        descriptor = client.open(words[1], mode, bits)
+    except TurnedDown as refused:
+        raise KettleError(f"Can't chirp_client_open {words[1]}:-1\n{refused}") from refused
     if data:
         client.ask("write", descriptor, len(data), data=data)
     client.ask("close", descriptor)
@@ -227,35 +283,36 @@ def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
 
 
 def _read(client: ChirpClient, words: list[str], streams: Streams) -> int:
-    offset = int(_option(words, "-offset", "0"))
+    offset = _number(_option(words, "-offset", "0"))
     strides = _strides(words)
     _check_count(words, 2)
-    length = int(words[1])
+    length = _number(words[1])
     descriptor = client.open(words[0], "r", 0)
     command = "sread" if strides else "pread"
     data = client.ask_data(command, descriptor, length, offset, *strides)
     client.ask("close", descriptor)
-    streams.stdout.write(data.decode("utf-8", "surrogateescape"))
-    return 0
+    streams.stdout.write(data.decode("utf-8", "surrogateescape") + "\n")
+    return len(data)
 
 
 def _write(client: ChirpClient, words: list[str], _streams: Streams) -> int:
-    offset = int(_option(words, "-offset", "0"))
+    offset = _number(_option(words, "-offset", "0"))
     strides = _strides(words)
-    _check_count(words, 3)
+    _check_count(words, 3, 2)
     data = _read_local(words[1])
     if len(words) > 2:
-        data = data[: int(words[2])]
-    descriptor = client.open(words[0], "wc", 0o644)
+        data = data[: max(0, _number(words[2]))]
+    descriptor = client.open(words[0], "w", 0)
     command = "swrite" if strides else "pwrite"
     if data:
         client.ask(command, descriptor, len(data), offset, *strides, data=data)
     client.ask("close", descriptor)
-    return 0
+    return len(data)
 
 
 def _get_attribute(command: str) -> Command:
     def run(client: ChirpClient, words: list[str], streams: Streams) -> int:
+        _check_count(words, 1)
         text = client.ask_data(command, words[0]).decode("utf-8", "surrogateescape")
         streams.stdout.write(text + "\n")
         return 0
@@ -267,9 +324,8 @@ def _plain(command: str, count: int) -> Command:
     """Make a command whose words go to the server as they are."""
 
     def run(client: ChirpClient, words: list[str], _streams: Streams) -> int:
-        if len(words) < count:
-            raise IndexError(command)
-        client.ask(command, *words[: count - 1], " ".join(words[count - 1 :]))
+        _check_count(words, count)
+        client.ask(command, *words)
         return 0
 
     return run
@@ -277,6 +333,7 @@ def _plain(command: str, count: int) -> Command:
 
 def _directory(client: ChirpClient, words: list[str], streams: Streams) -> int:
     is_long = _flag(words, "-l")
+    _check_count(words, 1)
     command = "getlongdir" if is_long else "getdir"
     text = client.ask_data(command, words[0]).decode("utf-8", "surrogateescape")
     if is_long:
@@ -285,32 +342,45 @@ def _directory(client: ChirpClient, words: list[str], streams: Streams) -> int:
         pairs = zip(lines[::2], lines[1::2], strict=False)
         text = "".join(f"{name}\n{_render_facts(facts, 'stat', _TAB)}" for name, facts in pairs)
     streams.stdout.write(text if text.endswith("\n") or not text else text + "\n")
-    return 0
+    return 0 if text else 1
 
 
 def _remove_directory(client: ChirpClient, words: list[str], _streams: Streams) -> int:
-    client.ask("rmall" if _flag(words, "-r") else "rmdir", words[0])
+    command = "rmall" if _flag(words, "-r") else "rmdir"
+    _check_count(words, 1)
+    client.ask(command, words[0])
     return 0
 
 
 def _link(client: ChirpClient, words: list[str], _streams: Streams) -> int:
-    client.ask("symlink" if _flag(words, "-s") else "link", words[0], words[1])
+    command = "symlink" if _flag(words, "-s") else "link"
+    _check_count(words, 2)
+    client.ask(command, words[0], words[1])
     return 0
 
 
-def _name(client: ChirpClient, words: list[str], streams: Streams) -> int:
-    request = ("whoareyou", words[0], 1024) if words else ("whoami", 1024)
-    streams.stdout.write(to_text(client.ask_data(*request)) + "\n")
-    return 0
+def _whoami(client: ChirpClient, _words: list[str], streams: Streams) -> int:
+    return _show_bytes(client.ask_data("whoami", 1024), streams)
+
+
+def _whoareyou(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    _check_count(words, 1)
+    return _show_bytes(client.ask_data("whoareyou", words[0], 1024), streams)
 
 
 def _readlink(client: ChirpClient, words: list[str], streams: Streams) -> int:
-    streams.stdout.write(to_text(client.ask_data("readlink", words[0], int(words[1]))) + "\n")
-    return 0
+    _check_count(words, 2)
+    return _show_bytes(client.ask_data("readlink", words[0], _number(words[1])), streams)
+
+
+def _show_bytes(data: bytes, streams: Streams) -> int:
+    streams.stdout.write(to_text(data) + "\n")
+    return len(data)
 
 
 def _facts(command: str) -> Command:
     def run(client: ChirpClient, words: list[str], streams: Streams) -> int:
+        _check_count(words, 1)
         kind = "statfs" if command == "statfs" else "stat"
         streams.stdout.write(_render_facts(client.ask_line(command, words[0]), kind))
         return 0
@@ -328,16 +398,20 @@ def _render_facts(line: str, kind: str, lead: str = "") -> str:
 
 
 def _access(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    _check_count(words, 2)
     bits = 0
     for letter in words[1]:
         if letter not in _ACCESS:
-            raise UsageError(f"{letter!r} is no way to use a file (r, w, x, f)")
+            raise UsageError(f"invalid mode char '{letter}'")
         bits |= _ACCESS[letter]
     client.ask("access", words[0], bits)
     return 0
 
 
 def _chmod(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    _check_count(words, 2)
+    if re.fullmatch(r"[0-7]+", words[1], re.ASCII) is None:
+        raise SilentFailure(str(errno.EINVAL))
     client.ask("chmod", words[0], int(words[1], 8))
     return 0
 
@@ -356,8 +430,8 @@ _COMMANDS: dict[str, Command] = {
     "write": _write,
     "getdir": _directory,
     "rmdir": _remove_directory,
-    "whoami": _name,
-    "whoareyou": _name,
+    "whoami": _whoami,
+    "whoareyou": _whoareyou,
     "link": _link,
     "readlink": _readlink,
     "stat": _facts("stat"),

@@ -15,7 +15,8 @@ from kettle.tools.jobs.condor_chirp import main
 from kettle.tools.programs import Streams
 
 MISSING = "No such file or directory"
-SAYS = {"remove": "unlink", "stat": "stat", "read": "open", "fetch": "getfile", "getdir": "getdir"}
+# Words and exit codes are recorded from condor_chirp 25.14.1.
+WHOLE = {"fetch": "getfile", "getdir": "getdir", "put": "putfile"}
 
 
 def run(config: Path, *words: str) -> tuple[int, str]:
@@ -53,7 +54,40 @@ def refusing(tmp_path: Path) -> Path:
 def test_what_the_access_point_turns_down_ends_as_with_the_reference(
     refusing: Path, words: tuple[str, ...], code: int
 ) -> None:
-    assert run(refusing, *words) == (code, f"condor_chirp: {SAYS[words[0]]}: {MISSING}\n")
+    whole = WHOLE.get(words[0])
+    said = f"chirp: couldn't {whole}: {MISSING}" if whole else f"\tError: 2 ({MISSING})"
+    assert run(refusing, *words) == (code, f"{said}\n")
+
+
+def test_what_chirp_says_is_the_references(refusing: Path, tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+    no_local = f"Can't open local file {missing}\n\tError: 2 ({MISSING})\n"
+    assert run(refusing, "put", missing, "there") == (255, no_local)
+    no_starter = f"Can't open {missing} file\ncannot chirp_connect to condor_starter\n"
+    assert run(Path(missing), "ulog", "x") == (255, f"{no_starter}\tError: 2 ({MISSING})\n")
+    assert run(tmp_path / "config", "nosuch")[1].startswith("Unknown command nosuch\nUsage: ")
+
+
+def test_a_refused_opening_is_told_with_the_files_name(refusing: Path, tmp_path: Path) -> None:
+    (local := tmp_path / "local").touch()
+    said = f"Can't chirp_client_open far:-1\n\tError: 2 ({MISSING})\n"
+    assert run(refusing, "put", "-mode", "wa", str(local), "far") == (255, said)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("access", "x", "q"), 255, "invalid mode char 'q'\n"),
+        (("chmod", "x", "9"), 22, ""),
+        (("get_job_attr", "A", "B"), 255, "condor_chirp get_job_attr NAME\n"),
+        (("ulog", "a", "b"), 255, "condor_chirp ulog TEXT\n"),
+        (("read", "x"), 255, "condor_chirp read [-offset N] [-stride LENGTH SKIP] REMOTE LENGTH\n"),
+    ],
+)
+def test_words_that_are_wrong_are_answered_as_by_the_reference(
+    refusing: Path, words: tuple[str, ...], code: int, said: str
+) -> None:
+    assert run(refusing, *words) == (code, said)
 
 
 @pytest.mark.parametrize("words", [(), ("frob",), ("fetch", "a", "b"), ("remove", "x")])
@@ -149,7 +183,7 @@ def noting(tmp_path: Path) -> tuple[Path, list[bytes]]:
 
 def test_a_file_is_read_in_pieces(noting: tuple[Path, list[bytes]]) -> None:
     config, asked = noting
-    assert run(config, "read", "-offset", "2", "-stride", "1", "3", "far", "2") == (0, "")
+    assert run(config, "read", "-offset", "2", "-stride", "1", "3", "far", "2") == (2, "")
     assert asked[2] == b"sread 7 2 2 1 3"
 
 
@@ -157,7 +191,8 @@ def test_an_opened_file_is_told_of_before_the_next_answer(
     noting: tuple[Path, list[bytes]],
 ) -> None:
     config, asked = noting
-    assert run(config, "read", "far", "2") == (0, "")
+    # Compat: the exit code is how much was read.
+    assert run(config, "read", "far", "2") == (2, "")
     assert asked[1:] == [b"open far r 0", b"pread 7 2 0", b"close 7"]
 
 
@@ -184,14 +219,14 @@ def test_an_empty_piece_is_not_written(noting: tuple[Path, list[bytes]], tmp_pat
     local = tmp_path / "local"
     local.touch()
     assert run(config, "write", "far", str(local)) == (0, "")
-    assert asked[1:] == [b"open far wc 420", b"close 7"]
+    assert asked[1:] == [b"open far w 0", b"close 7"]
 
 
 def test_a_file_is_written_in_pieces(noting: tuple[Path, list[bytes]], tmp_path: Path) -> None:
     config, asked = noting
     local = tmp_path / "local"
     local.write_text("hello")
-    assert run(config, "write", "-stride", "1", "3", "far", str(local), "4") == (0, "")
+    assert run(config, "write", "-stride", "1", "3", "far", str(local), "4") == (4, "")
     assert asked[2:4] == [b"swrite 7 4 0 1 3", b"hell"]
 
 
@@ -226,3 +261,10 @@ def test_words_that_a_command_has_no_use_for_end_with_255(
     config, asked = noting
     assert run(config, *words)[0] == 255
     assert len(asked) == 1
+
+
+def test_what_is_read_ends_with_a_newline(noting: tuple[Path, list[bytes]]) -> None:
+    streams = Streams(io.StringIO(), out := io.StringIO(), io.StringIO())
+    environment = {"_CONDOR_CHIRP_CONFIG": str(noting[0])}
+    assert main(["condor_chirp", "read", "far", "2"], environment, streams) == 2
+    assert out.getvalue() == "ab\n"
