@@ -367,12 +367,14 @@ class Connection:
     def _set_each(self, constraint: Expr | None, name: str, text: str, flags: int) -> Steps:
         jobs = clusters = 0
         refusal: RefusedError | None = None
+        # A super user's own are all, as in the reference.
+        only_own = bool(flags & SetAttributeFlags.ONLY_MY_JOBS) and not self._effective.super_user
         for cluster, proc, ad in self._meant(constraint, flags):
             # What the one before cost is a stranger's to say.
             yield
             if constraint is not None and not ad.satisfies(constraint):
                 continue
-            if flags & SetAttributeFlags.ONLY_MY_JOBS and ad.string("User") != self._effective.user:
+            if only_own and ad.string("User") != self._effective.user:
                 continue
             try:
                 self._set(cluster, proc, name, text, flags)

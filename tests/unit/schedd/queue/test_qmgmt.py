@@ -169,6 +169,17 @@ def test_editing_by_constraint_counts_and_can_keep_to_own_jobs() -> None:
     assert [job.ad.integer("Foo") for job in schedd.queue.jobs.values()] == [None, None, 6]
 
 
+def test_own_jobs_of_a_super_user_are_all_until_it_acts_for_somebody() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    schedd.submit(1, actor=BOB)
+    client = schedd.client(ROOT)
+    edit = calls.SetAttributeByConstraint2("ClusterId > 0", "6", "Foo", 0x10)
+    assert client.call(edit).value == 3
+    assert client.call(calls.SetEffectiveOwner("bob")).value == 0
+    assert client.call(edit).value == 1
+
+
 def test_deleting_a_jobs_attribute_hides_the_clusters_value_too() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(Foo="1")
