@@ -5,6 +5,7 @@ the last line says that all were tried. NOTES gets what a process that hides sle
 """
 
 import contextlib
+import ctypes
 import os
 import signal
 import socket
@@ -106,6 +107,19 @@ def forge() -> None:
     chirp(f"ulog {text}")
 
 
+def leave_memory() -> None:
+    """Leave memory, semaphores and queues that belong to no process (IPC_PRIVATE, System V's)."""
+    libc = ctypes.CDLL(None)
+    libc.shmat.restype = ctypes.c_void_p
+    for _ in range(5):
+        number = libc.shmget(0, ctypes.c_size_t(1 << 20), 0o600)
+        place = libc.shmat(number, None, 0)
+        ctypes.memset(place, 1, 1 << 20)
+        libc.shmdt(ctypes.c_void_p(place))
+    libc.semget(0, 4, 0o600)
+    libc.msgget(0, 0o600)
+
+
 def hide(notes: str) -> None:
     """Leave a process behind that nothing marks."""
     if os.fork():
@@ -127,6 +141,7 @@ def main(pool: str, notes: str, whom: str, ports: str) -> None:
     if whom == "others":
         steal(pool)
         harm()
+        leave_memory()
     forge()
     if whom == "itself":
         print("tried everything")

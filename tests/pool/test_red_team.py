@@ -69,6 +69,13 @@ def assert_nothing_succeeded(folder: Path, work: Path) -> None:
     wait_until(lambda: not programs_of(f"sleep {hidden}"), 5)
 
 
+def left_in_memory(account: pwd.struct_passwd) -> list[str]:
+    """Return the lines of the kernel's tables of shared objects that name an account."""
+    tables = [Path(f"/proc/sysvipc/{name}").read_text() for name in ("shm", "sem", "msg")]
+    lines = [line for table in tables for line in table.splitlines()]
+    return [line for line in lines if str(account.pw_uid) in line.split()]
+
+
 def numbers(log: Path) -> list[int]:
     return [event.number for event in read_events(log.read_bytes(), year=2026)]
 
@@ -87,6 +94,7 @@ def test_a_hostile_job_among_other_users_jobs_gets_nowhere(
         assert_nothing_succeeded(work / "mallory", work)
         assert numbers(log).count(5) == 1
         assert pids_of(pool) == before
+        wait_until(lambda: not left_in_memory(mallory), 10)
         (work / "go").touch()
         await_code(victim, "005")
         assert (work / "alice" / "out").read_text() == "the secret of the victim\n"

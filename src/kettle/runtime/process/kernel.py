@@ -13,6 +13,7 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Callable
 
 from kettle.octets import to_bytes
 
@@ -20,6 +21,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
 _CLONE_NEWPID = 0x20000000
+_CLONE_NEWIPC = 0x08000000
 WAIT_ALL = 0x40000000 if sys.platform.startswith("linux") else 0
 """Has `os.wait4` find children that end without a signal to us, too (`fork_init`)."""
 _SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)
@@ -169,6 +171,29 @@ def join_mounts(descriptor: int) -> None:
 def join_pids(descriptor: int) -> None:
     """Let what this thread starts from now on begin in a PID namespace; we stay in ours."""
     _check(_libc.setns(descriptor, _CLONE_NEWPID))
+
+
+def unshare_ipc() -> None:
+    """Give this thread an IPC namespace of its own; OSError if the kernel refuses."""
+    _check(_libc.unshare(_CLONE_NEWIPC))
+
+
+def join_ipc(descriptor: int) -> None:
+    """Enter the IPC namespace that a descriptor stands for."""
+    _check(_libc.setns(descriptor, _CLONE_NEWIPC))
+
+
+# How the tables of /proc/sysvipc name an object's number, and what removes the object.
+_REMOVERS: dict[str, Callable[[int], int]] = {
+    "shmid": lambda number: _libc.shmctl(number, 0, None),
+    "msqid": lambda number: _libc.msgctl(number, 0, None),
+    "semid": lambda number: _libc.semctl(number, 0, 0),
+}
+
+
+def remove_ipc(kind: str, number: int) -> bool:
+    """Remove System V shared memory (shmid), a queue (msqid) or semaphores (semid), if we may."""
+    return bool(_REMOVERS[kind](number) == 0)
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:

@@ -1,7 +1,8 @@
-"""Views for programs: of the file tree (mount namespaces) and of processes (PID namespaces).
+"""Views for programs: of the file tree, of processes, and of memory and queues with numbers.
 
-Only root can make one. The calling process keeps its own view: it goes in, spawns, and comes back,
-as with control groups. Which folders a job sees as its own is decided in `starter/private_view.py`.
+That is mount, PID and IPC namespaces. Only root can make one. The calling process keeps its own
+view: it goes in, spawns, and comes back, as with control groups. Which folders a job sees as its
+own is decided in `starter/private_view.py`.
 """
 
 from __future__ import annotations
@@ -138,6 +139,46 @@ class PidNamespace:
         """End everything inside. Whoever reaps our children reaps the init, too."""
         if self.lives:
             os.kill(self.init, signal.SIGKILL)
+        os.close(self._inside)
+        os.close(self._outside)
+
+
+class IpcNamespace:
+    """Shared memory, semaphores and message queues, System V's and POSIX's, that end with it.
+
+    They belong to no process: who makes them and goes leaves them, with the memory they hold. They
+    are gone when the last process inside and the last descriptor of the namespace are.
+    """
+
+    def __init__(self, outside: int, inside: int) -> None:
+        self._outside = outside
+        self._inside = inside
+
+    @classmethod
+    def make(cls) -> IpcNamespace:
+        """Make an empty one; OSError where this process may not."""
+        outside = _open_namespace("ipc")
+        try:
+            kernel.unshare_ipc()
+            try:
+                return cls(outside, _open_namespace("ipc"))
+            finally:
+                kernel.join_ipc(outside)
+        except OSError:
+            os.close(outside)
+            raise
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Be inside, and let what is started be; nothing in here may await."""
+        kernel.join_ipc(self._inside)
+        try:
+            yield
+        finally:
+            kernel.join_ipc(self._outside)
+
+    def close(self) -> None:
+        """Let go of it; everything in it is gone when the last process inside is."""
         os.close(self._inside)
         os.close(self._outside)
 

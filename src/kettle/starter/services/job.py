@@ -31,6 +31,7 @@ from kettle.runtime.process.processes import (
     is_zombie,
     processes_of,
 )
+from kettle.runtime.process.shared_objects import remove_shared_objects
 from kettle.runtime.process.signalling import send_signal
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
@@ -427,7 +428,17 @@ class JobProcesses:
             self._processes.reap()
             return [] if self.kill_all() else [*self._children(), *self.living()]
 
-        return not await hunt(find, self._privileges)
+        left = await hunt(find, self._privileges)
+        self._forget_shared()
+        return not left
+
+    def _forget_shared(self) -> None:
+        """Have nothing stay of the memory and queues that belong to no process."""
+        if self.view is not None and self.view.forget_ipc():
+            return
+        if self._dedicated:
+            with self._privileges.as_root():
+                remove_shared_objects(self.account.uid)
 
     def sample(self) -> Sample:
         """Measure the living processes; those that ended count through `Child.usage`."""

@@ -1,4 +1,4 @@
-"""A job's own view of the machine: its /tmp, /var/tmp and /dev/shm, and no processes but its own.
+"""A job's own view of the machine: its /tmp, /var/tmp and /dev/shm, its processes and queues only.
 
 Which folders is `private_view.py`; the namespaces are made once for a starter, and the folders
 emptied for each of its jobs. Where the kernel does not allow it the job sees the machine's own
@@ -13,10 +13,14 @@ import pwd
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
+from kettle.runtime.process.namespaces import IpcNamespace, MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.small_files import read_small
 from kettle.starter.private_view import SHARED_MEMORY
+
+# Where the machine shows POSIX message queues, if it does.
+QUEUES = "/dev/mqueue"
 
 
 class JobView:
@@ -35,13 +39,19 @@ class JobView:
         own_pids: bool = False,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`own_pids` is whether jobs get a PID namespace; `tell` is told why they do not."""
+        """`own_pids` is whether jobs get PID and IPC namespaces; `tell` is told why they do not."""
         self._privileges = privileges
         self.folder = folder
         self._namespace: MountNamespace | None = None
         self._pids: PidNamespace | None = None
         self._wants_pids = own_pids
         self._no_pids: OSError | None = None
+        # Of the present job alone.
+        self._ipc: IpcNamespace | None = None
+        self._wants_ipc = own_pids
+        self._no_ipc: OSError | None = None
+        # Whether what shows message queues there is the machine's, or a job's.
+        self._shows_queues = False
         self._tell = tell
         self._refused = not privileges.can_switch
         self._made_for: tuple[tuple[str, ...], int, bool] | None = None
@@ -99,6 +109,7 @@ class JobView:
                     self._close()
                     self._make(folders, account, shared_memory)
                     self._made_for = wanted
+                self._renew_ipc()
         except OSError as error:
             self._refused = True
             self._no_pids = self._no_pids or error
@@ -109,6 +120,47 @@ class JobView:
                 f"USE_PID_NAMESPACES: the kernel refuses them ({self._no_pids.strerror}); what "
                 "hides of a job may live on when all daemons of this machine are killed at once"
             )
+
+        if self._no_ipc is not None and self._wants_ipc:
+            self._wants_ipc = False
+            self._tell(
+                f"The kernel refuses IPC namespaces ({self._no_ipc.strerror}); shared memory and "
+                "message queues may outlive the job that made them"
+            )
+
+    def _renew_ipc(self) -> None:
+        """Give the job that begins shared memory, semaphores and message queues of its own."""
+        self._close_ipc()
+        if not self._wants_ipc or self._namespace is None:
+            return
+        try:
+            self._ipc = IpcNamespace.make()
+        except OSError as error:
+            self._no_ipc = error
+            return
+        if self._shows_queues:
+            suppressed = contextlib.suppress(OSError)
+            with self._namespace.entered(), self._ipc.entered(), suppressed:
+                # What is there shows, and makes, those of the job before, or the machine's.
+                kernel.unmount(QUEUES)
+                flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+                kernel.mount("mqueue", QUEUES, "mqueue", flags)
+
+    def forget_ipc(self) -> bool:
+        """Let what a job left of shared memory and queues go; False if it had the machine's.
+
+        All its processes are dead: with them and this the kernel removes what it made.
+        """
+        if self._ipc is None:
+            return False
+        with self._privileges.as_root():
+            self._close_ipc()
+        return True
+
+    def _close_ipc(self) -> None:
+        if self._ipc is not None:
+            self._ipc.close()
+            self._ipc = None
 
     def _make(self, folders: tuple[str, ...], account: Account, shared_memory: bool) -> None:
         os.mkdir(self.folder, 0o700)
@@ -126,6 +178,7 @@ class JobView:
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
                 kernel.mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, "mode=1777")
                 self._private.append(_open_folder(SHARED_MEMORY))
+        self._shows_queues = shows_queues(read_small("/proc/self/mountinfo"))
         if self._wants_pids:
             try:
                 self._pids = PidNamespace.make(self._namespace)
@@ -144,17 +197,22 @@ class JobView:
         if self._namespace is None:
             yield
             return
-        with self._namespace.entered(), self._pids_entered():
+        with self._namespace.entered(), self._apart():
             yield
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
         """See the machine's folders, and let what is started end with the job's processes."""
-        with self._privileges.as_root(), self._pids_entered():
+        with self._privileges.as_root(), self._apart():
             yield
 
-    def _pids_entered(self) -> contextlib.AbstractContextManager[None]:
-        return self._pids.entered() if self._pids is not None else contextlib.nullcontext()
+    @contextlib.contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Let what is started meanwhile end, with what it shares, when the job's processes do."""
+        pids = self._pids.entered() if self._pids is not None else contextlib.nullcontext()
+        ipc = self._ipc.entered() if self._ipc is not None else contextlib.nullcontext()
+        with pids, ipc:
+            yield
 
     @contextlib.contextmanager
     def with_login(
@@ -178,7 +236,7 @@ class JobView:
         texts["/etc/nsswitch.conf"] = only_local(_read("/etc/nsswitch.conf"), local)
         inner = MountNamespace.make(self._namespace)
         try:
-            with inner.entered(), self._pids_entered():
+            with inner.entered(), self._apart():
                 _replace_files(texts)
                 yield
         finally:
@@ -193,6 +251,7 @@ class JobView:
         for folder in self._private:
             os.close(folder)
         self._made_for, self._private = None, []
+        self._close_ipc()
         if self._pids is not None:
             self._pids.close()
             self._pids = None
@@ -200,6 +259,16 @@ class JobView:
             self._namespace.close()
             self._namespace = None
             remove_tree(self.folder)
+
+
+def shows_queues(mounts: bytes) -> bool:
+    """Whether the list of mounts (/proc/self/mountinfo) shows POSIX message queues at QUEUES."""
+    place = os.fsencode(QUEUES)
+    for line in mounts.splitlines():
+        words = line.split(b" ")
+        if words[4] == place and words[words.index(b"-") + 1] == b"mqueue":
+            return True
+    return False
 
 
 def _open_folder(path: str) -> int:
