@@ -209,6 +209,14 @@ condor_who -jobs -af ClusterId ProcId
 condor_who -af:h Name State
 condor_config_val -schedd -evaluate MAX_JOBS_RUNNING
 condor_config_val -schedd -evaluate SPOOL
+condor_ping
+condor_ping -quiet
+condor_ping -table
+condor_ping -table READ WRITE DAEMON
+condor_ping -verbose READ -quiet
+condor_ping -af:h Name From Result AuthMethods Encryption MyRemoteUserName User
+condor_ping -type collector -af Name Result Sid=!=undefined TriedAuthentication SessionLease
+condor_ping -format "%s|" Name READ WRITE
 """
 _MOVING = (
     re.compile(r"\d\d/\d\d(/\d\d)? \d\d:\d\d:\d\d"),

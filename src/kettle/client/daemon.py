@@ -7,7 +7,7 @@ tools. Source: wire notes, DaemonCore generic commands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
@@ -17,6 +17,8 @@ from kettle.wire.commands import Command
 from kettle.wire.messages import daemoncore
 from kettle.wire.messages.fields import Message
 from kettle.wire.messages.filetransfer import CHUNK, EMPTY_FILE_MARK, MAXIMUM_FILE
+from kettle.wire.security.negotiation import display_method
+from kettle.wire.security.session import UNAUTHENTICATED, Session
 from kettle.wire.sinful import Sinful
 
 REPLY_SECONDS = 60.0
@@ -60,6 +62,7 @@ class Ping:
     """What a daemon grants us: whether, as whom, proven how.
 
     `encrypted` and `sealed` are what was agreed on. Connections with a key are both anyway.
+    `session_ad` is all that was agreed on, under the names by which the reference keeps it.
     """
 
     allowed: bool
@@ -73,6 +76,7 @@ class Ping:
     valid_commands: frozenset[int] = frozenset()
     common_methods: tuple[str, ...] = ()
     denied: AuthorizationDenied | None = None
+    session_ad: ClassAd = field(default_factory=ClassAd)
 
 
 def ping(
@@ -105,7 +109,42 @@ def ping(
             answer,
             session.valid_commands,
             session.common_methods,
+            session_ad=_describe_session(session, int(command), connector.config.subsystem),
         )
+
+
+def _describe_session(session: Session, command: int, subsystem: str) -> ClassAd:
+    """Return what both sides agreed on when they negotiated a session to ask about `command`."""
+    theirs = session.said
+    copied = ("AuthMethodsList", "CryptoMethods", "CryptoMethodsList", "IssuerKeys", "TrustDomain")
+    values: dict[str, str | int | float | bool] = {
+        name: theirs[name] for name in copied if name in theirs
+    }
+    values |= {
+        "AuthCommand": command,
+        "Authentication": "YES" if session.method else "NO",
+        "AuthMethods": display_method(session.method) or theirs.get("AuthMethods", ""),
+        "Command": int(Command.DC_SEC_QUERY),
+        "ConnectSinful": session.peer_address,
+        "Enact": "YES",
+        "Encryption": "YES" if "Encryption" in session.agreed else "NO",
+        "Integrity": "YES" if "Integrity" in session.agreed else "NO",
+        "MyRemoteUserName": session.user,
+        "NegotiatedSession": True,
+        "OutgoingNegotiation": theirs.get("OutgoingNegotiation", "PREFERRED"),
+        "RemoteVersion": session.peer_version,
+        "SessionDuration": theirs.get("SessionDuration", ""),
+        "SessionLease": session.lease_seconds,
+        "Sid": session.id,
+        "Subsystem": subsystem,
+        "TrackState": True,
+        "User": UNAUTHENTICATED,
+        "UseSession": "YES",
+        "ValidCommands": ",".join(map(str, sorted(session.valid_commands))),
+    }
+    if session.method:
+        values["TriedAuthentication"] = True
+    return ClassAd(dict(sorted(values.items(), key=lambda item: item[0].lower())))
 
 
 def read_config_value(connector: Connector, address: Sinful, name: str) -> str | None:

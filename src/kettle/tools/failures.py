@@ -30,7 +30,7 @@ def explain(error: KettleError) -> list[str]:
             said = f'Received "{error.code}" from server for user {error.user}'
             return [f"SECMAN:2010:{said} using method {display_method(error.method)}."]
         case AuthenticationFailed(tried=()):
-            return ["SECMAN:2005:Protocol Error: No auth methods.", str(error)]
+            return ["SECMAN:2005:Protocol Error: No auth methods."]
         case AuthenticationFailed():
             tried = [display_method(name) for name in reversed(error.tried)]
             return [

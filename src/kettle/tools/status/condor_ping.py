@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.attributes.version import CONDOR_VERSION
+from kettle.classad import ClassAd
 from kettle.client.daemon import Ping, ping
 from kettle.client.pool import KINDS, SCHEDD, Located
-from kettle.errors import KettleError, NotConnected, UnknownHostError, UsageError
+from kettle.errors import (
+    AuthorizationDenied,
+    KettleError,
+    NotConnected,
+    UnknownHostError,
+    UsageError,
+)
 from kettle.tools.failures import explain
 from kettle.tools.options import (
+    MANY,
     BriefError,
     Given,
     MissingValueError,
@@ -20,9 +28,10 @@ from kettle.tools.options import (
     run_tool,
 )
 from kettle.tools.phrases import Phrases, SaidError
+from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.wire.commands import Command
+from kettle.wire.commands import Command, command_name
 from kettle.wire.security.negotiation import display_method
 from kettle.wire.sinful import Sinful
 
@@ -40,6 +49,9 @@ OPTIONS = (
     Option("table", shortest=2),
     Option("verbose", shortest=1),
     Option("long"),
+    Option("format", values=2),
+    Option("af", shortest=2, values=MANY, qualified=True),
+    Option("autoformat", shortest=5, values=MANY, qualified=True),
 )
 LEVELS = {
     "ALLOW": Command.DC_NOP,
@@ -72,11 +84,20 @@ level); without one, WRITE. The exit code is 0 if all of it is allowed.
   -table             one line for each token
   -verbose           all that is known, line by line
   -long              the session's ad
+  -format FORMAT EXPR, -af[:jlhVr,tngTY] EXPR...
+                     of the session's ad, which also has Name, From and Result
+One of these forms at most.
 """
 # Compat: the reference also prints its table of levels, on stdout; that helps nobody and is left
 # out (test_a_wrong_option_of_condor_ping_prints_no_table_of_levels).
 PHRASES = Phrases(
-    unknown="ERROR: Unknown argument: {word}\n\n", missing="ERROR: {word} requires an argument.\n\n"
+    unknown="ERROR: Unknown argument: {word}\n\n",
+    missing="ERROR: {word} requires an argument.\n\n",
+    missing_of={"format": "ERROR: -format requires 2 arguments\n\n"},
+)
+NOT_BOTH = "ERROR: -address cannot be used with -pool or -name.\n"
+WRITE_MEANT = (
+    "WARNING: Missing <authz-level | command-name | command-int> argument, defaulting to WRITE.\n"
 )
 
 
@@ -87,6 +108,7 @@ class Wish:
     tokens: list[str] = field(default_factory=list)
     kind: str = ""
     form: str = ""
+    columns: Columns = field(default_factory=Columns)
     reach: dict[str, str] = field(default_factory=dict)
     config: str = ""
 
@@ -113,7 +135,9 @@ def complain(error: UsageError) -> str:
 
 def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Ask the daemon about each token; 1 if it cannot be asked, or anything is not allowed."""
-    tokens = [(token, choose_command(token)) for token in wish.tokens]
+    tokens = _choose_commands(wish, streams)
+    if tokens is None:
+        return 1
     if wish.config:
         environment = {**environment, "CONDOR_CONFIG": wish.config}
     if _names_nobody(wish):
@@ -124,9 +148,11 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         reach = Reach(environment, **wish.reach)
         found = reach.locate(KINDS.get(kind, SCHEDD))
     except KettleError as error:
-        if wish.form != "quiet":
-            why = str(error) if _is_about_pool(wish, error) else f"couldn't locate {asked}!"
-            streams.stderr.write(f"ERROR: {why}\n")
+        # A pool that is no host is said even to who wants to hear nothing.
+        if _is_about_pool(wish, error):
+            streams.stderr.write(f"ERROR: {error}\n")
+        elif wish.form != "quiet":
+            streams.stderr.write(f"ERROR: couldn't locate {asked}!\n")
         return 1
     whom = _describe(wish, found)
     if wish.form == "table":
@@ -134,7 +160,7 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     good = True
     for token, command in tokens:
         try:
-            allowed, text = _ask_one(wish.form, reach, found.address, whom, token, command)
+            allowed, text = _ask_one(wish, reach, found.address, whom, token, command)
         except NotConnected as error:
             streams.stderr.write(f"ERROR: failed to make connection to {error.address}\n")
             good = False
@@ -142,6 +168,22 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         good = good and allowed
         streams.stdout.write(text)
     return 0 if good else 1
+
+
+def _choose_commands(wish: Wish, streams: Streams) -> list[tuple[str, int]] | None:
+    """Return each token with its command; None, said of each that is none, where some are none."""
+    if not wish.tokens:
+        wish.tokens = ["WRITE"]
+        if wish.form == "table":
+            streams.stderr.write(WRITE_MEANT)
+    chosen = [(token, choose_command(token)) for token in wish.tokens]
+    wrong = [token for token, command in chosen if command is None]
+    if wish.form != "quiet":
+        streams.stderr.writelines(
+            f'ERROR: Could not understand TOKEN "{token}".\n' for token in wrong
+        )
+    found = [(token, command) for token, command in chosen if command is not None]
+    return None if wrong else found
 
 
 def _is_about_pool(wish: Wish, error: KettleError) -> bool:
@@ -163,23 +205,64 @@ def _describe(wish: Wish, found: Located) -> str:
 
 
 def _ask_one(
-    form: str, reach: Reach, address: Sinful, whom: str, token: str, command: int
+    wish: Wish, reach: Reach, address: Sinful, whom: str, token: str, command: int
 ) -> tuple[bool, str]:
     """Return whether one command is allowed, and what is printed of it, if anything.
 
     Raises NotConnected where nobody is to be asked of any.
     """
+    failure: KettleError | None
     try:
         answer = ping(reach.connector, address, command)
     except NotConnected:
         raise
     except KettleError as error:
-        return False, render_failure(form, token, error)
-    if form == "quiet":
-        return answer.allowed, ""
-    if answer.denied is not None:
-        return answer.allowed, render_failure(form, token, answer.denied)
-    return answer.allowed, render(form, token, command, whom, answer)
+        answer, failure, allowed = NOTHING, error, False
+    else:
+        failure, allowed = answer.denied, answer.allowed
+    if wish.form == "quiet":
+        return allowed, ""
+    if wish.form == "columns":
+        ad = answer.session_ad if failure is None else ClassAd({"AuthCommand": command})
+        return allowed, render_columns(wish.columns, ad, command, whom, failure, allowed=allowed)
+    if failure is not None:
+        return allowed, render_failure(wish.form, token, whom, failure)
+    return allowed, render(wish.form, token, command, whom, answer)
+
+
+# What is answered where nothing is.
+NOTHING = Ping(False, "", "", False, False, "", "", ClassAd())
+
+
+def render_columns(
+    columns: Columns,
+    ad: ClassAd,
+    command: int,
+    whom: str,
+    failure: KettleError | None,
+    *,
+    allowed: bool,
+) -> str:
+    """Return what -af and -format show of a session's ad, or of what is left of a failed one.
+
+    The first row has the headings above it, where some were asked for.
+    """
+    above = ""
+    if isinstance(failure, AuthorizationDenied):
+        ad["Result"], ad["MyRemoteUserName"] = failure.code, failure.user
+        ad["AuthMethods"] = display_method(failure.method)
+    elif failure is not None:
+        above = "#" + "|".join(explain(failure)) + "\n"
+        ad["Result"] = "FAILED"
+    else:
+        ad["Result"] = "ALLOWED" if allowed else "DENIED"
+    name = command_name(command)
+    ad["Name"] = f"command {name}" if name.isdecimal() else name
+    ad["From"] = whom
+    row = columns.render(ad)
+    headings = columns.render_headings() if columns.headings else ""
+    columns.headings = False
+    return headings + above + row
 
 
 def read_wish(given: Sequence[Given]) -> Wish:
@@ -190,10 +273,10 @@ def read_wish(given: Sequence[Given]) -> Wish:
             case "":
                 words = list(LEVELS) if item.value.upper() == "ALL" else [item.value]
                 wish.tokens += words
-            case "address" if not {"<", ":"} & set(item.value):
-                raise BriefError(f"ERROR: unable to parse sinful string: {item.value}")
             case "pool" | "name" | "address":
                 wish.reach[item.name] = item.value
+                if "address" in wish.reach and len(wish.reach) > 1:
+                    raise SaidError(NOT_BOTH, with_usage=True)
             case "type" | "subsystem":
                 if item.value.lower() not in KINDS:
                     why = f"ERROR: unrecognized daemon type: {item.value}\n"
@@ -202,14 +285,37 @@ def read_wish(given: Sequence[Given]) -> Wish:
             case "config":
                 wish.config = item.value
             case "quiet" | "table" | "verbose" | "long":
-                wish.form = item.name
-    if not wish.tokens:
-        wish.tokens = ["WRITE"]
+                _choose_form(wish, item.name)
+            case "format":
+                _choose_form(wish, "columns")
+                wish.columns.add_format(*item.values)
+            case "af" | "autoformat":
+                _choose_form(wish, "columns")
+                wish.columns.add_auto(item.qualifiers, list(item.values))
+    address = wish.reach.get("address")
+    if address is not None and not _is_address(address):
+        raise BriefError(f"ERROR: unable to parse sinful string: {address}")
     return wish
 
 
-def choose_command(token: str) -> int:
-    """Return the command to ask about; UsageError for a word that is none."""
+def _is_address(text: str) -> bool:
+    """Whether it is an address as daemons write theirs; a host and a port alone are none."""
+    try:
+        return text.startswith("<") and bool(Sinful.parse(text).port)
+    except KettleError:
+        return False
+
+
+def _choose_form(wish: Wish, form: str) -> None:
+    """Take a form; raise SaidError where another was chosen. Two may be asked for twice."""
+    if wish.form and (wish.form != form or form not in {"long", "columns"}):
+        why = "ERROR: only one output mode may be specified.\n"
+        raise SaidError(why, with_usage=True)
+    wish.form = form
+
+
+def choose_command(token: str) -> int | None:
+    """Return the command to ask about; None for a word that is none."""
     level = LEVELS.get(token.upper())
     if level is not None:
         return int(level)
@@ -217,7 +323,7 @@ def choose_command(token: str) -> int:
         return int(token)
     if token.upper() in Command.__members__:
         return int(Command[token.upper()])
-    raise UsageError(f'Could not understand TOKEN "{token}".')
+    return None
 
 
 TITLES = ("Instruction", "Authentication", "Encryption", "Integrity", "Decision", "Identity")
@@ -255,14 +361,14 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
         return f"{lines}\n"
     if form == "long":
         decision = "ALLOWED" if answer.allowed else "DENIED"
-        lines = "".join(f"{line}\n" for line in answer.answer.lines())
+        lines = "".join(f"{line}\n" for line in answer.session_ad.lines())
         return f"# {token} command to {whom} is {decision}\n{lines}\n"
     how = describe_protection(method, cipher, seal)
-    outcome = "succeeded" if answer.allowed else "was denied"
+    outcome = "succeeded" if answer.allowed else "failed"
     return f"{token} command using ({how}) {outcome} as {answer.user} to {whom}.\n"
 
 
-def render_failure(form: str, token: str, error: KettleError) -> str:
+def render_failure(form: str, token: str, whom: str, error: KettleError) -> str:
     """Return what is printed about a token when the daemon could not be asked."""
     if form == "quiet":
         return ""
@@ -271,6 +377,8 @@ def render_failure(form: str, token: str, error: KettleError) -> str:
         return render_row((token, "FAIL", "FAIL", "FAIL", "FAIL", failed))
     if form == "verbose":
         return "".join(f"{line}\n" for line in (f"{token} failed!", *explain(error), ""))
+    if form == "long":
+        return f"#{'|'.join(explain(error))}\n# {token} command to {whom} is FAILED\n"
     return f"{token} failed!  Use -verbose for more information.\n"
 
 

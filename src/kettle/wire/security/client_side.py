@@ -250,6 +250,7 @@ def _finish(
         agreed=frozenset(
             name for name in ("Encryption", "Integrity") if theirs.text(name).upper() == "YES"
         ),
+        said=theirs if command == Command.DC_SEC_QUERY else {},
     )
     session.renew(now)
     return session

@@ -7,7 +7,7 @@ Decides when a session ends and which one a client uses again; no clock here, `n
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kettle.structs import Struct, field
@@ -51,6 +51,8 @@ class Session(Struct):
     common_methods: tuple[str, ...] = ()
     # Of Encryption and Integrity, what the server said YES to; a connection with a key has both.
     agreed: frozenset[str] = frozenset()
+    # All that the server's ad said, for a client that asks about nothing else (DC_SEC_QUERY).
+    said: Mapping[str, str | int | float | bool] = {}
 
     def alive(self, now: float) -> bool:
         """Tell whether the session can still be used."""

@@ -6,7 +6,9 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.client.daemon import Ping
-from kettle.tools.status.condor_ping import render
+from kettle.errors import AuthorizationDenied, RemoteProtocolError
+from kettle.tools.printing.columns import Columns
+from kettle.tools.status.condor_ping import render, render_columns, render_failure
 
 USER = "unauthenticated@unmapped"
 
@@ -51,3 +53,32 @@ def test_the_methods_are_shown_where_one_was_used() -> None:
     ]
     row = render("table", "WRITE", 60021, "x", answer("", encrypted=False, sealed=True))
     assert row.split() == ["WRITE", "none", "none", "AES", "ALLOW", USER]
+
+
+def test_long_shows_the_ad_of_the_session_and_why_there_is_none() -> None:
+    found = answer("FS", encrypted=True, sealed=True)
+    found.session_ad["Sid"] = "vm:1"
+    said = render("long", "READ", 60020, "local schedd", found)
+    assert said == '# READ command to local schedd is ALLOWED\nSid = "vm:1"\n\n'
+    denied = AuthorizationDenied("no", code="DENIED", user="mallory@vm", method="CLAIMTOBE")
+    assert render_failure("long", "WRITE", "local schedd", denied) == (
+        '#SECMAN:2010:Received "DENIED" from server for user mallory@vm using method CLAIMTOBE.\n'
+        "# WRITE command to local schedd is FAILED\n"
+    )
+
+
+def test_columns_are_of_the_session_and_of_what_is_known_of_a_refusal() -> None:
+    columns = Columns()
+    columns.add_auto("h", ["Name", "From", "Result", "AuthCommand", "MyRemoteUserName"])
+    denied = AuthorizationDenied("no", code="DENIED", user="mallory@vm", method="CLAIMTOBE")
+    ad = ClassAd({"AuthCommand": 60021})
+    said = render_columns(columns, ad, 60021, "local schedd", denied, allowed=False)
+    assert said.splitlines() == [
+        "Name         From         Result AuthCommand MyRemoteUserName",
+        "DC_NOP_WRITE local schedd DENIED 60021       mallory@vm      ",
+    ]
+    broken = RemoteProtocolError("broken")
+    ad = ClassAd({"AuthCommand": 999})
+    again = render_columns(columns, ad, 999, "local schedd", broken, allowed=False)
+    assert again.splitlines()[0] == "#broken"
+    assert again.splitlines()[1].startswith("command 999  local schedd FAILED 999 ")
