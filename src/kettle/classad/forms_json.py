@@ -20,6 +20,7 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.parser import parse_expression
 from kettle.classad.text import render_real
+from kettle.classad.unparse import by_length
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_text
@@ -95,7 +96,7 @@ class _Layout:
     __slots__ = ("keys", "text")
 
     def __init__(self, names: tuple[str, ...], *, sort: bool) -> None:
-        ordered = sorted(names, key=lambda name: (0 if sort else len(name), name.lower()))
+        ordered = sorted(names, key=str.lower if sort else by_length)
         self.keys = [name.lower() for name in ordered]
         members = [f"  {_quote(name)}: ".replace("%", "%%") + "%s" for name in ordered]
         self.text = _enclosed(members, "")
@@ -123,18 +124,15 @@ def _render(expr: Expr, indent: str) -> str:
         items = [inner + _render(item, inner) for item in expr.elements]
         return "[\n" + ",\n".join(items) + ("\n" if items else "") + indent + "]"
     if isinstance(expr, AdNode):
-        names = sorted(
-            (expr.names[key] for key in expr.table),
-            key=lambda name: (len(name), name.lower()),
-        )
+        names = sorted((expr.names[key] for key in expr.table), key=by_length)
         members = []
         for name in names:
             value = expr.table[name.lower()]
             assert isinstance(value, Expr)
             members.append(f"{inner}{_quote(name)}: {_render(value, inner)}")
         return _enclosed(members, indent)
-    if isinstance(expr, Call) and expr.name == "relTime" and expr.arguments[0].is_literal:
-        span = expr.evaluate()
+    if isinstance(expr, Call) and expr.name == "relTime" and len(expr.arguments) == 1:
+        span = expr.evaluate() if expr.arguments[0].is_literal else None
         if isinstance(span, float):
             return render_real(span, old=True)
     return _render_expression(expr)

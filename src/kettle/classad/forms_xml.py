@@ -16,7 +16,7 @@ from kettle.classad.lexer import unescape
 from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
 from kettle.classad.parser import parse_expression
 from kettle.classad.text import render_real
-from kettle.classad.unparse import quote, unparse
+from kettle.classad.unparse import by_length, quote, unparse
 from kettle.classad.values import ERROR, UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
@@ -56,10 +56,8 @@ def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
         return "<l>" + "".join(_render(item, indent) for item in expr.elements) + "</l>"
     if isinstance(expr, AdNode):
         inner = indent + "    "
-        names = sorted(
-            (expr.names[key] for key in expr.table),
-            key=lambda name: (0 if sort else len(name), name.lower()),
-        )
+        order = str.lower if sort else by_length
+        names = sorted((expr.names[key] for key in expr.table), key=order)
         lines = ["<c>\n"]
         for name in names:
             value = expr.table[name.lower()]

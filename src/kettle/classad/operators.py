@@ -20,7 +20,7 @@ from kettle.classad.values import (
     RelativeTime,
     Value,
     fold_case,
-    saturate_integer,
+    saturate_32,
     wrap_integer,
 )
 
@@ -71,7 +71,7 @@ def _add_times(left: Value, right: Value) -> Value:
         if isinstance(right, AbsoluteTime):
             left, right = right, left
     if isinstance(left, AbsoluteTime) and isinstance(right, RelativeTime):
-        return _moved(left, saturate_integer(right.seconds))
+        return _moved(left, saturate_32(right.seconds))
     return ERROR
 
 
@@ -91,7 +91,7 @@ def subtract(left: Value, right: Value) -> Value:
         if isinstance(right, AbsoluteTime):
             return RelativeTime(left.seconds - right.seconds)
         if isinstance(right, RelativeTime):
-            return _moved(left, -saturate_integer(right.seconds))
+            return _moved(left, -saturate_32(right.seconds))
     if isinstance(left, RelativeTime) and isinstance(right, RelativeTime):
         return RelativeTime(left.seconds - right.seconds)
     return ERROR

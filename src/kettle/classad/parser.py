@@ -155,9 +155,8 @@ class Parser:
             self._index += 1
             self._deepen(_CHAIN_DEPTH)
         while True:
-            start = self._tokens[self._index][0]
             result = self._primary()
-            if start == "integer" and self._peek() == ".":
+            if self._peek() == "." and self._follows_integer():
                 raise self._error("a real number needs digits after")
             while True:
                 if self._take("."):
@@ -292,9 +291,11 @@ class Parser:
         table: dict[str, Expr | str] = {}
         names: dict[str, str] = {}
         while True:
+            parted = False
             while self._take(";"):
-                pass
-            if self._take("]"):
+                parted = True
+            # What is parted has to be something.
+            if (table or not parted) and self._take("]"):
                 break
             name = self._attribute_name("as an attribute's name")
             if not name:
@@ -302,14 +303,19 @@ class Parser:
             self._require("=")
             key = name.lower()
             names.setdefault(key, name)
-            # Most attributes are a single token: no need to look for operators.
-            alone = self._tokens[self._index + 1 : self._index + 2]
-            simple = alone and alone[0][0] == "symbol" and alone[0][1] in ";]"
-            table[key] = self._primary() if simple else self.expression()
+            table[key] = self._primary() if self._is_alone() else self.expression()
             if self._peek() not in (";", "]"):
                 raise self._error("expected ; or ], not")
         self._depth = depth
         return AdNode(table, names)
+
+    def _is_alone(self) -> bool:
+        """Tell whether an attribute is one token, as most are: no need to look for operators."""
+        following = self._tokens[self._index + 1 : self._index + 2]
+        if not following or following[0][0] != "symbol" or following[0][1] not in ";]":
+            return False
+        # The bracket of an ad without attributes may begin an expression.
+        return self._tokens[self._index][0] != "symbol"
 
     def _number(self, kind: str, text: str, *, negative: bool = False) -> Literal:
         if kind == "real":
@@ -318,12 +324,13 @@ class Parser:
         if kind == "odd":
             return Literal(0.0)
         if len(text) > 1 and text[0] == "0":
-            if text.strip("0") == "" and negative:
-                return literal(0)
-            if not self._strict:
+            # Compat: behind a minus the reference reads octal digits, as decimal ones, and
+            # hexadecimal ones, as 0 (test_numbers_that_start_with_0_are_read_behind_a_minus).
+            hexadecimal = text[1] in "xX"
+            if not self._strict and not (negative and (hexadecimal or not set(text) & {"8", "9"})):
                 self._index -= 1
                 raise self._error("an integer does not start with 0, as does")
-            if text[1] in "xX":
+            if hexadecimal:
                 return literal(0)
         integer = int(text) if len(text) <= 20 else 1 << 64
         if negative:
@@ -373,6 +380,11 @@ class Parser:
             return False
         following, _, start = self._tokens[self._index + 1]
         return following in ("integer", "real") and start == position + 1
+
+    def _follows_integer(self) -> bool:
+        """Tell whether the next token stands directly behind an integer."""
+        kind, text, start = self._tokens[self._index - 1]
+        return kind == "integer" and start + len(text) == self.position
 
     def _peek(self) -> str:
         kind, text, _ = self._tokens[self._index]

@@ -111,7 +111,9 @@ def find_plain_ad(text: str, position: int = 0) -> tuple[AdNode, int] | None:
         names.setdefault(key, name)
         position = found.end()
     end = _END.match(text, position)
-    return None if end is None else (AdNode(table, names), end.end())
+    if end is None or (not table and ";" in end[0]):
+        return None
+    return AdNode(table, names), end.end()
 
 
 def _expression(text: str) -> Expr | None:

@@ -14,7 +14,7 @@ from kettle.classad.nodes import (
     Unary,
     children,
 )
-from kettle.classad.unparse import NEW_SPELLING, quote_name, unparse
+from kettle.classad.unparse import NEW_SPELLING, by_length, quote_name, unparse
 from kettle.classad.values import Expr
 
 
@@ -69,7 +69,7 @@ def _pretty_list(expr: ListNode, indent: int) -> str:
 
 def _pretty_ad(expr: AdNode, indent: int) -> str:
     blank = " " * (indent + 4)
-    names = sorted(expr.names.values(), key=lambda name: (len(name), name.lower()))
+    names = sorted(expr.names.values(), key=by_length)
     lines = []
     for name in names:
         value = expr.table[name.lower()]

@@ -67,6 +67,7 @@ class State:
         "active",
         "ad",
         "context",
+        "context_ad",
         "left",
         "pattern_seconds",
         "pattern_steps",
@@ -88,6 +89,8 @@ class State:
         self.right = right
         self.root: Final = ad if ad is None or ad.scope is None else ad.outermost()
         self.context: Final = context
+        # The ad of a list in which an expression is evaluated now.
+        self.context_ad: Ad | None = None
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
         self.steps = 0
@@ -171,7 +174,12 @@ def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:
 
 
 def other_ad(state: State, ad: Ad) -> Ad | None:
-    """Return the ad that one of a match is matched with, None for any other ad."""
+    """Return the other ad of the match, if `ad` is one of the two.
+
+    That of a list, in which an expression is evaluated, stands for the one around it.
+    """
+    if ad is state.context_ad:
+        ad = ad.outermost()
     if ad is state.left:
         return state.right
     return state.left if ad is state.right else None

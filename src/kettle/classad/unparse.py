@@ -44,6 +44,7 @@ from kettle.classad.values import (
     Value,
 )
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import to_bytes
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
 
@@ -98,7 +99,7 @@ def write_out(expr: Expr, *, old: bool) -> str:
 
 def library_order(ad: Ad) -> list[str]:
     """Return the ad's names, the chained ad's included, in the order the library prints them."""
-    return sorted(ad.names(), key=_by_length)
+    return sorted(ad.names(), key=by_length)
 
 
 class _Layout:
@@ -110,7 +111,7 @@ class _Layout:
     __slots__ = ("keys", "new", "new_line", "old", "old_lines")
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        ordered = sorted(names, key=_by_length)
+        ordered = sorted(names, key=by_length)
         self.keys = [name.lower() for name in ordered]
         self.new = [(name.lower(), f"{quote_name(name)} = ") for name in ordered]
         self.old = [(name.lower(), f"{quote_name(name, old=True)} = ") for name in ordered]
@@ -128,8 +129,9 @@ _NAME_BYTES: Final = 500
 _layouts: Final = Answers(_Layout, _MOST_LAYOUTS, lambda names: _NAME_BYTES * (len(names) + 1))
 
 
-def _by_length(name: str) -> tuple[int, str]:
-    return len(name), name.lower()
+def by_length(name: str) -> tuple[int, str]:
+    """Return what names are sorted by where the library prints them: their bytes come first."""
+    return len(name if name.isascii() else to_bytes(name)), name.lower()
 
 
 def render_ad(ad: Ad, *, old: bool = False) -> str:
@@ -353,7 +355,7 @@ def _write_list(items: tuple[Expr, ...], out: list[str], old: bool) -> None:
 def _write_ad(expr: AdNode, out: list[str], old: bool) -> None:
     out.append("[ ")
     names = expr.names
-    ordered = sorted((names[key] for key in expr.table), key=_by_length)
+    ordered = sorted((names[key] for key in expr.table), key=by_length)
     for position, name in enumerate(ordered):
         if position:
             out.append("; ")

@@ -26,7 +26,7 @@ _MODULUS: Final = 1 << 64
 _MIN_32: Final = -(1 << 31)
 
 
-def _int_32(number: float) -> int:
+def saturate_32(number: float) -> int:
     """Return a real cut off to 32 bits; the smallest such integer if it does not fit."""
     return int(number) if _MIN_32 < number < 1 << 31 else _MIN_32
 
@@ -126,7 +126,7 @@ class RelativeTime:
         return hash((RelativeTime, self.seconds))
 
     def __str__(self) -> str:
-        whole = _int_32(self.seconds)
+        whole = saturate_32(self.seconds)
         if whole == _MIN_32:
             # Compat: what the reference prints for a span that does not fit in 32 bits.
             return "--24855+-3:-14:-8"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from kettle.classad.ad import ClassAd, to_expression
@@ -13,7 +14,7 @@ from kettle.classad.operators import truth
 from kettle.classad.parser import parse_expression
 from kettle.classad.pretty import pretty
 from kettle.classad.references import find_references
-from kettle.classad.state import State, other_ad
+from kettle.classad.state import State, evaluate_entry, other_ad
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 from kettle.errors import ClassAdSyntaxError
@@ -68,9 +69,11 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     """`unresolved(name[, pattern])`: what the expression needs that its ad does not have."""
     if len(arguments) not in (1, 2):
         return ERROR
+    if not isinstance(arguments[0], AttributeReference | Selection):
+        return ERROR
     found = _attribute_meant(state, arguments[0])
     if found is None:
-        return ERROR
+        return UNDEFINED
     expr, ad = found
     state.spend(_READ_BYTES * (_NODES_OF_A_STEP * expr.weight + len(ad.names())))
     _, external = find_references(expr, ad)
@@ -120,8 +123,7 @@ def evaluate_in_each(state: State, arguments: tuple[Expr, ...]) -> Value:
         return UNDEFINED
     if not isinstance(contexts, ExprList):
         return ERROR
-    meant = _meant(state, arguments[0])
-    values = [_in_context(state, meant, one, contexts.scope) for one in contexts.elements]
+    values = _in_each(state, arguments[0], contexts)
     return ExprList(tuple(to_expression(value) for value in values), state.ad)
 
 
@@ -134,36 +136,58 @@ def count_matches(state: State, arguments: tuple[Expr, ...]) -> Value:
         return 0
     if not isinstance(contexts, ExprList):
         return ERROR
-    meant = _meant(state, arguments[0])
-    outcomes = (_in_context(state, meant, one, contexts.scope) for one in contexts.elements)
+    outcomes = _in_each(state, arguments[0], contexts)
     return sum(truth(outcome) is True for outcome in outcomes)
 
 
-def _in_context(state: State, expr: Expr, element: Expr, scope: Ad | None) -> Value:
-    context = state.evaluate_in(element, scope)
-    if not isinstance(context, ClassAd):
-        return UNDEFINED if context is UNDEFINED else ERROR
-    return state.evaluate_in(expr, context)
+def _in_each(state: State, expr: Expr, contexts: ExprList) -> Iterator[Value]:
+    """Yield the values of an expression in ads of a list.
 
-
-def _meant(state: State, expr: Expr) -> Expr:
-    """Return the expression that is evaluated in each context.
-
-    A name alone, also with its ad (`MY.RequireGPUs`), is looked up where the call is, also in the
-    other ad of a match, and stands for the expression there.
+    An attribute stands for its expression: `MY.RequireGPUs` for what the job requires, of which
+    each ad of the list is asked.
     """
-    found = None
-    if isinstance(expr, AttributeReference) and not expr.absolute:
-        ad = outermost = state.ad
-        while ad is not None and found is None:
-            found, outermost, ad = ad.entry(expr.key), ad, ad.scope
-        if found is None and not state.strict and outermost is not None:
-            other = other_ad(state, outermost)
-            found = other.entry(expr.key) if other is not None else None
-    elif isinstance(expr, Selection):
+    meant = None if state.strict else _expression_meant(state, expr)
+    for element in contexts.elements:
+        context = state.evaluate_in(element, contexts.scope)
+        if not isinstance(context, ClassAd):
+            yield UNDEFINED if context is UNDEFINED else ERROR
+            continue
+        before, state.context_ad = state.context_ad, context
+        try:
+            if meant is None:
+                yield state.evaluate_in(expr, context)
+            else:
+                yield evaluate_entry(state, meant, context)
+        finally:
+            state.context_ad = before
+
+
+def _expression_meant(state: State, expr: Expr) -> Expr | None:
+    """Return the expression of the attribute that an expression refers to, None if there is none.
+
+    Compat: the ads of the match come before those of the list; shown by functions_control.json.
+    """
+    if isinstance(expr, AttributeReference):
+        start = state.ad
+        if expr.absolute:
+            start = state.root if state.right is None else None
+        return _found_around(state, start, expr.key, alternate=not expr.absolute)
+    if isinstance(expr, Selection):
         base = expr.base.closure(state)
-        found = base.entry(expr.key) if isinstance(base, ClassAd) else None
-    return expr if found is None else found
+        if isinstance(base, ClassAd):
+            return _found_around(state, base, expr.key, alternate=False)
+    return None
+
+
+def _found_around(state: State, start: Ad | None, key: str, *, alternate: bool) -> Expr | None:
+    current = start
+    while current is not None:
+        found = current.entry(key)
+        if found is not None:
+            return found
+        current = current.scope
+    other = other_ad(state, start) if alternate and start is not None else None
+    return None if other is None else other.entry(key)
 
 
 # fmt: off
@@ -187,13 +211,11 @@ CONTROL: Final[tuple[Function, ...]] = (
     strict("debug", "debug(value)", "The value, which is reported to the log on the way.",
            debug, ("debug(1)", "1"), ('debug("a")', '"a"')),
     lazy("evalInEachContext", "evalInEachContext(expression, list)",
-         "The list of the expression's values in each ad of the list. A name alone stands for the "
-         "expression under it where the call is.",
+         "The list of the expression's values in each ad of the list.",
          evaluate_in_each, ("evalInEachContext(p + 1,{ [ p = 1 ],[ p = 2 ] })", "{ 2,3 }"),
          ("evalInEachContext(q,{ [ p = 1 ],[ q = 2 ] })", "{ undefined,2 }")),
     lazy("countMatches", "countMatches(expression, list)",
-         "In how many ads of the list the expression is true, or the one that a name alone stands "
-         "for.",
+         "In how many ads of the list the expression is true.",
          count_matches, ("countMatches(p > 1,{ [ p = 1 ],[ p = 2 ] })", "1"),
          ("countMatches(p,{ [ p = true ],[ q = 1 ] })", "1")),
 )

@@ -15,6 +15,7 @@ from kettle.classad.values import (
     ExprList,
     RelativeTime,
     Value,
+    saturate_32,
     saturate_integer,
     wrap_integer,
 )
@@ -62,7 +63,7 @@ def to_boolean(_state: State, values: list[Value]) -> Value:
         return value != 0
     if isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), UNDEFINED)
-    return value.seconds != 0 if isinstance(value, RelativeTime) else ERROR
+    return saturate_32(value.seconds) != 0 if isinstance(value, RelativeTime) else ERROR
 
 
 def _rounding(round_real: Callable[[float], float]) -> StrictCall:

@@ -297,16 +297,15 @@ def regexp_member(state: State, values: list[Value]) -> Value:
     options = values[2] if len(values) == 3 else ""
     if not (isinstance(pattern, str) and isinstance(items, ExprList) and isinstance(options, str)):
         return ERROR
+    # What is no pattern matches nothing here.
     compiled = compile_pattern(pattern, options, state)
-    if compiled is None:
-        return ERROR
     result: Value = False
     for item in elements_of(state, items):
         if item is UNDEFINED:
             result = UNDEFINED
         elif not isinstance(item, str):
             return ERROR
-        elif _search(state, compiled, _bytes(item)):
+        elif compiled is not None and _search(state, compiled, _bytes(item)):
             return True
     return result
 

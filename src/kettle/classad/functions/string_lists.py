@@ -122,8 +122,8 @@ def _is_member(item: list[str], items: list[str]) -> bool:
 
 
 def _is_subset(wanted: list[str], items: list[str]) -> bool:
-    # Compat: a text of separators only has one empty item here; shown by functions_lists.json.
-    parts = items_of(wanted[0], wanted[1]) or ([""] if wanted[0].strip() else [])
+    # Compat: a text without items has one here, an empty one; shown by functions_lists.json.
+    parts = items_of(wanted[0], wanted[1]) or ([""] if wanted[0] else [])
     return set(parts) <= set(items)
 
 
@@ -151,6 +151,8 @@ def regexp_member(state: State, values: list[Value]) -> Value:
     if compiled is None:
         return ERROR
     items = items_of(texts[1], texts[2] if len(texts) > 2 else _DEFAULT)
+    if not items:
+        return UNDEFINED
     try:
         return matches_any(state, compiled, items)
     except TimeoutError:

@@ -104,7 +104,7 @@ def compare_versions(left: str, right: str) -> int:
     """Return below, above or equal zero as one version comes before, after or with the other.
 
     Runs of digits compare as numbers, of those that start with zeros the one with more zeros is
-    less, and the rest compares like decimal places.
+    less, and the rest compares like decimal places. Bytes above 127 come before all others.
     """
     one, other = to_bytes(left) + b"\0", to_bytes(right) + b"\0"
     i = j = 0
@@ -118,13 +118,18 @@ def compare_versions(left: str, right: str) -> int:
                 return (end_one - i) - (end_other - j)
             while i < end_one and j < end_other:
                 if one[i] != other[j]:
-                    return one[i] - other[j]
+                    return _signed(one[i]) - _signed(other[j])
                 i, j = i + 1, j + 1
         if one[i] != other[j]:
-            return one[i] - other[j]
+            return _signed(one[i]) - _signed(other[j])
         if one[i] == 0:
             return 0
         i, j = i + 1, j + 1
+
+
+def _signed(byte: int) -> int:
+    # Compat: characters have a sign in the reference (test_versions_of_strange_letters).
+    return byte - 256 if byte > 127 else byte
 
 
 def _is_digit(byte: int) -> bool:

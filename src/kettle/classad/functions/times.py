@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -22,6 +23,7 @@ from kettle.classad.values import (
     AbsoluteTime,
     RelativeTime,
     Value,
+    saturate_32,
     saturate_integer,
     wrap_32,
 )
@@ -79,13 +81,28 @@ def to_moment(state: State, values: list[Value]) -> Value:
     elif not isinstance(value, bool):
         number = real_of(value)
         if number is not None:
-            moment = _local(state, value if isinstance(value, int) else saturate_integer(number))
-    if len(values) == 1 or not isinstance(moment, AbsoluteTime):
+            moment = _local(state, _as_32(value, number))
+    if len(values) == 1:
         return moment
     offset = real_of(values[1])
     if offset is None or isinstance(values[1], bool | str | AbsoluteTime):
         return ERROR
-    return AbsoluteTime(moment.seconds, saturate_integer(offset))
+    if isinstance(value, str | AbsoluteTime):
+        # Compat: as in the reference, what has its own offset stays what it is, text even text
+        # (test_what_has_an_offset_gets_no_other).
+        return value
+    if not isinstance(moment, AbsoluteTime):
+        return moment
+    return AbsoluteTime(moment.seconds, _as_32(values[1], offset))
+
+
+def _as_32(value: Value, number: float) -> int:
+    """Return a number in 32 bits: an integer wraps, a real that does not fit is the smallest.
+
+    Compat: the reference has no more for moments from numbers
+    (test_a_moment_made_of_a_number_has_32_bits).
+    """
+    return wrap_32(value) if isinstance(value, int) else saturate_32(number)
 
 
 def to_span(_state: State, values: list[Value]) -> Value:
@@ -100,6 +117,8 @@ def to_span(_state: State, values: list[Value]) -> Value:
         return ERROR if seconds is None else seconds
     if isinstance(value, bool):
         return ERROR
+    if isinstance(value, RelativeTime):
+        return value
     if isinstance(value, int):
         return RelativeTime(wrap_32(value))
     number = real_of(value)
@@ -113,7 +132,7 @@ def _local_fields(state: State, seconds: int, offset: int | None = None) -> Fiel
 
 
 def _span_parts(seconds: float) -> tuple[int, int, int, int]:
-    whole = wrap_32(saturate_integer(seconds))
+    whole = saturate_32(seconds)
     size, sign = abs(whole), -1 if whole < 0 else 1
     return (
         sign * (size // 86_400),
@@ -131,8 +150,7 @@ def _part(of_moment: Callable[[Fields], int] | None, of_span: int | None) -> Str
             return ERROR
         value = values[0]
         if isinstance(value, AbsoluteTime) and of_moment is not None:
-            # Compat: 32 bits of seconds, as the reference has it; shown by functions_time.json.
-            fields = _local_fields(state, wrap_32(value.seconds))
+            fields = _local_fields(state, value.seconds)
             return ERROR if fields is None else of_moment(fields)
         if isinstance(value, RelativeTime) and of_span is not None:
             return _span_parts(value.seconds)[of_span]
@@ -146,13 +164,18 @@ def split_time(state: State, values: list[Value]) -> Value:
     if len(values) != 1:
         return ERROR
     value = values[0]
+    if value is UNDEFINED:
+        return UNDEFINED
     if isinstance(value, RelativeTime):
-        days, hours, minutes, _ = _span_parts(abs(value.seconds))
-        sign = -1 if value.seconds < 0 else 1
-        seconds = abs(value.seconds) % 60
+        size = abs(value.seconds)
+        days, hours, minutes, whole = _span_parts(size)
+        seconds = whole + (size % 1 if math.isfinite(size) else math.nan)
         leading = [days, hours, minutes]
+        sign = -1 if value.seconds < 0 else 1
         for position, part in enumerate(leading):
-            if part:
+            # Compat: parts of what does not fit are below zero anyway
+            # (test_parts_of_a_span_that_does_not_fit).
+            if part > 0:
                 leading[position] = sign * part
                 break
         else:
@@ -167,7 +190,7 @@ def split_time(state: State, values: list[Value]) -> Value:
             }
         )
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = _local(state, saturate_integer(value) if isinstance(value, float) else value)
+        value = _local(state, saturate_32(value) if isinstance(value, float) else value)
     if not isinstance(value, AbsoluteTime):
         return ERROR
     fields = _local_fields(state, value.seconds, value.offset_seconds)
@@ -204,7 +227,7 @@ def format_time(state: State, values: list[Value]) -> Value:
         seconds = value.seconds
         fields = _local_fields(state, seconds, value.offset_seconds)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = saturate_integer(value) if isinstance(value, float) else value
+        seconds = saturate_32(value) if isinstance(value, float) else value
         fields = _local_fields(state, seconds)
         zone = state.context.zone_name(seconds)
     else:
@@ -218,8 +241,8 @@ def format_time(state: State, values: list[Value]) -> Value:
 
 def _fields_in(ad: ClassAd) -> Fields:
     def part(name: str, default: int, low: int, high: int) -> int:
-        number = ad.integer(name)
-        return default if number is None or not low <= number <= high else number
+        number = ad.evaluate(name)
+        return number if type(number) is int and low <= number <= high else default
 
     return Fields(
         part("Year", 1900, 0, 9999),

@@ -1,0 +1,111 @@
+"""Expressions that a grammar put together, and what the wheel's classad2 makes of them.
+
+Texts that the two once read, printed or evaluated differently, recorded with those around them
+(tests/data/wheel_expressions.json); interop/test_languages_beside_wheel.py asks the wheel again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd, Context, parse_ad, parse_expression, unparse
+from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.forms import render_ads
+from kettle.classad.unparse import render_value
+from kettle.errors import ClassAdSyntaxError
+
+RECORD = json.loads(
+    (Path(__file__).parents[2] / "data" / "wheel_expressions.json").read_text(encoding="utf-8")
+)
+TOPICS = list(dict.fromkeys(case["topic"] for case in RECORD["cases"]))
+CONTEXT = Context(utc_offset=lambda _: 0, zone_name=lambda _: "UTC")
+
+
+def said(case: dict[str, Any]) -> dict[str, Any]:
+    """What Kettle makes of a case."""
+    try:
+        expr = parse_expression(case["expr"])
+    except ClassAdSyntaxError:
+        return {"rejected": True}
+    my = parse_ad(RECORD["my"]) if "m" in case.get("in", "") else None
+    target = parse_ad(RECORD["target"]) if "t" in case.get("in", "") else None
+    value = evaluate_lazily(expr, new_state(my, target, CONTEXT))
+    return {"unparse": unparse(expr), "value": render_value(value)}
+
+
+def check(topic: str) -> None:
+    cases = [case for case in RECORD["cases"] if case["topic"] == topic]
+    assert cases
+    asked = {"topic", "expr", "in"}
+    wanted = [
+        (case, {key: value for key, value in case.items() if key not in asked}) for case in cases
+    ]
+    assert [(case, said(case)) for case in cases] == wanted
+
+
+NAMED = {
+    "numbers that start with 0",
+    "moments made of numbers",
+    "moments with an offset",
+    "spans as numbers",
+    "parts of spans",
+    "versions of strange letters",
+    "lists that are compared",
+}
+
+
+@pytest.mark.parametrize("topic", [topic for topic in TOPICS if topic not in NAMED])
+def test_an_expression_is_what_the_wheel_makes_of_it(topic: str) -> None:
+    check(topic)
+
+
+def test_numbers_that_start_with_0_are_read_behind_a_minus() -> None:
+    check("numbers that start with 0")
+
+
+def test_a_moment_made_of_a_number_has_32_bits() -> None:
+    check("moments made of numbers")
+
+
+def test_what_has_an_offset_gets_no_other() -> None:
+    check("moments with an offset")
+
+
+def test_a_span_as_a_number() -> None:
+    check("spans as numbers")
+
+
+def test_parts_of_a_span_that_does_not_fit() -> None:
+    check("parts of spans")
+
+
+def test_versions_of_strange_letters() -> None:
+    check("versions of strange letters")
+
+
+def test_nothing_is_compared_after_undefined() -> None:
+    check("lists that are compared")
+
+
+def test_a_call_for_a_span_without_arguments_is_printed_in_every_form() -> None:
+    """It once ended the program that printed it as JSON."""
+    ad = parse_ad('[ a = relTime(); b = relTime("1:00",2); c = { absTime() }; d = relTime(x) ]')
+    for form in ("long", "new", "json", "xml"):
+        assert "relTime()" in render_ads([ad], form)
+
+
+def test_names_are_sorted_by_how_many_bytes_they_have_in_every_form_of_the_library() -> None:
+    ad = ClassAd()
+    for name in ("é", "bb", "ccc"):
+        ad[name] = 1
+    assert unparse(ad, old=True).split(" ")[0] == "bb"
+
+
+def test_an_expression_in_ads_of_a_list_that_names_itself_has_an_end() -> None:
+    ad = parse_ad("[ a = evalInEachContext(a,{ [ z = 1 ] }); b = countMatches(MY.b,{ [],[] }) ]")
+    assert render_value(ad.evaluate("b")) == "0"
+    assert render_value(ad.evaluate("a")) == "{ { undefined } }"
