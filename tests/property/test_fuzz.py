@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +13,12 @@ from kettle.attributes.version import parse_version
 from kettle.errors import RemoteProtocolError
 from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.__main__ import main
+from kettle.testing.fuzz.corpus import read_corpus, with_corpus
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.decoders import DECODERS
+from kettle.testing.fuzz.grammar import Grammar
 from kettle.testing.fuzz.inputs import LONGEST, make_input
-from kettle.testing.fuzz.run import run
-from kettle.tools.printing.print_format import parse_print_format
+from kettle.testing.fuzz.run import run, try_one
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
@@ -23,7 +27,7 @@ from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.sinful import Sinful
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", [name for name in DECODERS if not DECODERS[name].grammars])
 def test_a_decoder_knows_no_error_but_ours(name: str) -> None:
     found = run(DECODERS[name], 7, range(250))
     assert not found, "\n".join(map(str, found))
@@ -41,19 +45,70 @@ def test_every_decoder_reads_one_of_its_own_samples(name: str) -> None:
     assert len(problems) < len(decoder.samples), problems
 
 
-def test_print_format_files_are_read_or_refused() -> None:
-    """Here and not in the table, which lies below the tools."""
-    sample = (
-        b"SELECT NOSUMMARY FROM AUTOCLUSTER\n  ClusterId AS ID PRINTF %5d\n"
-        b'  Owner AS "the owner" WIDTH AUTO OR ??\n  JobStatus PRINTAS JOB_STATUS\n'
-        b"WHERE JobStatus == 2\nGROUP BY Owner DESCENDING\nSUMMARY STANDARD\n"
+# The readers of the languages, and what each is given in the suite: a second, five where it may be
+# slow.
+LANGUAGES = [name for name, decoder in DECODERS.items() if decoder.grammars]
+CORPUS = Path(__file__).parents[1] / "data" / "fuzz"
+
+
+def try_for(seconds: float, name: str, seed: int) -> None:
+    decoder = with_corpus(DECODERS[name], CORPUS)
+    end = time.process_time() + seconds
+    first = 0
+    while time.process_time() < end:
+        found = run(decoder, seed, range(first, first + 50))
+        assert not found, "\n".join(map(str, found))
+        first += 50
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_language_is_read_and_printed_for_a_while(name: str) -> None:
+    try_for(0.5, name, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_language_is_read_and_printed_for_five_seconds(name: str) -> None:
+    try_for(5.0, name, 9)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CORPUS.glob("*.json")))
+def test_what_is_kept_is_read_as_before(name: str) -> None:
+    decoder = DECODERS[name]
+    kept = read_corpus(CORPUS, name)
+    assert kept
+    faults = [(data, fault) for data in kept if (fault := try_one(decoder, data)) is not None]
+    assert not faults
+
+
+def test_inputs_that_reach_new_lines_are_kept(tmp_path: Path) -> None:
+    decoder = DECODERS["sinful"]
+    assert main(["--distill", "--decoder", "sinful", "--inputs", "100"]) == 2
+    options = ["--distill", "--decoder", "sinful", "--inputs", "100", "--corpus", str(tmp_path)]
+    assert main(options) == 0
+    kept = read_corpus(tmp_path, "sinful")
+    assert 0 < len(kept) < 100
+    assert with_corpus(decoder, tmp_path).samples == (*decoder.samples, *kept)
+
+
+def test_a_grammar_without_an_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="without an end"):
+        Grammar({"a": ("x`b`",), "b": ("`a`", "`b`y")}, "a")
+
+
+def test_a_grammar_gives_its_texts_and_no_others() -> None:
+    grammar = Grammar(
+        {"sum": ("`number`", "`sum`+`sum`"), "number": ("`digit+`",), "digit": "12"}, "sum"
     )
+    texts = [grammar.make(random.Random(seed)) for seed in range(200)]
+    assert all(re.fullmatch(r"[12]+(\+[12]+)*", text) for text in texts)
+    assert len(set(texts)) > 50
+    assert max(map(len, texts)) < 10_000
 
-    def read(data: bytes) -> None:
-        parse_print_format(data.decode("utf-8", "surrogateescape"), {}, {})
 
-    found = run(Decoder("print-formats", read, (sample,)), 7, range(2_000))
-    assert not found, "\n".join(map(str, found))
+def test_what_does_not_read_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kettle.testing.fuzz.texts.unparse", lambda expr, old: "1 +")
+    assert (try_one(DECODERS["expressions"], b"1 + 1") or ("",))[0].startswith("LawError")
 
 
 def test_an_input_follows_from_its_seed_and_number() -> None:

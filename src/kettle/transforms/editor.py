@@ -7,8 +7,8 @@ Both forms of rules come down to these. Source: vectors `router/transforms.json`
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kettle.classad import ClassAd, Expr, parse_expression, to_expression, unparse
 from kettle.classad.compile import evaluate_lazily, new_state
@@ -19,6 +19,7 @@ from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError, TransformError
 from kettle.patterns import late_pattern
 from kettle.perl_patterns import compile_perl
+from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -257,9 +258,19 @@ def as_text(value: Value) -> str:
     return unparse(to_expression(value), old=True)
 
 
-@lru_cache(maxsize=256)
+# Limit: the bytes of the patterns that are remembered, compiled; a compiled one takes up to twenty
+# times what its text does.
+_MOST_BYTES: Final = 1 << 20
+_TIMES: Final = 20
+
+
 def _compile(pattern: str, letters: str) -> re.Pattern[bytes] | int:
     """Return a compiled pattern, or the reference's number for what is wrong with it."""
+    return _compiled[pattern, letters]
+
+
+def _compile_anew(wanted: tuple[str, str]) -> re.Pattern[bytes] | int:
+    pattern, letters = wanted
     flags = re.IGNORECASE | (re.MULTILINE if "m" in letters else 0)
     written = pattern.encode("utf-8", "surrogateescape")
     try:
@@ -269,6 +280,9 @@ def _compile(pattern: str, letters: str) -> re.Pattern[bytes] | int:
         return next(known, _OTHER_PATTERN_ERROR)
     except (OverflowError, RecursionError):
         return _OTHER_PATTERN_ERROR
+
+
+_compiled: Final = Answers(_compile_anew, _MOST_BYTES, lambda wanted: _TIMES * getsizeof(wanted[0]))
 
 
 def _filled(template: str, match: re.Match[bytes]) -> str:

@@ -6,10 +6,11 @@ Source: the manual, chapter ClassAd transforms; vectors `router/transforms.json`
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import NamedTuple
+from sys import getsizeof
+from typing import Final, NamedTuple
 
 from kettle.errors import TransformError
+from kettle.remembered import Answers
 
 _BLANKS = " \t\r\n"
 _PATTERN_LETTERS = "gimU"
@@ -145,9 +146,17 @@ class Line(NamedTuple):
 
 
 # The few lines of a schedd's rules are met with every job.
-@lru_cache(maxsize=1024)
+# Limit: the bytes of the statements that are remembered, taken apart.
+_MOST_BYTES: Final = 1 << 20
+_COPIES: Final = 3
+
+
 def take_apart(text: str) -> Line:
     """Return the parts of one statement; TransformError for what is none."""
+    return _taken_apart[text]
+
+
+def _take_apart(text: str) -> Line:
     word, position = _next_word(text, 0)
     statement = STATEMENTS.get(word.upper())
     if statement is None:
@@ -174,6 +183,9 @@ def take_apart(text: str) -> Line:
     if start == len(text):
         raise TransformError(f"{statement.word} needs {_counted(2)}")
     return Line(statement, name, letters, text[start:])
+
+
+_taken_apart: Final = Answers(_take_apart, _MOST_BYTES, lambda text: _COPIES * getsizeof(text))
 
 
 def _counted(number: int) -> str:

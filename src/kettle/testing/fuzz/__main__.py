@@ -11,6 +11,8 @@ from pathlib import Path
 
 from kettle.runtime.storage.files import Files
 from kettle.testing.commit import commit_of_this
+from kettle.testing.fuzz.corpus import distill, read_corpus, with_corpus, write_corpus
+from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.run import Finding, run
 
@@ -53,14 +55,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--decoder", action="append", choices=sorted(DECODERS), metavar="NAME")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="this input and no other")
     parser.add_argument("--json", type=Path, metavar="FILE", help="a book of what was tried")
+    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="more samples to begin with")
+    parser.add_argument(
+        "--distill", action="store_true", help="keep inputs that reach new lines in the corpus"
+    )
     chosen = parser.parse_args(argv)
+    if chosen.distill:
+        return _distill(chosen)
     book = Book(chosen.json)
     found: list[Finding] = []
     count = 0
     # A campaign that is ended now and then comes to all of them.
     for name in sorted(chosen.decoder or DECODERS, key=lambda name: book.done(name) > 0):
         for numbers in _portions(chosen, book.done(name)):
-            found += _try(name, chosen.seed, numbers, len(found))
+            decoder = with_corpus(DECODERS[name], chosen.corpus)
+            found += _try(decoder, chosen.seed, numbers)
             book.note(name, len(numbers))
             count += len(numbers)
     _say(f"{count:,} inputs, {len(found)} findings\n")
@@ -80,16 +89,29 @@ def _portions(chosen: argparse.Namespace, first: int) -> Iterator[range]:
             first += _AT_ONCE
 
 
-def _try(name: str, seed: int, numbers: range, before: int) -> list[Finding]:
+def _distill(chosen: argparse.Namespace) -> int:
+    if chosen.corpus is None:
+        _say("--distill wants a --corpus to keep inputs in\n")
+        return 2
+    chosen.corpus.mkdir(parents=True, exist_ok=True)
+    for name in chosen.decoder or DECODERS:
+        kept = read_corpus(chosen.corpus, name)
+        more = distill(DECODERS[name], chosen.seed, range(chosen.inputs), kept)
+        write_corpus(chosen.corpus, name, more)
+        _say(f"{name:22} {len(more):>6} inputs are kept\n")
+    return 0
+
+
+def _try(decoder: Decoder, seed: int, numbers: range) -> list[Finding]:
     began = time.monotonic()
 
     def tell(done: int) -> None:
         rate = done / max(time.monotonic() - began, 1e-6)
-        _say(f"\r{name:22} {numbers.start + done:>12,}  {rate:>9,.0f}/s  {before} findings ")
+        _say(f"\r{decoder.name:22} {numbers.start + done:>12,}  {rate:>9,.0f}/s ")
 
-    found = run(DECODERS[name], seed, numbers, on_progress=tell)
+    found = run(decoder, seed, numbers, on_progress=tell)
     tell(len(numbers))
-    _say("\n" + "".join(f"  {one}\n" for one in found))
+    _say(f" {len(found)} findings\n" + "".join(f"  {one}\n" for one in found))
     return found
 
 

@@ -13,26 +13,11 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from kettle.classad import ClassAd, parse_ad, parse_ads, parse_expression, parse_old_ad, unparse
-from kettle.config import Config
-from kettle.records.accounting_log import replay as replay_accounting
-from kettle.records.event_forms import read_event_ads
-from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_log import read_events
-from kettle.records.history import read_backwards, read_forwards
-from kettle.records.queue_log import replay as replay_queue
-from kettle.submit.arguments import parse_environment, parse_old_arguments
-from kettle.submit.build import read_submission
-from kettle.submit.sources import MemorySubmitSources, SubmitFacts
+from kettle.classad import ClassAd
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.dialogs import dialog_rows
 from kettle.testing.fuzz.requests import request_rows
-from kettle.transforms.convert import convert_route, read_defaults, split_routes
-from kettle.transforms.editor import Journal
-from kettle.transforms.iteration import read_iteration, rounds
-from kettle.transforms.macros import TransformMacros
-from kettle.transforms.old_form import is_old_form, read_old_form
-from kettle.transforms.source import read_transform
+from kettle.testing.fuzz.texts import text_rows
 from kettle.wire import messages
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer
@@ -52,24 +37,6 @@ from kettle.wire.sinful import Sinful, render_address_v1
 
 _KEY = bytes(range(32))
 _AD = ClassAd({"MyType": "Machine", "Name": "slot1@here", "Cpus": 4, "Memory": 2.5})
-# How many jobs of one description are looked at.
-_MOST_JOBS = 20
-
-
-class _Table:
-    """What a log is replayed into: nothing."""
-
-    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
-        """Forget it."""
-
-    def destroy_ad(self, key: str) -> None:
-        """Forget it."""
-
-    def set_attribute(self, key: str, name: str, text: str) -> None:
-        """Forget it."""
-
-    def delete_attribute(self, key: str, name: str) -> None:
-        """Forget it."""
 
 
 def _text(data: bytes) -> str:
@@ -164,31 +131,6 @@ def _read_sinful(data: bytes) -> None:
     tuple(address.ccb_contacts)
 
 
-def _read_expression(data: bytes) -> None:
-    text = _text(data)
-    for old in (False, True):
-        expression = parse_expression(text, old=old)
-        again = unparse(expression, old=old)
-        ad = ClassAd({"A": 1, "B": "text"})
-        ad.evaluate_expression(expression)
-        parse_expression(again, old=old)
-
-
-def _read_ads(data: bytes) -> None:
-    text = _text(data)
-    for read in (parse_ad, parse_old_ad):
-        ad = read(text)
-        for name in ad.names():
-            ad.evaluate(name)
-    for ad in parse_ads(text):
-        ad.flattened()
-
-
-def _read_many_ads(data: bytes) -> None:
-    for ad in itertools.islice(parse_ads(_text(data)), 100):
-        "\n".join(ad.lines())
-
-
 def _read_token(data: bytes) -> None:
     token = parse_token(_text(data))
     scope_levels(token.claim("scope"))
@@ -223,81 +165,6 @@ def _read_lists(data: bytes) -> None:
     assert entries is not None
 
 
-def _read_event_log(data: bytes) -> None:
-    read_events(data)
-
-
-def _read_event_forms(data: bytes) -> None:
-    """Read a log of any form, as it grows."""
-    reader = AnyFormReader(year=2026)
-    for start in range(0, len(data), 97):
-        for event in reader.feed(data[start : start + 97]):
-            del event
-
-
-def _read_history(data: bytes) -> None:
-    for record in read_forwards(data):
-        del record
-    for record in read_backwards(lambda start, end: data[start:end], len(data)):
-        del record
-
-
-def _read_configuration(data: bytes) -> None:
-    config = Config.from_text(_text(data))
-    for name in ("A", "B", "LOG", "START"):
-        config.get(name)
-        config.integer(name)
-
-
-_FACTS = SubmitFacts(
-    now=1_000,
-    user="me",
-    folder="/work",
-    file_name="job.sub",
-    version="$CondorVersion: 25.14.1 $",
-    platform="$CondorPlatform: X $",
-    environment={"HOME": "/home/me"},
-)
-_SUBMIT_CONFIG = Config.from_text("")
-
-
-def _read_submit(data: bytes) -> None:
-    sources = MemorySubmitSources(files={"job.sh": "#!/bin/sh\n", "items": "a\nb c\n"})
-    made = read_submission(_text(data), sources, _SUBMIT_CONFIG, _FACTS)
-    for _ in itertools.islice(made.jobs(), _MOST_JOBS):
-        pass
-
-
-def _read_transform(data: bytes) -> None:
-    text = _text(data)
-    ad = parse_old_ad(_OLD_AD.decode())
-    macros = TransformMacros(_SUBMIT_CONFIG.raw, _FACTS.environment.get, lambda: random.Random(1))  # noqa: S311
-    if is_old_form(text):
-        read_old_form(text, "rules").apply(ad, macros, Journal())
-        return
-    rule = read_transform(text, "rules")
-    rule.check(macros)
-    if not rule.iteration:
-        rule.apply(ad, macros, Journal())
-        return
-    sources = MemorySubmitSources(files={"items": "a\nb c\n"})
-    for _ in itertools.islice(rounds(read_iteration(rule, macros, sources), macros), _MOST_JOBS):
-        rule.apply(ad.copy(), macros, Journal())
-
-
-def _read_routes(data: bytes) -> None:
-    defaults = read_defaults("set_A = 1; Foo = 2", merge=False)
-    for route in split_routes(_text(data), defaults):
-        if isinstance(route, ClassAd):
-            convert_route(route)
-
-
-def _read_words(data: bytes) -> None:
-    text = _text(data)
-    parse_old_arguments(text)
-    parse_environment(text)
-
-
 def _composed(message: Message) -> bytes:
     writer = Writer()
     message.write(writer)
@@ -318,60 +185,6 @@ def _written(*values: object) -> bytes:
     return writer.getvalue()
 
 
-_OLD_AD = b'MyType = "Job"\nClusterId = 1\nRequirements = (TARGET.Cpus >= 1) && A =?= undefined\n'
-_NEW_AD = b'[ a = 1; b = { 1, 2.5, "x" }; c = [ d = a + 1 ]; e = strcat("x", string(a)) ]'
-_EVENTS = (
-    b"000 (001.000.000) 2026-01-02 03:04:05 Job submitted from host: <127.0.0.1:9618>\n...\n"
-    b"001 (001.000.000) 2026-01-02 03:04:06 Job executing on host: <127.0.0.1:9618>\n"
-    b'\tSlotName: slot1_1@here\n\tCondorScratchDir = "/x"\n...\n'
-    b"005 (001.000.000) 2026-01-02 03:04:07 Job terminated.\n"
-    b"\t(1) Normal termination (return value 0)\n"
-    b"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n"
-    b"\t0  -  Run Bytes Sent By Job\n"
-    b"\tPartitionable Resources :    Usage  Request Allocated\n"
-    b"\t   Cpus                 :        0        1         1\n...\n"
-)
-_XML_EVENT = (
-    b'<c>\n    <a n="MyType"><s>SubmitEvent</s></a>\n    <a n="Cluster"><i>1</i></a>\n'
-    b'    <a n="EventTime"><s>2026-01-02T03:04:05.775</s></a>\n    <a n="Proc"><i>0</i></a>\n'
-    b'    <a n="SubmitHost"><s>&lt;127.0.0.1:1?a=b&amp;c=d&gt;</s></a>\n'
-    b'    <a n="EventTypeNumber"><i>0</i></a>\n</c>\n'
-)
-_JSON_EVENT = (
-    b'{\n  "MyType": "JobTerminatedEvent",\n  "EventTypeNumber": 5,\n  "Cluster": 1,\n'
-    b'  "EventTime": "2026-01-02T03:04:05",\n  "ReturnValue": 0,\n  "TerminatedNormally": true,\n'
-    b'  "Proc": 0,\n  "RunRemoteUsage": "Usr 0 00:00:00, Sys 0 00:00:00",\n  "SentBytes": 1.5\n}\n'
-)
-_QUEUE_LOG = (
-    b"107 1 CreationTimestamp 1700000000\n105\n101 0.0 Job Machine\n103 0.0 NextClusterNum 2\n"
-    b'106\n105\n101 01.-1 Job Machine\n103 01.-1 Owner "me"\n104 01.-1 Owner\n102 01.-1\n106\n'
-)
-_HISTORY = b'ClusterId = 1\nProcId = 0\n*** Offset = 0 ClusterId = 1 ProcId = 0 Owner = "me"\n'
-_CONFIGURATION = (
-    b"A = 1\nB = $(A) x \\\n  y\nif defined A\nC = $INT(A)\nelse\nC = 2\nendif\n",
-    b"use POLICY: Always_Run_Jobs\nD @=end\nmore\n@end\nSTART = $RANDOM_CHOICE(1,2)\n",
-    b"LOG = $(LOCAL_DIR:/x)/log\nA = $F(LOG)\nB = $SUBSTR(LOG,1,-1)\nB = $(B) $(B)\n",
-)
-_SUBMIT = (
-    b"executable = job.sh\narguments = \"one 'two three' $(Process)\"\nqueue 2 Item in (a, b, c)\n",
-    b"executable = job.sh\nenvironment = \"A=1 B='x y'\"\n+Mine = 7\nx = $(Item:none)\nqueue 3\n",
-    b"executable = job.sh\ntransfer_input_files = items, $(x)\nqueue x,y from items\n",
-    b'executable = job.sh\nrequest_memory = 1 GB\nrequirements = Arch == "X86_64"\nqueue\n',
-)
-_TRANSFORMS = (
-    (
-        b'NAME x\nREQUIREMENTS ClusterId >= 1\nm = $(MY.ClusterId)\nSET A "$(m:2)"\nDEFAULT B 2\n'
-        b"EVALSET C ClusterId + 1\nEVALMACRO n C * 2\nif defined MY.C\nSET D $(n)\nendif\n"
-    ),
-    (
-        b"COPY /^(M)(.*)$/ X\\2\\1\nRENAME A B\nDELETE /Type/i\nSET E $INT(MY.ClusterId)\n"
-        b'x @=end\nmore\n@end\nSET F "$Fn(x)$(Item)"\nTRANSFORM 2 Item, y from (\na b\nc\n)\n'
-    ),
-    (
-        b'[ Name = "x"; Requirements = TARGET.ClusterId > 0; set_A = 1; copy_A = "B";'
-        b" delete_A = true; eval_set_C = TARGET.ClusterId + Foo; Foo = 3 ]"
-    ),
-)
 _TOKEN = mint_token(
     _KEY, key_id="POOL", issuer="pool", subject="a@pool", issued_at=1, token_id="1" * 32
 ).encode()
@@ -468,39 +281,10 @@ def _stranger_rows() -> Iterator[Decoder]:
     )
 
 
-def _text_rows() -> Iterator[Decoder]:
-    yield Decoder(
-        "expressions", _read_expression, (b'A + 1 > 2 && B =?= "x"', _NEW_AD, b"-(1)[2].x")
-    )
-    yield Decoder("ads", _read_ads, (_OLD_AD, _NEW_AD))
-    yield Decoder(
-        "ad-files",
-        _read_many_ads,
-        (
-            _OLD_AD + b"\n" + _OLD_AD,
-            b"{" + _NEW_AD + b",\n" + _NEW_AD + b"}",
-            b'[{"a": 1, "b": "\\\\/Expr(a + 1)\\\\/", "c": [1, {"d": null}]}]',
-            b'<?xml version="1.0"?><classads><c><a n="A"><i>1</i></a></c></classads>',
-            b'<classads><c><a n="B"><e>A+1</e></a><a n="C"><l><s>x</s></l></a></c></classads>',
-        ),
-    )
-    yield Decoder("event-log", _read_event_log, (_EVENTS,))
-    yield Decoder("event-log-forms", _read_event_forms, (_XML_EVENT, _JSON_EVENT, _EVENTS))
-    yield Decoder("event-ads", lambda data: list(read_event_ads(_text(data))), (_OLD_AD, _NEW_AD))
-    yield Decoder("queue-log", lambda data: replay_queue(data, _Table()), (_QUEUE_LOG,))
-    yield Decoder("accounting-log", replay_accounting, (_QUEUE_LOG,))
-    yield Decoder("history", _read_history, (_HISTORY * 2,))
-    yield Decoder("configuration", _read_configuration, _CONFIGURATION)
-    yield Decoder("submit", _read_submit, _SUBMIT)
-    yield Decoder("transforms", _read_transform, _TRANSFORMS)
-    yield Decoder("old-routes", _read_routes, (_TRANSFORMS[2], _TRANSFORMS[2] * 2))
-    yield Decoder("words", _read_words, (b"a 'b c' \\\"d\\\"", b"A=1;B=2", b"\"A=1 B='x y'\""))
-
-
 DECODERS = {
     row.name: row
     for row in itertools.chain(
-        _wire_rows(), _stranger_rows(), dialog_rows(), _text_rows(), request_rows()
+        _wire_rows(), _stranger_rows(), dialog_rows(), text_rows(), request_rows()
     )
 }
 """All rows, by name."""

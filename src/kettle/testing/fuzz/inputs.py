@@ -10,6 +10,8 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 
+from kettle.testing.fuzz.grammar import Grammar
+
 # Limit: no input is longer; what is bounded by size is tested by itself.
 LONGEST = 64 * 1024
 
@@ -151,17 +153,32 @@ _CHANGES: tuple[Callable[[bytearray, random.Random], None], ...] = (
 )
 
 
-def make_input(samples: Sequence[bytes], name: str, seed: int, number: int) -> bytes:
-    """Return input `number` of a seed for the decoder `name`."""
+def make_input(
+    samples: Sequence[bytes],
+    name: str,
+    seed: int,
+    number: int,
+    grammars: Sequence[Grammar] = (),
+) -> bytes:
+    """Return input `number` of a seed for the decoder `name`.
+
+    Where there are grammars, most inputs are texts of theirs, half of those with nothing wrong.
+    """
     source = random.Random(f"{seed}/{name}/{number}")  # noqa: S311 - it has to be repeatable
     kind = source.random()
     if kind < 0.05:
         return source.randbytes(source.randrange(200))
-    data = bytearray(source.choice(samples))
-    if kind < 0.2:
+    least = 1
+    if grammars and kind < 0.8:
+        text = source.choice(grammars).make(source)
+        data = bytearray(text.encode("utf-8", "surrogateescape"))
+        least = 0
+    else:
+        data = bytearray(source.choice(samples))
+    if 0.05 <= kind < 0.2:
         other = source.choice(samples)
         data = data[: source.randrange(len(data) + 1)] + other[source.randrange(len(other) + 1) :]
-    for _ in range(1 + min(int(source.expovariate(0.7)), 12)):
+    for _ in range(least + min(int(source.expovariate(0.7)), 12)):
         if not data:
             data += source.choice(_WORDS)
         source.choice(_CHANGES)(data, source)

@@ -73,7 +73,7 @@ def _run(
     found: dict[tuple[str, str], Finding] = {}
     begin = 0
     for done, number in enumerate(numbers, 1):
-        data = make_input(decoder.samples, decoder.name, seed, number)
+        data = make_input(decoder.samples, decoder.name, seed, number, decoder.grammars)
         fault = try_one(decoder, data)
         if fault is not None and len(found) < _MOST_FINDINGS:
             what, where = fault

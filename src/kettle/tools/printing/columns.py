@@ -98,6 +98,20 @@ class Format(Struct):
     impossible: bool = False
 
 
+# Limits: no column is wider, and no value has more digits or letters.
+_WIDEST = 4096
+_MOST_PRECISE = 65_536
+_MOST_DIGITS = 6
+
+
+def read_width(digits: str, most: int = _WIDEST) -> int:
+    """Return the width that digits say, however many they are; not more than `most`."""
+    digits = digits.lstrip("0")
+    if not digits:
+        return 0
+    return min(int(digits), most) if len(digits) <= _MOST_DIGITS else most
+
+
 def parse_format(text: str) -> Format:
     """Take a format apart, escapes included."""
     text = unescape(text)
@@ -117,9 +131,9 @@ def parse_format(text: str) -> Format:
     if letter not in _OWN_LETTERS:
         impossible = _CONVERSION.search(after.replace("%%", "")) is not None
         before, after = before.replace("%%", "%"), after.replace("%%", "%")
-    width = int(found[2] or 0)
-    precision = None if found[3] is None else int(found[3] or 0)
-    return Format(before, after, found[1], min(width, 4096), precision, letter, impossible)
+    width = read_width(found[2] or "")
+    precision = None if found[3] is None else read_width(found[3], _MOST_PRECISE)
+    return Format(before, after, found[1], width, precision, letter, impossible)
 
 
 def _length(text: str) -> int:

@@ -15,7 +15,7 @@ from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
-from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
+from kettle.tools.printing.columns import FormatColumn, parse_format, read_width, unescape
 from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
 from kettle.tools.printing.widths import length
 
@@ -307,8 +307,8 @@ def _read_column(
 def _set_width(column: Column, settings: Mapping[str, str], *, aligns: bool) -> None:
     """Take a width and the side that is filled: `aligns` if LEFT means something."""
     width = settings.get("WIDTH", "")
-    if re.fullmatch(r"-?\d+", width):
-        column.width = min(abs(int(width)), 4096)
+    if re.fullmatch(r"-?[0-9]+", width):
+        column.width = read_width(width.removeprefix("-"))
         column.left = width.startswith("-")
     if "LEFT" in settings and aligns:
         column.left = True

@@ -33,3 +33,19 @@ def test_a_print_format_of_nothing_shows_the_title(text: str) -> None:
     assert (found.title, found.summary, found.mask.columns) == (True, False, [])
     with pytest.raises(UsageError, match="no SELECT"):
         parse_print_format("garbage", {}, {})
+
+
+def test_widths_of_any_number_of_digits_are_widths() -> None:
+    """More digits than Python makes a number of once ended the tool."""
+    many = "9" * 5000
+    for settings in (f"WIDTH {many}", f"WIDTH -{many}", f"PRINTF %{many}d", f"PRINTF %.{many}f"):
+        found = parse_print_format(f"SELECT\nSize AS S {settings}\n", {}, {})
+        assert len(found.mask.render(ClassAd({"Size": 1}))) >= 4097
+    rows = [
+        parse_print_format(f"SELECT\nSize AS S WIDTH {width}\nSize AS T\n", {}, {}).mask.render(
+            ClassAd({"Size": 1})
+        )
+        for width in ("5", "0005", "-5", "-0005")
+    ]
+    assert rows[0] == rows[1]
+    assert rows[2] == rows[3] != rows[0]
