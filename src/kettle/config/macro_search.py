@@ -19,6 +19,9 @@ START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[abdfnpquw
 # Nothing is a name too, one that nobody sets.
 NAME = late_pattern(r"[A-Za-z0-9_.]*")
 BRACKET = late_pattern(r"[()]")
+# What no default holds, and the brackets within one, in which anything may stand.
+# Compat: as the reference has it (test_a_default_is_of_plain_letters).
+_ODD = late_pattern(r"[^A-Za-z0-9_ ,./:\\$)]")
 
 
 class Reference(NamedTuple):
@@ -155,19 +158,33 @@ class MacroSearch:
             last = self._unclosed[-1]
             most = self._depth(start) - self._closings.count(start)
             closed = bisect_right(self._unclosed, most, key=lambda one: one.depth)
-            if closed < len(self._unclosed):
-                return self._closed(closed)
-            if dollar == last.start:
+            found = self._closed(closed)
+            if found is not None:
+                return found
+            if self._unclosed and dollar == last.start:
                 dollar = start
         self.position = dollar if dollar >= 0 else start
         return self.next()
 
-    def _closed(self, index: int) -> Reference:
-        """Return an opening as the macro that it is now."""
-        start, end, function, name, _ = self._unclosed[index]
+    def _closed(self, index: int) -> Reference | None:
+        """Return the first opening from `index` on that is a macro now; all of them are closed."""
+        assert self._closings is not None
+        closed = self._unclosed[index:]
         del self._unclosed[index:]
-        close = closing_bracket(self.text, end)
-        return Reference(start, close + 1, function, name, end + 1)
+        for start, end, function, name, _ in closed:
+            close = self._closings.find(end)
+            if self._is_default(end + 1, close):
+                return Reference(start, close + 1, function, name, end + 1)
+        return None
+
+    def _is_default(self, position: int, close: int) -> bool:
+        """Tell whether what stands there is a default: brackets in it are stepped over."""
+        assert self._closings is not None
+        while (odd := _ODD.search(self.text, position, close)) is not None:
+            if odd.group() != "(":
+                return False
+            position = self._closings.find(odd.end()) + 1
+        return True
 
     def _named(self, start: int, body: int, function: str) -> Reference | None:
         text = self.text
@@ -184,7 +201,8 @@ class MacroSearch:
             self._closings = Closings(text)
         close = self._closings.find(end)
         if close >= 0:
-            return Reference(start, close + 1, function, name.group(), end + 1)
+            plain = self._is_default(end + 1, close)
+            return Reference(start, close + 1, function, name.group(), end + 1) if plain else None
         self._unclosed.append(_Unclosed(start, end, function, name.group(), self._depth(end)))
         return None
 

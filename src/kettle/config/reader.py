@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)(?!\s*=)\s*(.*)$", re.IGNORECASE)
 NAME = late_pattern(r"[^\s=:]*")
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
+# What stands over a section of a Windows file means nothing.
+SECTION = late_pattern(r"\[[^\s=:]*")
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
 # Limit: files that include each other have to stop somewhere; the reference's bound.
@@ -159,7 +161,7 @@ class StatementReader:
                 self.include(rest, lines.number, place)
             else:
                 self.say(word, rest.removeprefix(":").strip(), lines.number, place)
-        elif not (self.sections and line.startswith("[")):
+        elif not (self.sections and SECTION.fullmatch(line)):
             self.assign(line, lines, place)
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
@@ -229,8 +231,8 @@ class StatementReader:
 
     def use(self, rest: str, number: int, place: Place) -> None:
         """Carry out `use CATEGORY:NAME…`."""
-        category, colon, items = rest.partition(":")
-        category, items = category.strip(), items.strip()
+        written, colon, written_items = rest.partition(":")
+        category, items = written.strip(), written_items.strip()
         if not colon or not category:
             raise Trouble(hint="use needs CATEGORY:NAME, such as ROLE:Personal")
         if metaknobs.find_category(category) is None:
@@ -240,9 +242,11 @@ class StatementReader:
                 f"{self._at(place, number)}: at use {rest}",
                 hint=f"the categories are {known}",
             )
-        expanded = self.table.expand(items)
-        shown = f"{category}:{expanded}" if expanded or not items else category
-        for item in metaknobs.parse_items(items):
+        # Compat: of a blank before the colon it depends what the reference's complaint names.
+        shown = category
+        if not written[-1:].isspace():
+            shown += ":" + self.table.expand(written_items.rstrip())
+        for item in metaknobs.parse_items(items) or ([metaknobs.Item("", None)] if items else []):
             self._use_item(category, item, shown, items, number, place)
 
     def _use_item(

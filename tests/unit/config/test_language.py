@@ -480,3 +480,60 @@ def test_a_format_of_c_sees_as_much_of_a_number_as_in_c(call: str, text: str) ->
 def test_a_width_that_would_fill_the_memory_is_no_format(call: str) -> None:
     config = read(f"N = 1\nA = {call}\n")
     assert config.get("A") == call.partition(",")[2].rstrip(")")
+
+
+# As condor_config_val of 25.14.1 says.
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$(Z:a b,c/d.e:f\\g_$)", "a b,c/d.e:f\\g_$"),
+        ("$(Z:x-y)z", "$(Z:x-y)z"),
+        ("$(Z:x;y)", "$(Z:x;y)"),
+        ('$(Z:"a b")', '$(Z:"a b")'),
+        ("$(Z:x\ty)", "$(Z:x\ty)"),
+        ("$(Z:é)", "$(Z:é)"),
+        ("$(C:a;b)", "$(C:a;b)"),
+        ("$(Z:$(C)-)", "$(Z:cc-)"),
+        ("$(Z:-$(C))", "$(Z:-cc)"),
+        ("$(Z:(a;b)c)", "(a;b)c"),
+        ("$(Z:((;)))", "((;))"),
+        ("$(Z:$(Q)x)", "a;bx"),
+        ("$(Z:$(Y:a-b)c)", "$(Y:a-b)c"),
+        ("$(Z:$(Y:a-b);)", "$(Z:$(Y:a-b);)"),
+        ("$(Z:a;$(P)b", "$(Z:a;x)b"),
+        ("$(Z:a$(P)b", "axb"),
+        ("$(Z:$(C)$(P) $(Z:-)", "ccx $(Z:-)"),
+        ("$ENV(NO:a-b)", "$ENV(NO:a-b)"),
+        ("$ENV(NO:$(C))", "cc"),
+    ],
+)
+def test_a_default_is_of_plain_letters(text: str, value: str) -> None:
+    config = Config.from_text(f"C = cc\nQ = a;b\nP = x)\nA = {text}\n")
+    assert config.get("A") == value
+
+
+@pytest.mark.parametrize("line", ["[a b]", "[1 + 1]", "[a=1]", "[ a ]"])
+def test_what_stands_in_brackets_is_one_word(line: str) -> None:
+    with pytest.raises(ConfigError):
+        Config.from_text(f"A = 1\n{line}\n")
+
+
+@pytest.mark.parametrize("line", ["[a]", " [a] ", "[a+1]", "[]", "[a", "[a]x"])
+def test_a_word_in_brackets_means_nothing(line: str) -> None:
+    assert Config.from_text(f"A = 1\n{line}\n").get("A") == "1"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("use ROLE : ,", "use ROLE: does not recognise "),
+        ("use ROLE:,", "use ROLE:,: does not recognise "),
+        ("use ROLE : Nosuch", "use ROLE: does not recognise Nosuch"),
+        ("use ROLE: Nosuch", "use ROLE: Nosuch: does not recognise Nosuch"),
+        ("use ROLE:Nosuch", "use ROLE:Nosuch: does not recognise Nosuch"),
+    ],
+)
+def test_a_template_that_nobody_knows_is_told_as_the_reference_does(line: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Config.from_text(line + "\n")
+    assert str(refused.value).split("\n")[0] == f"Error: {said}"
