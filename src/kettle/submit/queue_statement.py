@@ -30,8 +30,11 @@ KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IG
 _BOUND = r"((?:\s*[+-]?\d+)?)"
 SLICE = late_pattern(rf"\[{_BOUND}(?::{_BOUND})?(?::{_BOUND})?\]")
 MAYBE_SLICE = late_pattern(r"\[[^\s(]*[\s(]")
-SEPARATORS = late_pattern(r"[\s,]+")
-COUNT_FIRST = late_pattern(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
+SEPARATORS = late_pattern(r"[\s,]+", re.ASCII)
+# A number, or several with operators between them; a variable may stand directly behind it.
+COUNT_FIRST = late_pattern(
+    r"(-?\d[\d.]*+(?:\s*[-+*/%]\s*\d[\d.]*+)*+|\([^)]*\))(?:[\s,]+|(?=[A-Za-z_])|$)", re.ASCII
+)
 VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 UNIT_SEPARATOR = "\x1f"
 _BLANKS = " \t"

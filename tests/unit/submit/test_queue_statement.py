@@ -140,3 +140,24 @@ def test_a_making_that_goes_on_begins_with_the_row_where_it_stopped(
     for skip in range(len(whole) + 2):
         rest = [(row.index, row.step, row.values) for row in statement.rows(skip)]
         assert rest == whole[skip:]
+
+
+# As condor_submit -dry-run of 25.14.1 has them.
+@pytest.mark.parametrize(
+    ("words", "args"),
+    [
+        ("2x in (a b)", ["a", "a", "b", "b"]),
+        ("1.5x in (a b)", ["a", "b"]),
+        ("1,x in (a b)", ["a", "b"]),
+        ("5*2 x in (a)", ["a"] * 10),
+        ("5 - 2 x in (a)", ["a"] * 3),
+        ("7/2x in (a)", ["a"] * 3),
+    ],
+)
+def test_a_variable_may_stand_right_behind_how_many(words: str, args: list[str]) -> None:
+    found = values(f"arguments = $(x)\nqueue {words}\n", "Args")
+    assert found == [f'"{arg}"' for arg in args]
+
+
+def test_what_parts_fields_parts_no_items_in_brackets() -> None:
+    assert len(jobs_of("queue in (a\x1fb c)\n")) == 2
