@@ -102,8 +102,8 @@ MACHINE = parse_ad(
         ("countMatches(RequireGPUs, AvailableGPUs)", "1"),
         ("countMatches(RequireGPUs, Mine)", "1"),
         ("countMatches(Theirs, Mine)", "1"),
-        # A name is looked up once: what it leads to is looked up in each context.
-        ("countMatches(Indirect, TARGET.AvailableGPUs)", "0"),
+        # A name is looked up once: what it leads to is the job's.
+        ("countMatches(Indirect, TARGET.AvailableGPUs)", "2"),
         # An expression of more than a name is evaluated as it stands.
         ("countMatches((RequireGPUs), Mine)", "2"),
         ("countMatches(Nothing, Mine)", "0"),

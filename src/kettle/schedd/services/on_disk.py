@@ -86,6 +86,10 @@ class OnDisk:
     async def _do_batch(self) -> None:
         batch, self._waiting = self._waiting, []
         self._disarm()
+        if not batch:
+            # The schedd went away before its turn came.
+            self._serving = None
+            return
         try:
             await self._journal.flush()
             for action in batch:
