@@ -18,7 +18,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.run_ends import also_where_it_fails
+from kettle.schedd.steps import do_all
 
 
 class JobOrders:
@@ -45,23 +45,17 @@ class JobOrders:
 
         One job with which that fails keeps no other back; its error comes out behind them all.
         """
-        failure: Exception | None = None
-        for done in plan.done:
-            if done.job.id not in self._queue.jobs:
-                continue
-            try:
-                self._on_done(done, plan)
-            except Exception as error:  # noqa: BLE001 - it is raised
-                if failure is not None:
-                    failure.add_note(f"and then, of {done.job.id}: {error!r}")
-                failure = failure or error
+        steps: list[Callable[[], object]] = [
+            partial(self._on_done, done, plan) for done in plan.done
+        ]
         if plan.request.action is JobAction.RELEASE:
-            self._outside.want_matches()
-        if failure is not None:
-            raise failure
+            steps.append(self._outside.want_matches)
+        do_all(steps)
 
     def _on_done(self, done: Done, plan: Plan) -> None:
         job, action = done.job, done.action
+        if job.id not in self._queue.jobs:
+            return
         match action:
             case JobAction.HOLD | JobAction.RELEASE if job.status == JobStatus.COMPLETED:
                 # Its run ended while that was brought to the disk: its log has its end.
@@ -158,8 +152,7 @@ class JobOrders:
         """
         transaction = self._queue.transaction()
         transaction.update(key_of(*job.id), job_machine.step(job.ad, event, self._now()))
-        with also_where_it_fails(lambda: transaction.taken and follow()):
-            self._queue.commit(transaction)
+        do_all((lambda: self._queue.commit(transaction), lambda: transaction.taken and follow()))
 
     def tell_takeover(self, job: Job) -> None:
         """Repeat to a new shadow what the user had wanted of the old one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.policy.lease import lease_of_run, longest_silence
@@ -14,6 +16,7 @@ from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import forget_rest
 from kettle.schedd.scheduler import Scheduler
+from kettle.schedd.steps import do_all
 
 
 class Recovery:
@@ -27,22 +30,32 @@ class Recovery:
         self._outside = scheduler.outside
 
     def recover(self) -> None:
-        """Take up what the last schedd left: runs, and jobs on their way out."""
+        """Take up what the last schedd left: runs, and jobs on their way out.
+
+        One job that is odd keeps no other back; raises what went wrong, in the end.
+        """
         leaving = self._queue.transaction()
-        for job in list(self._queue.jobs.values()):
-            # No job rests after a start.
-            forget_rest(job.ad)
-            if job.status in ON_A_MACHINE:
-                if not self._take_over(job):
-                    self._requeue(job)
-            elif "ClaimId" in job.ad and not self._take_over(job):
-                # Held or removed while it ran, and the end of its run was not heard of.
-                self._abandon_run(job)
-            self._recover_events(job)
-            if job.status in FINISHED and job.id not in self._claims.by_job:
-                self._recover_departure(job, leaving)
-        if leaving:
-            self._queue.commit(leaving)
+        each = [partial(self._recover_job, job, leaving) for job in self._queue.jobs.values()]
+        do_all([*each, lambda: leaving and self._queue.commit(leaving)])
+
+    def _recover_job(self, job: Job, leaving: Transaction) -> None:
+        # No job rests after a start.
+        forget_rest(job.ad)
+        do_all(
+            (
+                partial(self._recover_run, job),
+                partial(self._recover_events, job),
+                partial(self._recover_departure, job, leaving),
+            )
+        )
+
+    def _recover_run(self, job: Job) -> None:
+        if job.status in ON_A_MACHINE:
+            if not self._take_over(job):
+                self._requeue(job)
+        elif "ClaimId" in job.ad and not self._take_over(job):
+            # Held or removed while it ran, and the end of its run was not heard of.
+            self._abandon_run(job)
 
     def _recover_events(self, job: Job) -> None:
         """Have what waited for room written; a run's events are its new shadow's to write."""
@@ -53,6 +66,8 @@ class Recovery:
 
     def _recover_departure(self, job: Job, leaving: Transaction) -> None:
         """Finish a departure: a job that the crash found recorded is not recorded again."""
+        if job.status not in FINISHED or job.id in self._claims.by_job:
+            return
         if departures.may_leave(job) and self._outside.records.has(job):
             self._outside.records.clean_up(job)
             departures.plan_departure(leaving, self._queue, job)
@@ -82,10 +97,8 @@ class Recovery:
         )  # fmt: skip
         self._claims.add(claim)
         self._idle.reserve(job)
-        self._queue.update(job.id, job_runs.shadow_attributes(ad, now))
         self._scheduler.statistics.on_looked_for(job)
-        self._outside.runs.start_shadow(job, claim, reconnect=True)
-        self._scheduler.orders.tell_takeover(job)
+        self._scheduler.look_for_run(job, claim)
         return True
 
     def _requeue(self, job: Job) -> None:

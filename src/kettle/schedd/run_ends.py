@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kettle.schedd.job_machine import Event
@@ -39,17 +38,3 @@ class RunEnd:
         seconds = _FIRST_SECONDS << min(self.tries, 10)
         self.tries += 1
         return min(seconds, _LONGEST_SECONDS)
-
-
-@contextmanager
-def also_where_it_fails(act: Callable[[], object]) -> Iterator[None]:
-    """Do something behind what is inside, where that fails, too; not where the process ends in it.
-
-    Who is killed does nothing more; a `finally` would.
-    """
-    try:
-        yield
-    except Exception:
-        act()
-        raise
-    act()

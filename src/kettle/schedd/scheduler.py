@@ -44,8 +44,9 @@ from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
-from kettle.schedd.run_ends import RunEnd, also_where_it_fails
+from kettle.schedd.run_ends import RunEnd
 from kettle.schedd.statistics import Statistics
+from kettle.schedd.steps import do_all
 from kettle.schedd.waiting_policy import WaitingPolicy
 from kettle.wire.messages.claims import RequestClaimReply
 
@@ -273,11 +274,14 @@ class Scheduler:
         # second one.
         self.claims.assign(claim, job.id)
         self.idle.reserve(job)
-        with also_where_it_fails(partial(self._follow_start, claim, job, transaction)):
-            self._plan_start(transaction, claim, job)
-            self.queue.commit(transaction)
+        do_all(
+            (
+                partial(self._commit_start, claim, job, transaction),
+                partial(self._follow_start, claim, job, transaction),
+            )
+        )
 
-    def _plan_start(self, transaction: Transaction, claim: Claim, job: Job) -> None:
+    def _commit_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
         now = self.now()
         key = key_of(*job.id)
         transaction.update(key, job_machine.step(job.ad, job_machine.Started(), now))
@@ -285,6 +289,7 @@ class Scheduler:
         if claim.attributes is None:
             claim.attributes = job_runs.claim_attributes(claim.id, claim.startd_address, claim.slot)
         transaction.update(key, job_runs.start_attributes(job.ad, claim.attributes, now))
+        self.queue.commit(transaction)
 
     def _follow_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
         """Begin a run that the queue has taken; a claim whose run it did not take is given up."""
@@ -344,11 +349,13 @@ class Scheduler:
             self.leaving.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
-        """Take over the events of jobs without a shadow, whose host is gone."""
-        for job_id in list(jobs):
-            job = self.queue.jobs.get(job_id)
-            if job is not None and SHADOW_EVENTS in job.ad:
-                self.outside.owners.recall(job)
+        """Take over the events of jobs without a shadow, whose host is gone; raises like others."""
+        do_all([partial(self._recall, job_id) for job_id in jobs])
+
+    def _recall(self, job_id: JobId) -> None:
+        job = self.queue.jobs.get(job_id)
+        if job is not None and SHADOW_EVENTS in job.ad:
+            self.outside.owners.recall(job)
 
     def _hold_running(self, job: Job, said: job_machine.Attributes) -> None:
         """Hold a job whose machine wants that, while its run goes on until it is over there."""
@@ -386,8 +393,7 @@ class Scheduler:
             end.pause = self.rests.after_run(job_id, attributes, end.at - began)
         self._follow_startd(job_id, attributes.get("StartdIpAddr"))
         # The run is over for its claim, too, whatever went wrong with the job's.
-        with also_where_it_fails(partial(self._end_use, claim, reusable=reusable)):
-            self._take_end(end)
+        do_all((partial(self._take_end, end), partial(self._end_use, claim, reusable=reusable)))
 
     def _take_end(self, end: RunEnd) -> None:
         """Commit the end of a run, once; what the queue does not take is tried again later.
@@ -396,10 +402,12 @@ class Scheduler:
         """
         job = self.queue.jobs.get(end.job)
         transaction = self.queue.transaction()
-        with also_where_it_fails(partial(self._after_end, job, end, transaction)):
-            if job is not None:
-                self._plan_end(transaction, job, end)
-                self.queue.commit(transaction)
+        do_all(
+            (
+                partial(self._commit_end, job, end, transaction),
+                partial(self._after_end, job, end, transaction),
+            )
+        )
 
     def _after_end(self, job: Job | None, end: RunEnd, transaction: Transaction) -> None:
         """Follow an end that the queue has taken, whoever failed behind that; try another again."""
@@ -408,10 +416,12 @@ class Scheduler:
             self.outside.again(end.next_try(), partial(self._take_end, end))
             return
         self._unended.discard(end.job)
-        with also_where_it_fails(partial(self._let_rest, end.job, job, end.pause)):
-            if job is not None:
-                with also_where_it_fails(partial(self._follow_end, job, end)):
-                    self._count_moved(end)
+        what_follows = [partial(self._let_rest, end.job, job, end.pause)]
+        if job is not None:
+            what_follows = [
+                partial(self._count_moved, end), partial(self._follow_end, job, end), *what_follows,
+            ]  # fmt: skip
+        do_all(what_follows)
 
     def _let_rest(self, job_id: JobId, job: Job | None, pause: int) -> None:
         """Let a job that waits again be started, after a pause if its runs fail."""
@@ -443,8 +453,10 @@ class Scheduler:
             self.idle.unreserve(job_id)
             self.outside.want_matches()
 
-    def _plan_end(self, transaction: Transaction, job: Job, end: RunEnd) -> None:
-        """Plan what the end of a run changes, and note in it what it means for the job."""
+    def _commit_end(self, job: Job | None, end: RunEnd, transaction: Transaction) -> None:
+        """Commit what the end of a run changes, and note in it what it means for the job."""
+        if job is None:
+            return
         reason, attributes, now = end.reason, end.attributes, end.at
         reported = job_runs.reported_attributes(attributes)
         changes = job_runs.coarse(job.ad, reported, self.rounded)
@@ -462,6 +474,7 @@ class Scheduler:
             changes["JobAbortEventLogged"] = "1"
         end.moved_before = job.ad.real("BytesRecvd") or 0.0, job.ad.real("BytesSent") or 0.0
         transaction.update(key_of(*job.id), changes)
+        self.queue.commit(transaction)
 
     def _follow_end(self, job: Job, end: RunEnd) -> None:
         """Tell and count what was committed, and let a finished job go."""
@@ -499,11 +512,23 @@ class Scheduler:
             )
 
     def on_host_lost(self, jobs: Iterable[JobId]) -> None:
-        """Have new shadows take over the jobs of a shadow host that died."""
-        for job_id in list(jobs):
-            job, claim = self.queue.jobs.get(job_id), self.claims.by_job.get(job_id)
-            if job is None or claim is None:
-                continue
-            self.queue.update(job_id, job_runs.shadow_attributes(job.ad, self.now()))
-            self.outside.runs.start_shadow(job, claim, reconnect=True)
-            self.orders.tell_takeover(job)
+        """Have new shadows take over the jobs of a shadow host that died; an odd one is no other's.
+
+        Raises what went wrong, in the end.
+        """
+        do_all([partial(self._take_over, job_id) for job_id in jobs])
+
+    def _take_over(self, job_id: JobId) -> None:
+        job, claim = self.queue.jobs.get(job_id), self.claims.by_job.get(job_id)
+        if job is not None and claim is not None:
+            self.look_for_run(job, claim)
+
+    def look_for_run(self, job: Job, claim: Claim) -> None:
+        """Have a new shadow look for a job's run, whatever goes wrong with the word of it."""
+        do_all(
+            (
+                lambda: self.queue.update(job.id, job_runs.shadow_attributes(job.ad, self.now())),
+                lambda: self.outside.runs.start_shadow(job, claim, reconnect=True),
+                lambda: self.orders.tell_takeover(job),
+            )
+        )

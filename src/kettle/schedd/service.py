@@ -205,7 +205,8 @@ class ScheddService:
         self.transfers.register()
         self.connecting.register()
         await self.history.mend()
-        Recovery(self.scheduler).recover()
+        with tasks.reported("Taking up what the last schedd left"):
+            Recovery(self.scheduler).recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
         self.factories.start()

@@ -276,7 +276,7 @@ def test_a_job_that_fails_keeps_no_other_from_what_an_action_wants(
     world.queue.commit(plan.transaction)
     with pytest.raises(ValueError, match="an odd job") as caught:
         orders.on_action(plan)
-    assert "of 1.1" in caught.value.__notes__[0]
+    assert "an odd job" in caught.value.__notes__[0]
     assert [done[:2] for done in world.hands.take()] == [("012", "1.2")]
 
 
@@ -835,6 +835,49 @@ def test_a_lost_host_is_followed_by_one_that_takes_over() -> None:
     assert world.hands.take() == [
         ("reconnect", "<c>#1#1#key", "1.0"), ("signal", "Hold", "1.0", "1"),
     ]  # fmt: skip
+
+
+def stumble_over(world: World, odd: JobId) -> None:
+    """Have somebody fail who follows the queue, whenever it is about one job."""
+
+    def fail(changes: Changes) -> None:
+        if odd in changes.changed:
+            raise ValueError("an odd job")
+
+    world.queue.observe(fail)
+
+
+def test_one_odd_job_of_a_lost_host_keeps_no_other_from_being_taken_over() -> None:
+    world = World()
+    jobs = world.submit(4)
+    for number, job in enumerate(jobs):
+        world.run(job, f"<c>#1#{number}#key")
+    stumble_over(world, jobs[1].id)
+    with pytest.raises(TakenError, match="an odd job"):
+        world.scheduler.on_host_lost([job.id for job in jobs])
+    # The odd one, too: the queue has that it has a new shadow.
+    assert world.hands.take() == [
+        ("reconnect", f"<c>#1#{number}#key", f"1.{number}") for number in range(4)
+    ]
+
+
+def test_one_odd_job_keeps_a_new_schedd_from_taking_up_no_other() -> None:
+    world = World()
+    jobs = world.submit(4)
+    for number, job in enumerate(jobs[:3]):
+        world.run(job, f"<c>#1#{number}#key")
+    world.queue.update(jobs[3].id, {"JobStatus": "4"})
+    again = World()
+    again.queue = world.replayed()
+    again.idle = IdleJobs(again.queue, AutoClusters())
+    again.scheduler = again.make_scheduler(again.queue, again.idle)
+    stumble_over(again, jobs[0].id)
+    with pytest.raises(TakenError, match="an odd job"):
+        Recovery(again.scheduler).recover()
+    assert again.hands.take() == [
+        *(("reconnect", f"<c>#1#{number}#key", f"1.{number}") for number in range(3)),
+        ("history", "1.3", "4"),
+    ]
 
 
 def test_a_claim_that_the_startd_gives_up_is_not_used_again() -> None:

@@ -23,7 +23,7 @@ from kettle.schedd.queue import factory
 from kettle.schedd.queue.factory import Paused
 from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import Applying
-from kettle.schedd.run_ends import also_where_it_fails
+from kettle.schedd.steps import do_all
 from kettle.submit.item_lines import ItemLines
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
@@ -221,8 +221,12 @@ class Factories:
                 paused = Paused.NO_MORE
         if paused is not None:
             factory.plan_end(transaction, cluster, paused, reason)
-        with also_where_it_fails(partial(self._after_making, cluster, transaction, paused, reason)):
-            self._commit(cluster, transaction)
+        do_all(
+            (
+                partial(self._commit, cluster, transaction),
+                partial(self._after_making, cluster, transaction, paused, reason),
+            )
+        )
         if made:
             self._tries.pop(cluster.id, None)
         return made > 0

@@ -294,7 +294,8 @@ class ShadowHosts:
         """Have the events written that a host has left and no shadow after it will."""
         left, host.unwritten = host.unwritten - host.jobs, set()
         if left and not self._stopping:
-            self._schedd.scheduler.on_events_left(sorted(left))
+            with tasks.reported("The events that a shadow host left"):
+                self._schedd.scheduler.on_events_left(sorted(left))
 
     def _is_over(self, host: _Host) -> bool:
         return self._stopping or (host.leaving and not host.jobs)
@@ -421,7 +422,8 @@ class ShadowHosts:
             # Those that left the queue meanwhile have no shadow again.
             host.jobs.discard(job)
             self._by_job.pop(job, None)
-        self._schedd.scheduler.on_host_lost(lost)
+        with tasks.reported("Taking over the jobs of a shadow host"):
+            self._schedd.scheduler.on_host_lost(lost)
 
     def _problem(self, host: _Host, text: str) -> None:
         self._schedd.runtime.log.problem(f"The shadow host of {host.user}: {text}")

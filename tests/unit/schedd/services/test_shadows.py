@@ -54,6 +54,8 @@ class Stage:
         self.reads = True
         self.refuse_forks = 0
         self.raises = False
+        # Whether something goes wrong as the jobs of a dead host are taken over.
+        self.stumbles = False
         self.waiting: list[Callable[[], None]] = []
         self.jobs: dict[JobId, Job] = {}
         self.updates: list[tuple[int, dict[str, str]]] = []
@@ -88,6 +90,8 @@ class Stage:
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
         """Note whose events a dead host has left."""
         self.story += [f"events of {job_id}" for job_id in jobs]
+        if self.stumbles:
+            raise ValueError("an odd job")
 
     def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
         """Note what a host changes."""
@@ -106,6 +110,8 @@ class Stage:
         for job_id in jobs:
             self.story.append(f"lost {job_id}")
             self.start(job_id.cluster, reconnect=True)
+        if self.stumbles:
+            raise ValueError("an odd job")
 
     async def host(self, child: FakeChild) -> int:
         """Be a host: note each word."""
@@ -251,6 +257,32 @@ def test_a_host_that_dies_is_replaced_and_its_jobs_are_taken_over(tmp_path: Path
         assert sorted(stage.story[4:]) == ["take over 1.0", "take over 2.0"]
 
     play(tmp_path, scenario)
+
+
+def test_a_host_is_replaced_though_something_of_a_job_s_takeover_fails(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        said: list[str] = []
+        tasks.set_reporter(said.append)
+        stage.stumbles = True
+        for number in (1, 2):
+            stage.start(number)
+        await asyncio.sleep(1)
+        line = stage.streams[0]
+        line.post(UpdateJob(2, 0, {SHADOW_EVENTS: '"/l|1"'}))
+        line.post(ShadowExited(2, 0, 100))
+        await asyncio.sleep(1)
+        stage.processes.started[0].signal(9)
+        await asyncio.sleep(1)
+        assert stage.story[-3:] == ["events of 2.0", "lost 1.0", "take over 1.0"]
+        stage.start(3)
+        await asyncio.sleep(1)
+        assert stage.story[-1] == "start 3.0"
+        assert len(said) == 2
+
+    try:
+        play(tmp_path, scenario)
+    finally:
+        tasks.set_reporter(None)
 
 
 def test_a_start_that_no_host_ever_got_is_still_a_start(tmp_path: Path) -> None:
