@@ -11,6 +11,7 @@ import contextlib
 import os
 import secrets
 import signal
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -187,36 +188,60 @@ class BesideJobs:
         tasks.spawn(self._live(run, turn), f"job {job.id}")
 
     async def _live(self, run: Run, turn: _Turn) -> None:
-        """Run one job from its start to its end."""
-        schedd = self._schedd
+        """Run one job from its start to its end, whatever goes wrong in between."""
+        status, failure = 0, None
         try:
-            await self._wait_for_disk(run)
-            if run.wish:
-                status = 0
-            elif run.job.universe == JobUniverse.LOCAL:
-                turn.told.set()
-                local = self._local[run.job.id] = LocalRun(schedd, run, self._on_executing)
-                status = await local.serve()
-            else:
-                status = await self._run_program(run, turn)
+            status = await self._serve(run, turn)
+        except NotStarted as error:
+            failure = error
         except (KettleError, OSError) as error:
-            if not run.wish:
-                failure = error if isinstance(error, NotStarted) else NotStarted(str(error))
-                self._fail(run, failure)
-                return
-            # It was to leave anyway.
-            status = 0
+            failure = NotStarted(str(error))
+        except Exception as error:  # noqa: BLE001 - told with its trace; the job must not hang
+            tasks.report("".join(traceback.format_exception(error)).rstrip())
+            failure = NotStarted(f"{type(error).__name__}: {error}")
+            with tasks.reported("The end of what a job beside the schedd has left"):
+                await self._end_processes(run)
         finally:
             turn.told.set()
-            self._children.pop(run.job.id, None)
-            self._local.pop(run.job.id, None)
-            self._end_session(run.job)
-            if run.ad_text:
-                remove_job_ad(schedd, run.job.id)
-            self.runs.pop(run.job.id, None)
-            if not self.runs:
-                self._empty.set()
-        self._end(run, status)
+            self._forget(run)
+        if failure is None or run.wish:
+            # One that failed was to leave anyway.
+            self._end(run, status)
+        else:
+            self._fail(run, failure)
+
+    async def _serve(self, run: Run, turn: _Turn) -> int:
+        """Return the wait status of a job's program, which is not run if it is to leave by then."""
+        await self._wait_for_disk(run)
+        if run.wish:
+            return 0
+        if run.job.universe == JobUniverse.LOCAL:
+            turn.told.set()
+            local = LocalRun(self._schedd, run, self._on_executing)
+            self._local[run.job.id] = local
+            return await local.serve()
+        return await self._run_program(run, turn)
+
+    def _forget(self, run: Run) -> None:
+        job = run.job
+        self._children.pop(job.id, None)
+        self._local.pop(job.id, None)
+        self._end_session(job)
+        if run.ad_text:
+            with tasks.reported("Removing the file with a job's ad"):
+                remove_job_ad(self._schedd, job.id)
+        self.runs.pop(job.id, None)
+        if not self.runs:
+            self._empty.set()
+
+    async def _end_processes(self, run: Run) -> None:
+        """End what a fault of ours left of a run: the job may be started again."""
+        local, child = self._local.get(run.job.id), self._children.get(run.job.id)
+        if local is not None:
+            await local.end_processes()
+        elif child is not None:
+            _kill_if_running(child)
+            await child.wait()
 
     async def _wait_for_disk(self, run: Run) -> None:
         """Return when a start is on disk, or the job is to leave before it began; StorageError.
@@ -345,7 +370,9 @@ class BesideJobs:
         """Take a run's end into the queue, and with it its last events: told once, whoever dies."""
         schedd, job = self._schedd, run.job
         report |= dict.fromkeys(job_runs.note_process(0, 0), "undefined")
-        ends = schedd.events.prepare(job, events)
+        ends = None
+        with tasks.reported(f"The last events of job {job.id}"):
+            ends = schedd.events.prepare(job, events)
         if ends:
             report[SCHEDD_EVENTS] = quote_old(encode(ends))
         if job.id in schedd.queue.jobs:

@@ -31,6 +31,7 @@ from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
 if TYPE_CHECKING:
+    from kettle.runtime.process.processes import Child
     from kettle.schedd.services.parts import Schedd
 
 STARTER_ENTRY = "kettle.starter.services.entry:run"
@@ -64,6 +65,7 @@ class LocalRun:
         self._rights = rights_of(run.job.ad)
         self._on_executing = on_executing
         self._control: Stream | None = None
+        self._child: Child | None = None
         self._exit_status: int | None = None
         self._failure: NotStarted | None = None
 
@@ -86,7 +88,7 @@ class LocalRun:
         finally:
             os.close(theirs)
             os.close(control_theirs)
-        pid = child.pid
+        self._child, pid = child, child.pid
         self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
@@ -107,6 +109,15 @@ class LocalRun:
                 return 0
             raise self._failure or NotStarted("the starter ended without saying how the job did")
         return self._exit_status
+
+    async def end_processes(self) -> None:
+        """End the starter and what its job has left."""
+        child = self._child
+        if child is not None:
+            if child.running:
+                kill_tree(child.pid)
+            await child.wait()
+            await self._end_what_is_left(child.pid)
 
     async def _end_what_is_left(self, starter: int) -> None:
         """The starter did not end by itself: what its job left fell to us, or carries its mark."""

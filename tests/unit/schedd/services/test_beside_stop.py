@@ -12,7 +12,8 @@ import pytest
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.schedd.beside import Run
+from kettle.runtime import tasks
+from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services import beside
 from kettle.schedd.services.beside import BesideJobs
@@ -94,7 +95,12 @@ class Idle:
         monkeypatch.setattr(beside.LocalRun, "__init__", lambda *_: None)
         monkeypatch.setattr(beside.LocalRun, "serve", start)
         monkeypatch.setattr(self.jobs, "_run_program", start)
+
+        def fail(run: Run, failure: NotStarted) -> None:
+            self.story.append(f"failed: {failure}")
+
         monkeypatch.setattr(self.jobs, "_end", end)
+        monkeypatch.setattr(self.jobs, "_fail", fail)
         told = asyncio.Event()
         told.set()
         self.living = asyncio.ensure_future(self.jobs._live(run, beside._Turn(told)))
@@ -145,3 +151,41 @@ def test_a_job_that_nobody_wants_to_leave_is_started_once_that_is_on_disk(
         return here.story
 
     assert run_virtually(main()) == ["started", "ended: by itself"]
+
+
+@pytest.mark.parametrize("universe", [JobUniverse.LOCAL, JobUniverse.SCHEDULER])
+@pytest.mark.parametrize("word", ["", "Remove"])
+def test_a_fault_of_ours_leaves_no_job_running_for_ever(
+    monkeypatch: pytest.MonkeyPatch, universe: JobUniverse, word: str
+) -> None:
+    said: list[str] = []
+
+    async def main() -> list[str]:
+        tasks.set_reporter(said.append)
+        here = Idle(monkeypatch, universe)
+
+        async def stumble(*_: object) -> int:
+            if word:
+                here.jobs.runs[here.job.id].wish = word
+            here.jobs._children[here.job.id] = child
+            raise TypeError("a bug")
+
+        async def end(*_: object) -> None:
+            here.story.append("processes ended")
+
+        child: Any = SimpleNamespace(running=False, wait=end)
+        monkeypatch.setattr(beside.LocalRun, "serve", stumble)
+        monkeypatch.setattr(beside.LocalRun, "end_processes", end, raising=False)
+        monkeypatch.setattr(here.jobs, "_run_program", stumble)
+        here.on_disk.set()
+        await here.living
+        assert not here.jobs.runs
+        assert not here.jobs._children
+        return here.story
+
+    try:
+        story = run_virtually(main())
+    finally:
+        tasks.set_reporter(None)
+    assert story == ["processes ended", "ended: Remove" if word else "failed: TypeError: a bug"]
+    assert "a bug" in said[0]
