@@ -131,6 +131,9 @@ def make_pool_key(config: Config) -> bool:
     It has its name only when it is on disk: half a key would be the pool's for ever. StorageError
     if it cannot be made.
     """
+    # Only who makes a key needs it: most of those who load this begin, ask and end.
+    from kettle.runtime.storage.files import give_name
+
     path = config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
     if not path or os.path.lexists(path):
         return False
@@ -140,9 +143,10 @@ def make_pool_key(config: Config) -> bool:
             _write_secret(temporary, tokens.scramble(os.urandom(64)))
             try:
                 # Unlike a rename this leaves the key that another made meanwhile.
-                os.link(temporary, path)
+                give_name(temporary, path)
             finally:
-                os.unlink(temporary)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary)
             _sync(os.path.dirname(path) or ".")
     except FileExistsError:
         return False

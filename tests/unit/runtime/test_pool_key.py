@@ -49,3 +49,18 @@ def test_a_key_that_another_makes_meanwhile_is_left(
     monkeypatch.setattr("kettle.runtime.credentials.os.fsync", lambda _: path.write_text("theirs"))
     assert not make_pool_key(config(path))
     assert path.read_text() == "theirs"
+
+
+def test_a_pool_has_its_key_where_no_file_has_a_second_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "POOL"
+    assert make_pool_key(config(path))
+    key = path.read_bytes()
+    assert not make_pool_key(config(path))
+    assert path.read_bytes() == key
+    assert os.listdir(tmp_path) == ["POOL"]

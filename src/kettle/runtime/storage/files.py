@@ -30,7 +30,7 @@ FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 PASSING = FULL | {errno.EIO, errno.EROFS}
 # What a file system says that has no hard links, or no more of them, and one that cannot rename
 # without replacing.
-_NO_LINKS = frozenset(
+NO_LINKS = frozenset(
     (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EINVAL)
 )
 _NO_NEW_NAMES = frozenset((errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP))
@@ -264,7 +264,7 @@ class Files:
             try:
                 _lock(fd)
                 _write_durably(fd, pieces)
-                _give_name(aside, path)
+                give_name(aside, path)
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(aside)
@@ -416,7 +416,7 @@ def _lock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _give_name(aside: str, path: str) -> None:
+def give_name(aside: str, path: str) -> None:
     """Give a file a name that nothing has; OSError, EEXIST where something has it.
 
     Whoever is killed meanwhile leaves nothing of that name, all of the file, or a `placeholder`.
@@ -427,7 +427,7 @@ def _give_name(aside: str, path: str) -> None:
         os.link(aside, path, follow_symlinks=False)
         return
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
     try:
         kernel.rename_new(aside, path)

@@ -291,7 +291,14 @@ class QueueJournal:
             self._runtime.files.remove(f"{self._path}.{number}")
         if self.rotations > 0:
             self._runtime.files.remove(f"{self._path}.{sequence}")
-            os.link(self._path, f"{self._path}.{sequence}")
+            try:
+                os.link(self._path, f"{self._path}.{sequence}")
+            except OSError as error:
+                # The new log is worth more than a copy of the old one that nobody needs.
+                self._runtime.log.problem(
+                    f"The old queue log is not kept as {self._path}.{sequence}: {error.strerror} "
+                    "(MAX_JOB_QUEUE_LOG_ROTATIONS)"
+                )
 
     @property
     def size(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +20,7 @@ from kettle.errors import RefusedError
 from kettle.octets import AS_IS
 from kettle.runtime import tasks
 from kettle.runtime.storage import checkpoint_cleanup, folder_swap
+from kettle.runtime.storage.files import NO_LINKS
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
@@ -170,8 +172,23 @@ class IntermediateStore:
                 os.makedirs(into, exist_ok=True)
                 for name in names:
                     with contextlib.suppress(FileExistsError):
-                        os.link(os.path.join(folder, name), os.path.join(into, name))
+                        _link(os.path.join(folder, name), os.path.join(into, name))
                     yield
+
+
+def _link(path: str, new: str) -> None:
+    """Give a file a second name, a copy where its file system has none to give; nothing newer goes.
+
+    FileExistsError if there is a file of that name.
+    """
+    try:
+        os.link(path, new)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if os.path.lexists(new):
+            raise FileExistsError(new) from error
+        shutil.copy2(path, new, follow_symlinks=False)
 
 
 def _do_all(steps: Generator[None, None, T]) -> T:

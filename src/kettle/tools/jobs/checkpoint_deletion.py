@@ -21,6 +21,7 @@ from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConfigError, RefusedError
 from kettle.octets import AS_IS, to_text
+from kettle.runtime.storage.files import give_name
 from kettle.transfer.checkpoints import FAILURE, JOB_AD, MANIFEST, MANIFEST_STEM, file_of
 from kettle.wire.security.mapfile import parse_prefix_map
 
@@ -97,7 +98,7 @@ class Deletion:
         except OSError:
             removed = []
             with contextlib.suppress(FileExistsError, FileNotFoundError):
-                os.link(spare, self._job_ad)
+                give_name(spare, self._job_ad)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(spare)
         return removed

@@ -434,7 +434,7 @@ def test_a_folder_without_hard_links_takes_an_export_and_nothing_in_it_is_replac
         assert desk.ask("on_export", tmp_path, ActionIds=str(other.id)).integer("ActionResult") == 0
         with pytest.raises(FileExistsError):
             # Also where it came since somebody looked.
-            files_module._give_name(str(tmp_path / LOG_NAME), str(path))
+            files_module.give_name(str(tmp_path / LOG_NAME), str(path))
     assert path.read_bytes() == b"my own"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import random
 import shutil
 from collections.abc import Awaitable, Callable
@@ -432,6 +433,31 @@ def test_a_schedd_that_leaves_does_not_wait_for_room(tmp_path: Path) -> None:
         assert one.aborted == 1
 
     run_virtually(scenario())
+
+
+def test_a_spool_without_hard_links_keeps_no_old_logs_and_has_its_log_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    runtime = runtime_over(tmp_path)
+    path = tmp_path / "spool" / "job_queue.log"
+    schedd = Schedd()
+    schedd.submit(1)
+    path.write_bytes(bytes(schedd.journal.data))
+    journal, queue = opened(path, runtime)
+    journal.rotations = 2
+
+    async def scenario() -> None:
+        await journal.compact(queue, NOW)
+        await journal.compact(queue, NOW)
+
+    run_virtually(scenario())
+    journal.close()
+    assert [each.name for each in path.parent.glob("job_queue.log*")] == ["job_queue.log"]
+    assert path.read_bytes().startswith(b"107 3 ")
 
 
 def test_old_logs_are_kept_as_many_as_are_wanted(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,6 +70,18 @@ def test_what_changed_is_put_beside_what_did_not(tmp_path: Path) -> None:
     assert found(tmp_path) == {"one": "1", "two": "22", "three": "3"}
     (place,) = (tmp_path / "1/0").iterdir()
     assert place.name == "cluster1.proc0.subproc0"
+
+
+def test_what_did_not_change_is_kept_also_where_no_file_has_a_second_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    receive(tmp_path, {"one": "1", "two": "2"})
+    receive(tmp_path, {"two": "22", "three": "3"})
+    assert found(tmp_path) == {"one": "1", "two": "22", "three": "3"}
 
 
 def test_a_transfer_that_broke_off_changes_nothing(tmp_path: Path) -> None:
