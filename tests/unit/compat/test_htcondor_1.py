@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kettle.compat import classad, htcondor, htcondor2
+from kettle.compat import classad, classad2, htcondor, htcondor2
 from kettle.compat.htcondor2.process import PROCESS
 
 ROOT = Path(__file__).parents[3]
@@ -216,3 +216,21 @@ def test_debugging_and_subsystems_are_those_of_version_2() -> None:
     assert PROCESS.log is not None
     htcondor.log(htcondor.LogLevel.Always, "seen")
     PROCESS.write_log_to(None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [("(((", "job_spec is not a valid constraint expression."), (["x"], "Invalid ID")],
+)
+def test_what_means_no_job_is_refused_in_the_words_of_version_1(spec: object, why: str) -> None:
+    place = {"MyAddress": "<127.0.0.1:1>", "CondorVersion": htcondor.version(), "MyType": "S"}
+    schedd = htcondor.Schedd(classad.ClassAd(place))
+    with pytest.raises(htcondor.HTCondorValueError) as refused:
+        schedd.edit(spec, "Foo", "1")
+    assert str(refused.value) == why
+
+
+def test_no_jobs_are_edited_where_none_are_named() -> None:
+    # As the wheel has it, nobody is asked then.
+    place = {"MyAddress": "<127.0.0.1:1>", "CondorVersion": htcondor.version(), "MyType": "S"}
+    assert htcondor2.Schedd(classad2.ClassAd(place)).edit([], "Foo", "1") == 0

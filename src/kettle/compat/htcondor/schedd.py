@@ -24,6 +24,7 @@ from kettle.compat.htcondor.iterators import HistoryIterator, QueryIterator
 from kettle.compat.htcondor.submit import Submit, description_of
 from kettle.compat.htcondor.transaction import SubmitResult, Transaction
 from kettle.compat.htcondor2.errors import said_as
+from kettle.compat.htcondor2.job_specs import choose
 from kettle.compat.htcondor2.process import PROCESS
 
 if TYPE_CHECKING:
@@ -289,6 +290,13 @@ def _spec_of(job_spec: Any) -> Any:
         return ExprTree(job_spec)
     if isinstance(job_spec, tuple | set | frozenset):
         return [str(one) for one in job_spec]
+    if isinstance(job_spec, list | str):
+        # As the wheel of version 1 says it of what means no job.
+        try:
+            choose(job_spec)
+        except ValueError:
+            why = "job_spec is not a valid constraint expression."
+            raise HTCondorValueError(why if isinstance(job_spec, str) else "Invalid ID") from None
     return job_spec
 
 

@@ -170,6 +170,8 @@ class Schedd(RecordsOfSchedd):
         if not isinstance(flags, TransactionFlag):
             raise TypeError("flags must be a TransactionFlag")
         text = repr(value) if isinstance(value, ExprTree) else str(value)
+        if job_spec == []:
+            return 0
         return schedd_calls.edit(self._address, choose(job_spec), attr, text, int(flags))
 
     def reschedule(self) -> None:

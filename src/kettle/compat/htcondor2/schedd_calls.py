@@ -143,8 +143,10 @@ def edit(address: Sinful, chosen: Chosen, name: str, text: str, flags: int) -> i
 
     flags |= int(SetAttributeFlags.NO_ACK)
     count = len(chosen.ids)
+    lost = "Failed to connect to schedd."
     try:
         with Queue(PROCESS.connector, address) as queue:
+            lost = "Unable to commit transaction:"
             if chosen.ids:
                 for job in chosen.ids:
                     cluster, _, proc = job.partition(".")
@@ -153,7 +155,7 @@ def edit(address: Sinful, chosen: Chosen, name: str, text: str, flags: int) -> i
                 count = _edit_where(queue, chosen.constraint, name, text, flags)
             queue.commit("Unable to commit transaction")
     except ConnectionLost as error:
-        raise HTCondorException("Failed to connect to schedd.") from error
+        raise HTCondorException(lost) from error
     except KettleError as error:
         between = "" if chosen.ids else " "
         words = str(error).removeprefix("Unable to commit transaction").removeprefix(": ")
