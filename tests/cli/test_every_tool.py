@@ -33,7 +33,7 @@ AFTER_HELP = dict.fromkeys(
         "condor_who",
     ),
     1,
-) | {"classad_eval": 255}
+) | {"classad_eval": 255, "condor_chirp": 255}
 
 
 def run(name: str, *words: str) -> tuple[int, str, str]:
