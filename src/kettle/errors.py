@@ -16,9 +16,10 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   ├── LocalProtocolError     we misused the machine
     │   ├── RemoteProtocolError    the peer sent what it must not
     │   ├── ConnectionLost         the peer is gone, or too slow
-    │   │   └── NotConnected           nobody was there in the first place
-    │   ├── AuthenticationFailed
-    │   │   └── SessionUnknown     the server has forgotten the session: connect anew
+    │   │   └── NotConnected           nobody was there in the first place (Unreached, too)
+    │   ├── Unreached              nothing could be said there
+    │   │   └── AuthenticationFailed
+    │   │       └── SessionUnknown     the server has forgotten the session: connect anew
     │   └── AuthorizationDenied
     ├── WaitInterrupted        a wait that somebody here ended; the connection goes on
     ├── StorageError           a file that cannot be read, written or trusted
@@ -113,7 +114,13 @@ class ConnectionLost(WireError):  # noqa: N818 - the name says what happened
     """The peer is gone, never came, or did not answer in time."""
 
 
-class NotConnected(ConnectionLost):
+class Unreached(WireError):  # noqa: N818
+    """Nothing could be said to `address`: there is no connection, or none that both sides want."""
+
+    address: str = ""
+
+
+class NotConnected(ConnectionLost, Unreached):
     """No connection could be made to `address`."""
 
     def __init__(self, message: str, *, address: str = "") -> None:
@@ -121,7 +128,7 @@ class NotConnected(ConnectionLost):
         self.address = address
 
 
-class AuthenticationFailed(WireError):  # noqa: N818
+class AuthenticationFailed(Unreached):
     """No authentication method satisfied both sides; `tried` are those that failed, in order."""
 
     def __init__(self, message: str, *, tried: tuple[str, ...] = ()) -> None:

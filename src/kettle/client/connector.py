@@ -19,6 +19,7 @@ from kettle.errors import (
     NotConnected,
     RemoteProtocolError,
     SessionUnknown,
+    Unreached,
 )
 from kettle.octets import to_bytes
 from kettle.runtime.credentials import SystemClientCredentials
@@ -164,6 +165,8 @@ class Connector:
             )
         except KettleError as error:
             stream.close()
+            if isinstance(error, Unreached):
+                error.address = str(sinful)
             why = str(error)
             self._tell(lambda notes: notes.note_failure(why))
             raise

@@ -16,6 +16,7 @@ from kettle.errors import (
     NotConnected,
     RefusedError,
     UnknownHostError,
+    Unreached,
 )
 from kettle.wire.security.negotiation import display_method
 
@@ -45,6 +46,13 @@ def explain(error: KettleError) -> list[str]:
         case RefusedError():
             return [f"DAEMON:{error.code}:{error}"]
     return [str(error)]
+
+
+def explain_silence(error: Unreached, call: str) -> str:
+    """Return what the reference says of a schedd that `call` got no word from."""
+    if isinstance(error, NotConnected):
+        return f"DCSchedd::{call}:6001:Failed to connect to schedd"
+    return "\n".join(explain(error))
 
 
 def explain_unknown_host(error: UnknownHostError, name: str, config: Config) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from kettle.errors import KettleError, NotConnected, UsageError
+from kettle.errors import KettleError, Unreached, UsageError
 from kettle.structs import Struct
 from kettle.tools.programs import Streams
 
@@ -146,7 +146,7 @@ def run_tool(
 
 def _say(error: KettleError) -> str:
     """Return what is said of an error that nobody caught; of silence, the reference's words."""
-    if not isinstance(error, NotConnected):
+    if not isinstance(error, Unreached):
         return str(error)
     from kettle.tools.failures import explain_in_line
 

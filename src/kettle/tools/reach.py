@@ -105,17 +105,17 @@ class Reach:
         -pool alone changes nothing: this host's schedd is asked, as in the reference. Raises
         NotFoundError, in words that a tool prints as they are.
         """
-        from kettle.errors import NotConnected, NotFoundError
+        from kettle.errors import NotFoundError, Unreached
 
         if not self.name:
             try:
                 here = Reach(self.environment) if self.named_pool else self
                 return here.schedd()
-            except (NotFoundError, NotConnected):
+            except (NotFoundError, Unreached):
                 raise NotFoundError("Can't find address of local schedd") from None
         try:
             return self.schedd()
-        except (NotFoundError, NotConnected):
+        except (NotFoundError, Unreached):
             place = f"pool {self.named_pool}" if self.named_pool else "local pool"
             raise NotFoundError(f"No such schedd named {self.name} in {place}") from None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads
-from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UnknownHostError
+from kettle.errors import ClassAdSyntaxError, KettleError, UnknownHostError, Unreached
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -101,7 +101,7 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
         sent = 0
         try:
             sent = send_ads(reach.connector, address, Command[command], ads)
-        except NotConnected:
+        except Unreached:
             streams.stderr.write(f"failed to send classad to {address}\n")
         except KettleError as error:
             streams.stderr.write(f"failed to send classad to {address}: {error}\n")

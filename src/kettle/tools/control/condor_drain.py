@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kettle.classad import ClassAd
 from kettle.client.daemon import ask_ad
 from kettle.client.pool import STARTD
-from kettle.errors import ClassAdSyntaxError, NotConnected, UnknownHostError, UsageError
+from kettle.errors import ClassAdSyntaxError, UnknownHostError, Unreached, UsageError
 from kettle.tools.failures import explain_unknown_host
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
@@ -163,7 +163,7 @@ def drain(wish: Wish, reach: Reach, streams: Streams) -> int:
     command = Command.CANCEL_DRAIN_JOBS if cancel else Command.DRAIN_JOBS
     try:
         answer = ask_ad(reach.connector, startd.address, command, request)
-    except NotConnected:
+    except Unreached:
         streams.stderr.write(
             f"Attempt to send {command.name} to startd {startd.address} failed\n"
             f"Failed to start {command.name} command to {'(null)' if where else startd.name}\n"

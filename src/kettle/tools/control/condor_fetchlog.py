@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kettle.client.daemon import fetch_log
 from kettle.client.pool import KINDS, MASTER, Kind
-from kettle.errors import NotConnected, NotFoundError, UnknownHostError, UsageError
+from kettle.errors import NotFoundError, UnknownHostError, Unreached, UsageError
 from kettle.octets import to_text
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Option
@@ -73,14 +73,14 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
             raise SaidError(f"Error: {error}") from None
     try:
         address = reach.pool.locate(kind, named, address=where, to_command=True).address
-    except (NotFoundError, NotConnected) as error:
+    except (NotFoundError, Unreached) as error:
         why = explain_in_line(error)
         raise SaidError(f"Couldn't locate daemon on {machine}: {why}") from None
     log_kind = HISTORIES.get(name.upper(), LogKind.PLAIN)
     try:
         for piece in fetch_log(reach.connector, address, name, log_kind):
             streams.stdout.write(to_text(piece))
-    except NotConnected:
+    except Unreached:
         whom = "(null)" if where else machine
         raise SaidError(f"couldn't connect to daemon {whom} at {address}") from None
     return 0

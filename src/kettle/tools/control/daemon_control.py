@@ -17,10 +17,11 @@ from kettle.errors import (
     NotFoundError,
     RemoteProtocolError,
     UnknownHostError,
+    Unreached,
     UsageError,
 )
 from kettle.tools.control.control_words import DAEMONS, BriefError, Rules, Wish, read_wish
-from kettle.tools.failures import explain_in_line
+from kettle.tools.failures import explain, explain_in_line
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -242,7 +243,7 @@ def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
         hosts, why = [], f"Found no ClassAds when querying pool ({wish.pool or 'local'})\n"
         try:
             hosts = find_everywhere(tool, wish, reach)
-        except NotConnected as error:
+        except Unreached as error:
             why = tell_silence(reach, error)
         if not hosts:
             whom = f"constraint '{wish.constraint}'" if wish.constraint else "-all"
@@ -271,7 +272,7 @@ def attempt(tool: Tool, reach: Reach, sending: Sending, host: str, streams: Stre
         found, shown = find(reach, sending, host)
     except UnknownHostError as error:
         return f"{tool.name}: {error}\n"
-    except (NotFoundError, NotConnected) as error:
+    except (NotFoundError, Unreached) as error:
         return "" if sending.optional else tell_absence(reach, sending, host, error)
     except RemoteProtocolError:
         return f"Address {host} is not valid.\n{ADDRESS_FORM}"
@@ -281,6 +282,9 @@ def attempt(tool: Tool, reach: Reach, sending: Sending, host: str, streams: Stre
         send(reach, sending, found)
     except NotConnected:
         return f"Can't connect to {shown}\n"
+    except Unreached as error:
+        why = "\n".join(explain(error))
+        return f"ERROR\n{why}\nCan't send {sending.shown} command to {shown}\n"
     except KettleError as error:
         return f"{tool.name}: {error}\n"
     about = f' for "{sending.about}"' if sending.about else ""
@@ -295,13 +299,13 @@ def tell_absence(reach: Reach, sending: Sending, host: str, error: KettleError) 
         whom = "unknown daemon" if sending.kind == "negotiator" else f"local {sending.kind}"
         return f"Can't find address for {whom}\n{PERHAPS}"
     said = f"Can't find address for {sending.kind} {host}\n"
-    if isinstance(error, NotConnected):
+    if isinstance(error, Unreached):
         return f"{tell_silence(reach, error)}{said}{PERHAPS}"
     # Compat: named twice, as in the reference (test_a_host_that_is_not_there_is_named).
     return f"{said}Can't find address for {host}\n{PERHAPS}"
 
 
-def tell_silence(reach: Reach, error: NotConnected) -> str:
+def tell_silence(reach: Reach, error: Unreached) -> str:
     """Return what is said where no collector answers."""
     pool = reach.named_pool
     if not pool:

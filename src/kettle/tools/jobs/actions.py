@@ -17,12 +17,13 @@ from kettle.classad import parse_expression
 from kettle.classad.text import equals
 from kettle.errors import (
     ClassAdSyntaxError,
-    NotConnected,
     NotFoundError,
     UnknownHostError,
+    Unreached,
     UsageError,
 )
 from kettle.structs import Struct, field
+from kettle.tools.failures import explain_silence
 from kettle.tools.options import (
     BriefError,
     Given,
@@ -204,7 +205,7 @@ def find_way(wish: Wish, environment: Mapping[str, str]) -> Reach:
         found = reach.pool.locate(SCHEDD, reach.name, far=True)
     except UnknownHostError:
         raise
-    except (NotFoundError, NotConnected):
+    except (NotFoundError, Unreached):
         host = wish.reach["name"].rpartition("@")[2]
         raise BriefError(f"Error: cannot get address of schedd {host}") from None
     return Reach(environment, address=str(found.address))
@@ -347,9 +348,6 @@ def _plain_words(wish: Wish) -> str:
     return f" in cluster {wish.clusters[0]}" if wish.clusters else ""
 
 
-_SILENT = "DCSchedd::actOnJobs:6001:Failed to connect to schedd"
-
-
 class Worker:
     """Carries out one wish against one schedd and prints what became of it."""
 
@@ -398,9 +396,9 @@ class Worker:
             )
         try:
             acted = self._ask(ids=jobs)
-        except NotConnected:
+        except Unreached as error:
             missing = "\n".join(f"No result found for job {job}" for job in jobs)
-            self._streams.stderr.write(_SILENT)
+            self._tell_silence(error)
             self._say(missing, good=False)
             return
         results = acted.results
@@ -416,6 +414,9 @@ class Worker:
             good = result is ActionResult.SUCCESS
             (self._streams.stdout if good else self._streams.stderr).write(f"{sentence}\n")
 
+    def _tell_silence(self, error: Unreached) -> None:
+        self._streams.stderr.write(explain_silence(error, "actOnJobs"))
+
     def _work_on(self, target: Target) -> None:
         try:
             parse_expression(target.constraint, old=True)
@@ -426,8 +427,8 @@ class Worker:
             return
         try:
             acted = self._ask(constraint=target.constraint)
-        except NotConnected:
-            self._streams.stderr.write(_SILENT)
+        except Unreached as error:
+            self._tell_silence(error)
             self._say(target.missing, good=False)
             return
         done = done_words(self._tool, self._wish.action, of_many=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad.text import equals
 from kettle.client.queue import Queue
-from kettle.errors import NotConnected, NotFoundError, RefusedError, UsageError
+from kettle.errors import NotFoundError, RefusedError, Unreached, UsageError
 from kettle.tools.jobs.condor_qedit import render_id
 from kettle.tools.options import Asked, BriefError, run_tool
 from kettle.tools.programs import Streams
@@ -73,7 +73,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         try:
             with Queue(reach.connector, schedd.address) as queue:
                 changed = change(queue, wish, streams)
-        except NotConnected as error:
+        except Unreached as error:
             streams.stderr.write(f"Failed to connect to queue manager {error.address}\n")
             return 1
         for word in wish.words:

@@ -16,9 +16,9 @@ from kettle.classad.unparse import render_value
 from kettle.client.queue import Queue
 from kettle.errors import (
     ClassAdSyntaxError,
-    NotConnected,
     NotFoundError,
     RefusedError,
+    Unreached,
     UsageError,
 )
 from kettle.octets import AS_IS
@@ -157,7 +157,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             return 1
         try:
             return edit(wish, find_schedd(wish, environment), streams)
-        except NotConnected as error:
+        except Unreached as error:
             streams.stderr.write(f"Failed to connect to queue manager {error.address}\n")
             return 1
 
@@ -191,12 +191,12 @@ def find_schedd(wish: Wish, environment: Mapping[str, str]) -> Reach:
         near = reach.without_pool()
         try:
             found = near.schedd()
-        except (NotFoundError, NotConnected):
+        except (NotFoundError, Unreached):
             raise BriefError("condor_qedit: ERROR: Can't find address of local schedd") from None
         return Reach(environment, address=str(found.address))
     try:
         found = reach.schedd()
-    except (NotFoundError, NotConnected):
+    except (NotFoundError, Unreached):
         pool = wish.reach.get("pool", "local")
         raise BriefError(f"condor_qedit: No such schedd named {name} in {pool} pool") from None
     return Reach(environment, address=str(found.address))

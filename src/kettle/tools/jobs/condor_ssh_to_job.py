@@ -24,7 +24,7 @@ from pathlib import Path
 
 from kettle.attributes.codes import JobStatus
 from kettle.client.running_job import RETRY, Shell, find_starter, say_held, start_shell
-from kettle.errors import ConnectionLost, NotConnected, NotFoundError, RefusedError
+from kettle.errors import ConnectionLost, NotFoundError, RefusedError, Unreached
 from kettle.octets import to_bytes
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
@@ -161,7 +161,7 @@ def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str
         raise error if reach.name else NotFoundError(f"ERROR: {error}") from None
     try:
         _check_job(wish, reach, schedd)
-    except NotConnected:
+    except Unreached:
         raise NotFoundError("Can't connect to schedd") from None
     waiting, since = "", 0.0
     while True:

@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UsageError
+from kettle.errors import (
+    KettleError,
+    NotConnected,
+    NotFoundError,
+    RefusedError,
+    Unreached,
+    UsageError,
+)
 from kettle.octets import to_text
 from kettle.tools.options import (
     MissingValueError,
@@ -92,6 +99,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             return 1
         except NotConnected:
             streams.stderr.write("Failed to connect to schedd\n")
+            return 1
+        except Unreached:
+            streams.stderr.write("Failed to send GET_JOB_CONNECT_INFO to schedd\n")
             return 1
         show(wish, reach, starter, streams)
         return 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import BESIDE_THE_SCHEDD
 from kettle.classad import ClassAd
-from kettle.errors import ConfigError, KettleError, NotConnected, NotFoundError
+from kettle.errors import ConfigError, KettleError, NotFoundError, Unreached
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
@@ -105,7 +105,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             streams.stderr.write(f"Error: {error}\n")
         elif isinstance(error, NoAnswerError):
             streams.stderr.write(f"\n-- {error}\n")
-        elif isinstance(error, NotConnected):
+        elif isinstance(error, Unreached):
             streams.stderr.write(_tell_silence(wish, error))
         else:
             raise
@@ -113,7 +113,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     return 0
 
 
-def _tell_silence(wish: Wish, error: NotConnected) -> str:
+def _tell_silence(wish: Wish, error: Unreached) -> str:
     """Return what is said where the collector does not answer."""
     from kettle.tools.failures import explain_in_line
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import (
     KettleError,
-    NotConnected,
     NotFoundError,
     RefusedError,
     UnknownHostError,
+    Unreached,
     UsageError,
     WireError,
 )
@@ -53,7 +53,7 @@ class NoAnswerError(KettleError):
         from kettle.tools.failures import explain_in_line  # for the few that fail
 
         place = schedd.machine or schedd.name
-        why = f"\n{explain_in_line(error)}" if isinstance(error, NotConnected) else str(error)
+        why = f"\n{explain_in_line(error)}" if isinstance(error, Unreached) else str(error)
         super().__init__(f"Failed to fetch ads from: {schedd.address} : {place}\n{why}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.unparse import render_value
-from kettle.errors import ClassAdSyntaxError, NotConnected, UnknownHostError, UsageError
+from kettle.errors import ClassAdSyntaxError, UnknownHostError, Unreached, UsageError
 from kettle.tools.options import (
     BriefError,
     MissingValueError,
@@ -87,7 +87,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the machines found, and on stderr how many are missing."""
     try:
         ads = fetch(wish, environment)
-    except (NotConnected, UnknownHostError):
+    except (Unreached, UnknownHostError):
         streams.stderr.write(f"{NO_ADS}\n")
         return 1
     found = choose(wish, ads)

@@ -17,9 +17,9 @@ from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
-    NotConnected,
     NotFoundError,
     UnknownHostError,
+    Unreached,
     UsageError,
 )
 from kettle.tools.options import UnknownOptionError, run_tool
@@ -293,7 +293,7 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
         kind = KINDS.get(wish.mode, STARTD)
         try:
             located = reach.locate(kind)
-        except (NotFoundError, NotConnected) as error:
+        except (NotFoundError, Unreached) as error:
             why = _explain(error)
             raise PlainError(f"Error: Failed to locate {kind.title} {wish.direct}\n{why}") from None
         command = command if kind is not STARTD else Command.QUERY_STARTD_ADS
@@ -302,7 +302,7 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
         return reach.pool.query_runs(command, query)
     except UnknownHostError as error:
         raise PlainError(f"Error: {error}\n{POOL_ADVICE}", above="\n") from None
-    except NotConnected as error:
+    except Unreached as error:
         said = f"Error: communication error\n{_explain(error)}"
         if wish.pool:
             # As in the reference, which has more advice there.

@@ -19,6 +19,7 @@ from kettle.errors import (
     NotConnected,
     NotFoundError,
     RefusedError,
+    Unreached,
     UsageError,
 )
 from kettle.tools.failures import explain_in_line
@@ -229,7 +230,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         except UnreadableError as error:
             streams.stderr.write(f"{error}\n")
             return 1
-        except NotConnected as error:
+        except Unreached as error:
             # It was said where it is, and does not answer.
             streams.stderr.write(explain_silence(wish, error))
             return 1
@@ -248,7 +249,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     )
 
 
-def explain_silence(wish: Wish, error: NotConnected) -> str:
+def explain_silence(wish: Wish, error: Unreached) -> str:
     """Return what is said where nobody answers."""
     for name in sorted(wish.changes, key=list(COMMANDS).index):
         return _describe_unsent(wish, name)
@@ -359,7 +360,7 @@ def locate(reach: Reach, wish: Wish, streams: Streams) -> Sinful | None:
 
     try:
         return reach.locate(NEGOTIATOR, to_command=True).address
-    except (NotConnected, NotFoundError):
+    except (Unreached, NotFoundError):
         tell_silence(wish, streams)
         return None
 
@@ -554,7 +555,7 @@ def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) ->
 
     nothing_said = not (wish.from_negotiator or wish.from_collector or wish.names)
     if nothing_said and not wish.long:
-        with contextlib.suppress(NotConnected):
+        with contextlib.suppress(Unreached):
             if address is not None:
                 return accounting.read_accounting_ads(reach.connector, address)
     if not wish.from_negotiator:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError, WireError
+from kettle.errors import ClassAdSyntaxError, KettleError, Unreached, UsageError, WireError
 from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
@@ -258,7 +258,7 @@ def fetch(reach: Reach, wish: Wish, folder: Path) -> dict[str, list[ClassAd]]:
             if wish.every_process:
                 # Somebody else's, as far as can be seen: it keeps nobody from seeing the others.
                 continue
-            if isinstance(error, NotConnected):
+            if isinstance(error, Unreached):
                 raise UnreachableError(text) from None
             raise
         found[text] = ads if wish.startd or wish.jobs else [ad for ad in ads if ad.string("JobId")]

@@ -12,12 +12,12 @@ from kettle.classad import parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
-    NotConnected,
     NotFoundError,
     UnknownHostError,
+    Unreached,
     UsageError,
 )
-from kettle.tools.failures import explain_in_line, explain_unknown_host
+from kettle.tools.failures import explain_in_line, explain_silence, explain_unknown_host
 from kettle.tools.options import (
     BriefError,
     MissingValueError,
@@ -102,7 +102,7 @@ def _find_schedd(reach: Reach) -> Located:
     """Return the schedd that is meant; BriefError if nobody knows it."""
     if not reach.name and reach.named_pool:
         # A pool alone names no schedd: the own one is meant, and the pool is only asked without it.
-        with contextlib.suppress(NotConnected, NotFoundError):
+        with contextlib.suppress(Unreached, NotFoundError):
             return Reach(reach.environment, address=reach.address).schedd()
     try:
         return reach.schedd()
@@ -113,7 +113,7 @@ def _find_schedd(reach: Reach) -> Located:
         raise BriefError(
             f"condor_transfer_data: Can't find address for schedd {reach.name}"
         ) from None
-    except NotConnected as error:
+    except Unreached as error:
         raise BriefError(f"condor_transfer_data: {explain_in_line(error)}") from None
 
 
@@ -137,8 +137,8 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
                 # Compat: the reference gives up at the first one; here the others' files still come
                 # (test_output_that_is_named_and_not_there_is_no_success).
                 streams.stderr.write(f"{_FAILED.format(name)}: {outcome.failure.reason}\n")
-    except NotConnected:
-        why = "DCSchedd::receiveJobSandbox:6001:Failed to connect to schedd"
+    except Unreached as error:
+        why = explain_silence(error, "receiveJobSandbox")
         streams.stderr.write(f"\n{why}\nERROR: Failed to spool job files.\n")
         return 1
     except KettleError:

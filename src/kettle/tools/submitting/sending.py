@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, NotConnected, NotFoundError, SubmitError, UnknownHostError
+from kettle.errors import KettleError, NotFoundError, SubmitError, UnknownHostError, Unreached
 from kettle.structs import Struct
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def submit_jobs(
     progress.begin()
     try:
         cluster, count = _queue(reach, schedd.address, sender, is_factory=manner.is_factory)
-    except NotConnected as error:
+    except Unreached as error:
         streams.stderr.write(tell_silence(reach, error))
         return 1
     except KettleError as error:
@@ -261,13 +261,13 @@ def tell_absence(reach: Reach, error: KettleError) -> str:
         why = explain_unknown_host(error, reach.name, reach.config)
         if why.startswith("unknown"):
             return f"condor_submit: {why}\n"
-    if isinstance(error, NotConnected) or (reach.name and isinstance(error, NotFoundError)):
+    if isinstance(error, Unreached) or (reach.name and isinstance(error, NotFoundError)):
         whom = f"schedd {reach.name}" if reach.name else "local schedd"
         return f"\nERROR: Can't find address of {whom}\n"
     return f"\nERROR: Can't find address of local schedd\n{error}\n"
 
 
-def tell_silence(reach: Reach, error: NotConnected) -> str:
+def tell_silence(reach: Reach, error: Unreached) -> str:
     """Return what is said of a schedd that does not answer."""
     from kettle.tools.failures import explain_in_line  # for the few that fail
 
