@@ -55,7 +55,7 @@ class StartdControl:
             # What is not there when its word has come is never waited for.
             connections.setblocking(False)
         self._starter: Starter | None = None
-        # Orders that came while the first job's starter was still getting ready.
+        # Orders that came while a starter was still getting ready for the job that they are about.
         self._early: list[words.ControlMessage] | None = []
         self._done = False
         self.startd_gone = False
@@ -70,7 +70,7 @@ class StartdControl:
         self.on_news: Callable[[], object] | None = None
 
     def begin(self, starter: Starter) -> None:
-        """From here on orders are for this activation; its first one has those that came before."""
+        """From here on orders are for this activation, with those that came while it got ready."""
         self._starter, self._done = starter, False
         self._granted = starter.activation
         early, self._early = self._early, None
@@ -93,7 +93,8 @@ class StartdControl:
                 return
             if isinstance(order, words.NextActivation):
                 self._next = order
-                self._starter = None
+                # What follows is about the job that it names.
+                self._starter, self._early = None, []
                 self.wake()
             elif isinstance(order, words.ActivationRefused):
                 self._refused = order

@@ -185,3 +185,24 @@ def test_an_order_that_comes_while_a_starter_gets_ready_is_carried_out_as_it_beg
         assert len(told) == 2
 
     talk(startd)
+
+
+def test_an_order_about_a_claim_s_next_job_is_not_lost_before_that_begins() -> None:
+    told: list[str] = []
+
+    def job(name: str) -> Any:
+        return SimpleNamespace(
+            activation=SimpleNamespace(),
+            leave=lambda vacate, **_: told.append(f"{name} leaves: {vacate.reason}"),
+        )
+
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        control.begin(job("first"))
+        await stream.send(words.NextActivation(ClassAd(), activation(2)))
+        await stream.send(words.KillJob(ClassAd({"Reason": "now"})))
+        await asyncio.sleep(0.1)
+        assert told == []
+        control.begin(job("second"))
+        assert told == ["second leaves: now"]
+
+    talk(startd)
