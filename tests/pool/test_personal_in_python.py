@@ -75,7 +75,8 @@ def _check_another_object(pool: PersonalPool, folder: Path) -> None:
 
 
 def test_version_1_has_it_with_its_own_classes(folder: Path) -> None:
-    with PoolOfVersion1(folder) as pool:
+    with PoolOfVersion1(folder, {"NOTHING": ""}) as pool:
+        assert pool.get_config_val("NOTHING", "none") == ""
         assert type(pool.schedd) is htcondor.Schedd
         assert type(pool.collector) is htcondor.Collector
         assert "MASTER" in pool.who().keys()  # noqa: SIM118 - a list in version 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd as Ad
-from kettle.compat import classad2, htcondor2
+from kettle.compat import classad2, htcondor, htcondor2
 from kettle.compat.htcondor2 import negotiator
 from kettle.compat.htcondor2.process import PROCESS
 
@@ -411,3 +411,23 @@ def test_a_log_that_is_closed_has_no_more_events(tmp_path: Path) -> None:
     assert next(log.events(0)).type == htcondor2.JobEventType.SUBMIT
     log.close()
     assert list(log.events(0)) == []
+
+
+def test_a_number_or_boolean_that_is_set_to_nothing_is_its_default() -> None:
+    param = htcondor2.param
+    for name in ("UPDATE_INTERVAL", "USE_SHARED_PORT", "MAIL"):
+        param[name] = ""
+    assert (param["UPDATE_INTERVAL"], param["USE_SHARED_PORT"]) == (300, True)
+    assert "UPDATE_INTERVAL" in param
+    assert param.get("MAIL", "none") == "none"
+
+
+def test_in_version_1_a_name_that_is_set_to_nothing_is_the_empty_text() -> None:
+    param = htcondor.param
+    for name in ("UPDATE_INTERVAL", "MAIL"):
+        param[name] = ""
+    assert (param["UPDATE_INTERVAL"], param["MAIL"], param.get("MAIL", "none")) == (300, "", "")
+    assert "MAIL" not in param
+    assert "MAIL" in list(param)
+    with pytest.raises(KeyError):
+        param["NO_SUCH_NAME"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from kettle.compat import htcondor2
@@ -18,6 +18,7 @@ from kettle.compat.htcondor.errors import (
 )
 from kettle.compat.htcondor.iterators import HistoryIterator
 from kettle.compat.htcondor2.param import Param as ParamOfVersion2
+from kettle.compat.htcondor2.process import PROCESS
 
 
 @calls_version_2(
@@ -108,7 +109,31 @@ class RemoteParam(Lists, htcondor2.RemoteParam):
 
 
 class Param(Lists, ParamOfVersion2):
-    """The configuration of this program, as a mapping."""
+    """The configuration of this program, as a mapping.
+
+    A name that is set to nothing is the empty text, though it is not `in` the mapping.
+    """
+
+    def _of_nothing(self, key: str) -> Any:
+        try:
+            return super()._of_nothing(key)
+        except KeyError:
+            if PROCESS.config.find_set(key) is None:
+                raise
+            return ""
+
+    def __iter__(self) -> Iterator[str]:
+        config = PROCESS.config
+        return iter(
+            [
+                name
+                for name in config.known_names()
+                if config.find_set(name) is not None or config.get(name) is not None
+            ]
+        )
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and PROCESS.config.get(key) is not None
 
 
 param: Final = Param()

@@ -12,6 +12,8 @@ __all__ = ["PersonalPool", "PersonalPoolState", "SetCondorConfig"]
 class PersonalPool(personal.PersonalPool):
     """A pool in a folder; see version 2."""
 
+    _param = htcondor.param
+
     @property
     def collector(self) -> htcondor.Collector:
         """The pool's collector, also when CONDOR_CONFIG names another pool."""

@@ -19,7 +19,7 @@ class Param(MutableMapping[str, Any]):
     """The configuration of this program; what is set counts for this program alone.
 
     Values are of the type that HTCondor gives a name: int, float, bool, else str. A name that is
-    set to nothing is not there.
+    set to nothing is not there, or is what it is by default if that is a number or boolean.
     """
 
     def __getitem__(self, key: str) -> Any:
@@ -27,8 +27,18 @@ class Param(MutableMapping[str, Any]):
         with said_as(words_of):
             text = PROCESS.config.get(key)
         if text is None:
-            raise KeyError(key)
+            return self._of_nothing(key)
         return _typed(key, text)
+
+    def _of_nothing(self, key: str) -> Any:
+        """Return the value of a name that is set to nothing: a number's or boolean's default."""
+        default = PROCESS.config.find_default(key)
+        if default is None or not _is_typed(key):
+            raise KeyError(key)
+        try:
+            return _typed(key, default.text)
+        except HTCondorException:
+            raise KeyError(key) from None
 
     def __setitem__(self, key: str, value: str) -> None:
         _check_text(key, "key")
@@ -46,6 +56,12 @@ class Param(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _is_typed(key: str) -> bool:
+    from kettle.compat.htcondor2.param_types import BOOLEANS, INTEGERS, REALS
+
+    return any(key.upper() in names for names in (BOOLEANS, INTEGERS, REALS))
 
 
 def _typed(key: str, text: str) -> Any:

@@ -88,6 +88,8 @@ class PersonalPool:
     It is made as `kettle up` makes one, with the settings of the program's behind its own.
     """
 
+    _param: Mapping[str, Any] = htcondor2.param
+
     def __init__(
         self,
         local_dir: Path | str | None = None,
@@ -288,7 +290,7 @@ class PersonalPool:
         """Return a setting of the pool's; KeyError if there is none and no default."""
         with self.use_config():
             try:
-                return htcondor2.param[macro]
+                return self._param[macro]
             except KeyError:
                 if default is None:
                     raise
