@@ -6,7 +6,7 @@ both languages use it; what the functions compute is `functions.py`. Rules shown
 
 * The leftmost macro is replaced first and the result is looked at again, so a default may hold
   macros and a name may be put together from pieces.
-* `$$(` and `$$([` belong to the matchmaker and stay.
+* `$$(` and `$$([` belong to the matchmaker and stay; in `$$$(` a macro follows two dollars that do.
 * What is not a macro, such as `$( B )` or `$(B-C)`, stays as text.
 * Functions end at the first closing bracket; they do not nest.
 """

@@ -123,7 +123,7 @@ class MacroSearch:
         text = self.text
         for match in START.finditer(text, self.position):
             start, body = match.span()
-            if start and text[start - 1] == "$":
+            if start and text[start - 1] == "$" and _is_the_matchmakers(text, start):
                 continue
             function = match.group(1) or ""
             if function not in ("", "ENV"):
@@ -214,6 +214,17 @@ class MacroSearch:
         text = self.text
         opened = text.count("(", last.end, position)
         return last.depth + opened - text.count(")", last.end, position)
+
+
+def _is_the_matchmakers(text: str, position: int) -> bool:
+    """Tell whether a dollar is the second of a pair: pairs stay, what is left over begins a macro.
+
+    So `$$(x)` stays as it is, and in `$$$(x)` a pair stands before a macro.
+    """
+    first = position
+    while first and text[first - 1] == "$":
+        first -= 1
+    return (position - first) % 2 == 1
 
 
 def closing_bracket(text: str, position: int) -> int:

@@ -376,6 +376,24 @@ def test_a_macro_without_a_name_is_nothing_and_its_default_counts() -> None:
     assert values(text, "A") == ['"[][d][$( )][][$$()]"']
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$$$(x)", "$$7"),
+        ("a$$$(y)b", "a$$xb"),
+        ("$$$$(x)", "$$$$(x)"),
+        ("$$$$$(x)", "$$$$7"),
+        ("$$$(none:$(x))", "$$7"),
+        ("$$$INT(x)", "$$7"),
+        ("$$(Memory) $$([$(x)])", "$$(Memory) $$([7])"),
+        ("$(z)", "$$7"),
+    ],
+)
+def test_a_macro_may_follow_two_dollars(text: str, expected: str) -> None:
+    described = f'x = 7\ny = x\nz = $$$(x)\n+A = "{text}"\nqueue\n'
+    assert values(described, "A") == [f'"{expected}"']
+
+
 def test_a_custom_request_may_be_undefined() -> None:
     made, _ = jobs_of("request_foo = undefined\nrequest_cpus = undefined\nqueue\n")
     assert made.cluster.get("RequestFoo") == "undefined"
