@@ -27,7 +27,6 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 UNUSED = {
     "wire authorization.levels_of",
     "wire channel.digests",
-    "wire client_side.client_inline_authentication",
 }
 
 

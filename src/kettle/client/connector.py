@@ -25,8 +25,14 @@ from kettle.octets import to_bytes
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
 from kettle.wire.levels import Level
-from kettle.wire.security.client_side import ClientSetup, client_handshake
-from kettle.wire.security.negotiation import Wish, read_policy
+from kettle.wire.security.client_side import (
+    ClientSetup,
+    authenticates_inline,
+    begins_bare,
+    client_handshake,
+    client_inline_authentication,
+)
+from kettle.wire.security.negotiation import read_policy
 from kettle.wire.security.session import Session, SessionCache
 from kettle.wire.sinful import Sinful
 
@@ -147,8 +153,11 @@ class Connector:
         try:
             if not route.ccb_contacts:
                 self._pass_shared_port(stream, route)
-            if session is None and self.setup.policy.negotiation is Wish.NEVER:
-                stream.begin_bare(command)
+            if begins_bare(self.setup.policy, session, authorized_command):
+                if authenticates_inline(command):
+                    stream.run(client_inline_authentication(self.setup, sinful, command))
+                else:
+                    stream.begin_bare(command)
                 return stream
             self._tell(lambda notes: notes.note_start(command, str(sinful), resumed=resumed))
             stream.session = stream.run(

@@ -90,7 +90,11 @@ class BlockingStream:
 
     def writer(self) -> Writer:
         """Return a writer for the next message."""
-        return self._channel.writer()
+        writer = self._channel.writer()
+        if self._bare is not None:
+            writer.integer(self._bare)
+            self._bare = None
+        return writer
 
     def send(self, message: Writer | Message) -> None:
         """Send one message now, after what was posted."""
@@ -100,10 +104,7 @@ class BlockingStream:
     def post(self, message: Writer | Message) -> None:
         """Compose one message; it is sent with later ones, before anything is received."""
         if not isinstance(message, Writer):
-            writer = self._channel.writer()
-            if self._bare is not None:
-                writer.integer(self._bare)
-                self._bare = None
+            writer = self.writer()
             message.write(writer)
             message = writer
         self._outgoing += self._channel.encode(message)

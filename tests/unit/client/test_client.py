@@ -15,7 +15,9 @@ import pytest
 from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
 from kettle.client import accounting, daemon, jobs, running_job
+from kettle.client.advertise import send_ads
 from kettle.client.connector import Connector
+from kettle.client.daemon import ping
 from kettle.client.pool import SCHEDD, Pool, make_query, query_ads
 from kettle.client.queue import PROCS_AHEAD, Queue
 from kettle.client.stream import BlockingStream
@@ -435,3 +437,51 @@ def test_a_schedd_that_does_not_say_where_the_starter_is_is_an_error(tmp_path: P
         pytest.raises(KettleError),
     ):
         running_job.find_starter(connector(), server.address, 1, 0)
+
+
+def test_a_command_that_must_be_proven_is_also_without_negotiation(tmp_path: Path) -> None:
+    """Neither side sends an ad then: the proof comes between the command and its arguments."""
+
+    def answer(stream: BlockingStream, accepted: Accepted) -> None:
+        assert accepted.message is None
+        ActOnJobs.read(stream.receive())
+        stream.send(stream.writer().ad(ClassAd({"ActionResult": 1, "job_3_1": 1})))
+        assert stream.receive().integer() == 1
+        stream.send(stream.writer().integer(1))
+
+    methods = "SEC_CLIENT_AUTHENTICATION_METHODS=FS\nUID_DOMAIN=x\n"
+    with scripted(tmp_path, {Command.ACT_ON_JOBS: answer}) as server:
+        acted = jobs.act_on_jobs(
+            connector(BARE + methods), server.address, JobAction.HOLD, ids=["3.1"]
+        )
+    assert acted.succeeded
+    [accepted] = server.accepted
+    assert (accepted.peer.method, accepted.session) == ("FS", None)
+    assert accepted.peer.user.endswith("@x")
+
+
+def test_ads_are_sent_after_the_bare_command_they_are_for(tmp_path: Path) -> None:
+    took: list[str | None] = []
+
+    def answer(stream: BlockingStream, accepted: Accepted) -> None:
+        assert accepted.message is not None
+        took.append(accepted.message.ad().string("Name"))
+        stream.send(stream.writer().integer(1))
+        again = stream.receive()
+        assert again.integer() == Command.UPDATE_STARTD_AD_WITH_ACK
+        took.append(again.ad().string("Name"))
+        stream.send(stream.writer().integer(1))
+
+    command = Command.UPDATE_STARTD_AD_WITH_ACK
+    ads = [ClassAd({"Name": "one"}), ClassAd({"Name": "two"})]
+    with scripted(tmp_path, {command: answer}) as server:
+        sent = send_ads(connector(BARE), server.address, command, ads)
+    assert (sent, took) == (2, ["one", "two"])
+
+
+def test_what_is_allowed_is_negotiated_by_who_never_negotiates(tmp_path: Path) -> None:
+    """A bare question what is allowed has no answer: it would wait for it in vain."""
+    with scripted(tmp_path, {}) as server:
+        answer = ping(connector(BARE), server.address, Command.DC_NOP_READ)
+    assert answer.allowed
+    assert answer.user == "unauthenticated@unmapped"

@@ -16,9 +16,13 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.transport import Transport
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Message
-from kettle.wire.security.client_side import client_handshake
+from kettle.wire.security.client_side import (
+    authenticates_inline,
+    begins_bare,
+    client_handshake,
+    client_inline_authentication,
+)
 from kettle.wire.security.datagrams import compose_bare, seal
-from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.session import Peer, Session
 from kettle.wire.shared_port import connect_through
 from kettle.wire.sinful import Endpoint, Sinful
@@ -107,9 +111,13 @@ class CommandClient:
         stream.timeout = seconds
         try:
             setup = standing.client
-            if session is None and setup.policy.negotiation is Wish.NEVER:
-                stream.begin_bare(command)
-                stream.accept(command, Peer(address=sinful.host))
+            if begins_bare(setup.policy, session, None):
+                method = ""
+                if authenticates_inline(command):
+                    method = await stream.run(client_inline_authentication(setup, sinful, command))
+                else:
+                    stream.begin_bare(command)
+                stream.accept(command, Peer(address=sinful.host, method=method))
                 return stream
             used = await stream.run(
                 client_handshake(
@@ -157,7 +165,7 @@ class CommandClient:
         session = standing.choose_session(sinful, command, forced=False)
         if session is not None and not self._is_trusted(sinful, session):
             session = None
-        if session is None and setup.policy.negotiation is not Wish.NEVER:
+        if session is None and not begins_bare(setup.policy, None, None):
             session = await self._make_session(sinful, command)
         payload = (
             compose_bare(command, message)

@@ -294,6 +294,25 @@ def _resume(
     session.renew(now)
 
 
+def begins_bare(policy: Policy, session: Session | None, authorized_command: int | None) -> bool:
+    """Tell whether a command is sent without a handshake: as configured, unless it resumes one.
+
+    A command that only asks what another would be allowed has no answer but the handshake's.
+    """
+    return session is None and authorized_command is None and policy.negotiation is Wish.NEVER
+
+
+def authenticates_inline(command: int) -> bool:
+    """Tell whether a bare command has its peer prove who it is, between it and its arguments.
+
+    Both ends must agree about that, so it is the command's nature and nobody's wish.
+    """
+    try:
+        return Command(command).force_authentication
+    except ValueError:
+        return False
+
+
 def client_inline_authentication(setup: ClientSetup, address: Sinful, command: int) -> Dialog[str]:
     """Send a bare command that forces authentication: the first mask goes with the command.
 
@@ -306,9 +325,11 @@ def client_inline_authentication(setup: ClientSetup, address: Sinful, command: i
         uid_domain=setup.uid_domain,
         claims_domain=setup.claims_domain,
     )
+    reasons: list[str] = []
     proven = yield from authenticate_client(
-        setup.policy.methods, context, first_words=(int(command),)
+        setup.policy.methods, context, first_words=(int(command),), reasons=reasons
     )
     if proven is None:
-        raise AuthenticationFailed(f"{address} accepted no method")
+        why = "; ".join(reasons) or "accepted no method"
+        raise AuthenticationFailed(f"{address}: {why}")
     return proven[0]
