@@ -251,8 +251,7 @@ def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool)
     if inner.endswith(")"):
         return [inner[:-1].strip()]
     found = [inner] if inner else []
-    while (line := reader.lines.next_physical()) is not None:
-        line = line.strip(BLANKS)
+    while (line := _next_item_line(reader)) is not None:
         if line.startswith(")"):
             return found
         if line.startswith("#"):
@@ -263,6 +262,27 @@ def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool)
         f"Reached end of file without finding closing brace ')' for Queue command on line "
         f"{queue.line}"
     )
+
+
+def _next_item_line(reader: Reader) -> str | None:
+    """Return the next line between the brackets, joined with those that continue it.
+
+    A comment is never continued, and one inside a continued line is no part of it. None at the end.
+    """
+    joined, continued = "", False
+    while (line := reader.lines.next_physical()) is not None:
+        line = line.strip(BLANKS)
+        if line.startswith("#"):
+            # Compat: inside a continued line the reference takes a comment's end for a part of it
+            # (test_a_line_between_brackets_is_continued_behind_a_backslash).
+            if continued:
+                continue
+            return line
+        joined += line.removesuffix("\\")
+        if not line.endswith("\\"):
+            return joined.strip(BLANKS)
+        continued = True
+    return joined.strip(BLANKS) if continued else None
 
 
 def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[str]:

@@ -97,6 +97,25 @@ def test_an_if_that_nobody_closes_is_refused(rest: str) -> None:
     assert 'Submit:-1:Error "job.sub", Line 3: \n' in raised.value.message
 
 
+@pytest.mark.parametrize(
+    ("lines", "items"),
+    [
+        (["a \\", "  b", "c"], ["a b", "c"]),
+        (["a\\", "b"], ["ab"]),
+        (["a \\  ", "  b"], ["a b"]),
+        (["a \\", "b \\", "c", "d"], ["a b c", "d"]),
+        (["a \\", "", "b"], ["a", "b"]),
+        (["a \\", "# said", "b"], ["a b"]),
+        (["# said \\", "b", "c"], ["b", "c"]),
+    ],
+)
+def test_a_line_between_brackets_is_continued_behind_a_backslash(
+    lines: list[str], items: list[str]
+) -> None:
+    text = "\n".join(["arguments = $(x)", "queue x from (", *lines, ")", ""])
+    assert values(text, "Args") == [f'"{item}"' for item in items]
+
+
 def test_an_open_bracket_names_the_line_it_stands_on() -> None:
     with pytest.raises(SubmitError, match="for Queue command on line 2"):
         jobs_of("queue x in (a b\n")
