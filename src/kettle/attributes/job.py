@@ -569,7 +569,9 @@ class Job:
     TransferCheckpoint = string(written_by="submit", doc="Files that make up a checkpoint.")
     TransferErr = boolean(written_by="submit", doc="Whether the standard error travels.")
     TransferExecutable = boolean(written_by="submit", doc="Whether the program travels.")
-    TransferIn = boolean(written_by="submit", doc="Whether the standard input travels.")
+    TransferIn = boolean(
+        written_by="submit", doc="What `transfer_input` says; the input travels all the same."
+    )
     TransferInFinished = time(written_by="shadow", doc="When the input had arrived.")
     TransferInput = string(written_by="submit", doc="Files and URLs to send along.")
     TransferInputFileCounts = nested(

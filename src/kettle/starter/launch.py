@@ -305,8 +305,8 @@ def plan_stdin(job: ClassAd, sandbox: Sandbox, cwd: str, *, transfers: bool) -> 
     name = job.string("In") or "/dev/null"
     if job.boolean("StreamIn"):
         return StandardFile(name, stream=name != "/dev/null")
-    if name == "/dev/null" or (transfers and job.boolean("TransferIn") is False):
-        return StandardFile(name if not transfers else "/dev/null")
+    if name == "/dev/null":
+        return StandardFile(name)
     if transfers:
         return StandardFile(posixpath.join(sandbox.scratch, posixpath.basename(name)))
     return StandardFile(posixpath.join(cwd, name))

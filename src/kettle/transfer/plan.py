@@ -81,12 +81,18 @@ def check_name(name: str, *, code: int) -> str:
 
 
 def is_standard_stream(job: ClassAd, which: str) -> bool:
-    """Tell whether the job's `which` ("In", "Out", "Err") file travels with the transfer."""
+    """Tell whether the job's `which` ("In", "Out", "Err") file travels with the transfer.
+
+    Its input always does where the job's files do, also with `transfer_input = false`: the job
+    reads from it, whatever else was asked for.
+    """
     name = job.string(which)
     if not name or name == "/dev/null" or is_url(name):
         return False
     stream = {"In": "StreamIn", "Out": "StreamOut", "Err": "StreamErr"}[which]
-    return job.boolean(f"Transfer{which}") is not False and job.boolean(stream) is not True
+    if job.boolean(stream) is True:
+        return False
+    return which == "In" or job.boolean(f"Transfer{which}") is not False
 
 
 @dataclass(frozen=True, slots=True)

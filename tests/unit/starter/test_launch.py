@@ -84,6 +84,11 @@ def test_output_has_the_special_name_only_where_streaming_is_refused_outright() 
     assert plan(job(Out="/dev/null", StreamOut=False)).stdout.path == "/dev/null"
 
 
+def test_the_job_reads_its_input_also_where_that_was_not_to_travel() -> None:
+    made = plan(job(In="data/in", TransferIn=False))
+    assert made.stdin.path == "/x/dir_7/scratch/in"
+
+
 def test_output_and_error_of_one_name_are_one_file() -> None:
     made = plan(job(Out="o", Err="o", StreamOut=False, StreamErr=False))
     assert made.stderr.path == made.stdout.path == "/x/dir_7/scratch/_condor_stdout"

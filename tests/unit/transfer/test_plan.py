@@ -96,7 +96,11 @@ def test_a_pipe_or_a_socket_in_the_list_is_passed_over(kind: int) -> None:
 def test_streams_that_do_not_travel_are_left_out() -> None:
     assert names(job(In="/dev/null")) == ["job.sh"]
     assert names(job(In="in.txt", StreamIn=True)) == ["job.sh"]
-    assert names(job(In="in.txt", TransferIn=False)) == ["job.sh"]
+
+
+def test_the_input_travels_also_where_it_was_not_to() -> None:
+    assert names(job(In="in.txt", TransferIn=False)) == names(job(In="in.txt"))
+    assert "in.txt" in names(job(In="in.txt", TransferIn=False))
 
 
 def links_to_directories(plan: Plan) -> list[str]:

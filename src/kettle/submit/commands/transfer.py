@@ -47,7 +47,12 @@ COMMANDS = (
         "boolean",
         "Whether files keep their folders in the sandbox.",
     ),
-    Command("transfer_input", "TransferIn", "special", "Whether the standard input is sent along."),
+    Command(
+        "transfer_input",
+        "TransferIn",
+        "special",
+        "Accepted; the standard input is sent along with other files.",
+    ),
     Command("transfer_output", "TransferOut", "special", "Whether the standard output comes back."),
     Command("transfer_error", "TransferErr", "special", "Whether the standard error comes back."),
     Command(
