@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -139,6 +140,31 @@ def test_a_full_folder_of_event_logs_holds_the_job_and_its_events_follow_when_th
             {b"000", b"001", b"005", b"012", b"013"} <= set(numbers)
             and len(numbers) == len(set(numbers) - {b"040"}) + numbers.count(b"040")
         )
+
+
+def test_a_log_tells_of_a_submission_first_also_where_it_was_full(
+    tmp_path: Path, work: Path
+) -> None:
+    with small_disk(work / "logs", "1m") as logs, personal_pool(tmp_path, "NUM_CPUS = 4\n") as pool:
+        lines = f"{TRUE}log = {logs}/log\nqueue 5\n"
+        filler = fill(logs)
+        first = submit(pool, work / "first", lines)
+        wait_until(
+            lambda: ask_queue(pool, str(first.cluster), *HOLD[:2]) == [["22", ENOSPC]] * 5, 30
+        )
+        filler.unlink()
+        second = submit(pool, work / "second", lines)
+        wait_until(lambda: not ask_queue(pool, str(second.cluster), "ProcId"), 30)
+        assert run_tool(pool, "condor_release", str(first.cluster))[0] == 0
+        wait_until(lambda: not ask_queue(pool, str(first.cluster), "ProcId"), 30)
+        log = logs / "log"
+        wait_until(lambda: log.read_text().count("\n005 (") == 10, 10)
+        for cluster in (first.cluster, second.cluster):
+            for proc in range(5):
+                seen = re.findall(rf"(?m)^(\d+) \({cluster:03}\.{proc:03}\.", log.read_text())
+                held = ["012", "013"] if cluster == first.cluster else []
+                seen = [number for number in seen if number not in ("006", "040")]
+                assert seen == ["000", *held, "001", "005"], log.read_text()
 
 
 def test_output_that_finds_no_room_at_home_holds_its_job(tmp_path: Path, work: Path) -> None:

@@ -129,6 +129,7 @@ class ScheddService:
             records=self.records,
             shadows=self.shadows,
             beside=self.beside,
+            unwritten=self.unwritten,
         )
         self.commands = QueueCommands(
             self,

@@ -222,11 +222,20 @@ class EventLogs:
             log = OwnedLog(job.string("Owner") or "", path)
             trouble = self._waiting.trouble(log)
             if trouble is not None:
+                # It is as old as the last try: there may be room by now.
+                trouble = await self._try_again(log, trouble)
+            if trouble is not None:
                 raise trouble
             if self._is_far(path):
                 await self._check_far(path)
             else:
                 _check_room(self._descriptor(log), path)
+
+    async def _try_again(self, log: OwnedLog, trouble: StorageError) -> StorageError | None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FAR_SECONDS):
+                return await self._waiting.try_again(log)
+        return trouble
 
     async def _check_far(self, path: str) -> None:
         opened = self._aside.run(partial(append_once, path, b""))
@@ -296,6 +305,14 @@ class EventLogs:
             elif path in paths:
                 piece = Piece(place, data, unsure=unsure)
                 self._waiting.add(OwnedLog(job.string("Owner") or "", path), [piece])
+
+    def may_give_away(self, place: Place) -> bool:
+        """Whether events of a job wait that another process may write instead."""
+        return self._waiting.may_take(place)
+
+    def give_away(self, place: Place) -> None:
+        """Let go of a job's events that wait: who has them now writes them, and what follows."""
+        self._waiting.let_go(place)
 
     def shows(self, job: ClassAd) -> bool:
         """Whether a job's own log can be read later for what was written into it so far."""

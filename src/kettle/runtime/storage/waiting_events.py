@@ -10,6 +10,7 @@ waiting, so that the queue has them too and they outlive this process.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -56,6 +57,18 @@ class _Queue:
     pieces: list[Piece] = field(default_factory=list)
     lost: int = 0
     trouble: StorageError | None = None
+    # How many of the first pieces are being written just now.
+    flying: int = 0
+    # Ends the pause before the next try, and who wants to hear how that one went.
+    hurry: asyncio.Event = field(default_factory=asyncio.Event)
+    asking: list[asyncio.Future[None]] = field(default_factory=list)
+
+    def answer(self) -> None:
+        """Tell who asked that a try is over."""
+        for asked in self.asking:
+            if not asked.done():
+                asked.set_result(None)
+        self.asking.clear()
 
 
 class WaitingEvents:
@@ -80,6 +93,31 @@ class WaitingEvents:
         """Return what keeps a log's events waiting, None if nothing is known to."""
         queue = self._queues.get(log)
         return None if queue is None else queue.trouble
+
+    async def try_again(self, log: OwnedLog) -> StorageError | None:
+        """Try at once, without the pause; return what keeps the log's events waiting then."""
+        queue = self._queues.get(log)
+        if queue is None:
+            return None
+        answer = asyncio.get_running_loop().create_future()
+        queue.asking.append(answer)
+        queue.hurry.set()
+        await answer
+        return self.trouble(log)
+
+    def may_take(self, place: Place) -> bool:
+        """Whether something waits of a job, and nothing of it is being written just now."""
+        flying = (
+            piece for queue in self._queues.values() for piece in queue.pieces[: queue.flying]
+        )
+        return place in self._of and all(piece.place != place for piece in flying)
+
+    def let_go(self, place: Place) -> None:
+        """Let go of what waits of a job: somebody else writes it. It must be free (`may_take`)."""
+        for queue in self._queues.values():
+            queue.pieces[:] = [piece for piece in queue.pieces if piece.place != place]
+        if self._of.pop(place, None) is not None:
+            self._note({place}, False)
 
     def add(
         self, log: OwnedLog, pieces: Sequence[Piece], trouble: StorageError | None = None
@@ -119,11 +157,12 @@ class WaitingEvents:
     async def _write(self, log: OwnedLog, queue: _Queue) -> None:
         try:
             if queue.trouble is not None:
-                await asyncio.sleep(RETRY_SECONDS)
+                await _pause(queue)
             while queue.pieces:
                 await self._write_some(log, queue)
         finally:
             del self._queues[log]
+            queue.answer()
             if queue.lost:
                 self._report(
                     f"{queue.lost} events of {log.path} were too many to wait, and are lost"
@@ -133,18 +172,22 @@ class WaitingEvents:
         first = queue.pieces[0]
         count = 1 if first.unsure else _sure(queue.pieces)
         data = b"".join(piece.data for piece in queue.pieces[:count])
+        queue.flying = count
         try:
             await self._append(log.owner, log.path, data, first.unsure)
         except StorageError as error:
             if error.errno in PASSING:
                 self._complain(queue, error)
-                await asyncio.sleep(RETRY_SECONDS)
+                queue.flying = 0
+                queue.answer()
+                await _pause(queue)
                 return
             self._report(str(error))
         else:
             if queue.trouble is not None:
                 self._report(f"{log.path} has room again: {count} events that waited are written")
                 queue.trouble = None
+        queue.flying = 0
         self._forget(log, queue, count)
 
     def _forget(self, log: OwnedLog, queue: _Queue, count: int) -> None:
@@ -157,6 +200,15 @@ class WaitingEvents:
             if not waiting:
                 del self._of[piece.place]
         self._note({piece.place for piece in gone}, False)
+
+
+async def _pause(queue: _Queue) -> None:
+    """Wait until the next try is due, or somebody wants it."""
+    queue.hurry.clear()
+    if not queue.asking:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RETRY_SECONDS):
+                await queue.hurry.wait()
 
 
 def _sure(pieces: Sequence[Piece]) -> int:

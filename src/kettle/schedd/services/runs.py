@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
     from kettle.schedd.services.records import Records
     from kettle.schedd.services.shadows import ShadowHosts
+    from kettle.schedd.services.unwritten_events import UnwrittenEvents
 
 
 class Runs:
@@ -35,12 +36,14 @@ class Runs:
         records: Records,
         shadows: ShadowHosts,
         beside: BesideJobs,
+        unwritten: UnwrittenEvents,
     ) -> None:
         self._schedd = schedd
         self._claims = claims
         self._records = records
         self._shadows = shadows
         self._beside = beside
+        self._unwritten = unwritten
 
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         """Give a job to its user's shadow host."""
@@ -49,6 +52,7 @@ class Runs:
 
     def _hand_over(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         self._schedd.trace(job, Step.HANDED_OVER, "it is looked for" if reconnect else "")
+        self._unwritten.hand_over(job)
         self._shadows.start_shadow(job, claim, reconnect=reconnect)
         if not reconnect:
             self._records.run_began(job)

@@ -132,6 +132,8 @@ class ShadowHosts:
         host.jobs.add(job.id)
         host.stop_timer()
         self._by_job[job.id] = host
+        if SHADOW_EVENTS in job.ad:
+            host.unwritten.add(job.id)
         start = StartShadow(*job.id, claim.startd_address, job.ad, claim.slot, reconnect)
         self._send(host, start)
 

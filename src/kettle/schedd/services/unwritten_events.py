@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from kettle.classad.text import quote_old
 from kettle.errors import StorageError
-from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS, encode
+from kettle.records.unwritten_events import (
+    SCHEDD_EVENTS,
+    SHADOW_EVENTS,
+    decode,
+    encode,
+    in_order,
+)
 from kettle.schedd.queue.job_ids import key_of
 
 if TYPE_CHECKING:
@@ -44,6 +50,21 @@ class UnwrittenEvents:
         queue.commit(transaction)
         for job in written:
             self._schedd.scheduler.on_events_written(job)
+
+    def hand_over(self, job: Job) -> None:
+        """Leave what waits of a job that begins to its shadow, which would else write before us.
+
+        So all of a run's log is one process's, in the order in which it happened. What is being
+        written just now is not handed over.
+        """
+        logs = self._schedd.events.logs
+        if not logs.may_give_away(job.id):
+            return
+        told = decode(job.ad.string(SHADOW_EVENTS))
+        waiting = in_order(logs.unwritten(job.id), told)
+        # First there, then no longer here: a crash in between leaves both, which are one.
+        self._schedd.queue.update(job.id, {SHADOW_EVENTS: quote_old(encode(waiting))})
+        logs.give_away(job.id)
 
     def recall(self, job: Job, *, fresh: bool = False) -> None:
         """Write the events for which an earlier process had no room; they are ours from now on.

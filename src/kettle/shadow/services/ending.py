@@ -45,10 +45,14 @@ _AGAIN_SECONDS = 10.0
 
 
 def recall_events(run: Run) -> None:
-    """Write the events that an earlier shadow of this run had no room for."""
+    """Write the events for which the schedd, or an earlier shadow of the job, had no room."""
     events = decode(run.job.string(SHADOW_EVENTS))
-    if events:
-        run.host.logs.recall(run.job, events)
+    if not events:
+        return
+    logs = run.host.logs
+    logs.recall(run.job, events)
+    if not logs.unwritten((run.cluster, run.proc)):
+        run.update({SHADOW_EVENTS: "undefined"})
 
 
 def recall_end(run: Run) -> bool:

@@ -85,8 +85,8 @@ class RunningShadow(Run):
     async def run(self) -> None:
         """Live until the job's end is known and told; never raises but when cancelled."""
         try:
+            recall_events(self)
             if self.state.reconnecting:
-                recall_events(self)
                 if recall_end(self):
                     finish(self)
                     return

@@ -174,3 +174,41 @@ def test_two_owners_who_name_one_file_wait_apart_and_each_is_written_with_his_ow
     run_virtually(main())
     assert written == [("alice", b"alice")] * 2
     assert said == ["cannot open the event log /l: Permission denied"] * 2
+
+
+def test_who_wants_to_know_whether_there_is_room_does_not_wait_for_the_next_try() -> None:
+    async def scenario(disk: Disk) -> None:
+        loop = asyncio.get_running_loop()
+        disk.refuses = NO_ROOM
+        disk.add(b"1", NO_ROOM)
+        assert await disk.waiting.try_again(LOG) is NO_ROOM
+        assert await disk.waiting.try_again(LOG) is NO_ROOM
+        disk.refuses = None
+        assert await disk.waiting.try_again(LOG) is None
+        assert await disk.waiting.try_again(OwnedLog("u", "/other")) is None
+        assert loop.time() < RETRY_SECONDS
+
+    assert play(scenario).written == [b"1"]
+
+
+def test_what_another_process_writes_no_longer_waits_but_what_is_being_written_stays() -> None:
+    async def scenario(disk: Disk) -> None:
+        disk.refuses = NO_ROOM
+        assert not disk.waiting.may_take((7, 0))
+        disk.add(b"1", NO_ROOM)
+        assert disk.waiting.may_take((7, 0))
+        disk.waiting.let_go((7, 0))
+        assert disk.noted[-1] == (0, False)
+        disk.refuses = None
+        await asyncio.sleep(2 * RETRY_SECONDS)
+        assert LOG not in disk.waiting
+
+        async def look(*_: object) -> None:
+            assert not disk.waiting.may_take((7, 0))
+
+        disk.waiting = WaitingEvents(look, disk.said.append, disk.note)
+        disk.add(b"2")
+        await asyncio.sleep(1)
+        assert not disk.waiting.of((7, 0))
+
+    assert play(scenario).written == []
