@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kettle.config import Config
 from kettle.errors import KettleError, NotFoundError, StorageError
@@ -29,10 +30,24 @@ def add_folder_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system",
         dest="dir",
-        action="store_const",
-        const=SYSTEM_FOLDER,
+        action=_SystemFolder,
         help=f"the pool of the whole machine, in {SYSTEM_FOLDER}",
     )
+
+
+class _SystemFolder(argparse.Action):
+    """Means the machine's pool, but leaves a folder that --dir names, wherever that stands."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **settings: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **settings)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: object
+    ) -> None:
+        """Choose the folder unless one is chosen."""
+        del parser
+        if getattr(namespace, self.dest) is None:
+            setattr(namespace, self.dest, SYSTEM_FOLDER)
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from kettle.errors import NotFoundError, StorageError
+from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.tools.front import place
 
 
@@ -17,3 +19,21 @@ def test_a_configuration_that_cannot_be_read_is_not_called_no_pool(tmp_path: Pat
     (tmp_path / "condor_config").mkdir()
     with pytest.raises(StorageError, match="condor_config cannot be read: Is a directory"):
         place.pool_environment(str(tmp_path), {})
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        (["--system"], SYSTEM_FOLDER),
+        (["--system", "--dir", "/x"], "/x"),
+        (["--dir", "/x", "--system"], "/x"),
+        (["--dir=/x"], "/x"),
+        ([], None),
+    ],
+)
+def test_the_folder_that_is_named_counts_wherever_system_stands(
+    words: list[str], folder: str | None
+) -> None:
+    parser = argparse.ArgumentParser()
+    place.add_folder_option(parser)
+    assert parser.parse_args(words).dir == folder
