@@ -97,7 +97,8 @@ _SYSTEM = """
 # Everybody on this machine may use it; those named above govern it.
 ALLOW_READ = *@$(UID_DOMAIN)
 ALLOW_WRITE = *@$(UID_DOMAIN)
-# They may read its history, but not what somebody gave his jobs as environment: tokens are there.
+# They may read its history, which leaves out what somebody gave his jobs as environment. Of jobs in
+# the queue they see that, too, as in HTCondor: it is no place for secrets.
 HISTORY_CONTAINS_JOB_ENVIRONMENT = false
 """
 _IDS = """

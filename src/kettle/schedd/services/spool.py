@@ -76,7 +76,8 @@ class SpoolFolder:
 
     def _write(self, path: str, data: bytes) -> str:
         self._runtime.files.make_folder(os.path.dirname(path))
-        self._runtime.files.write_atomically(path, data, durable=True)
+        # Items are as private as the queue: what jobs are given may be in them.
+        self._runtime.files.write_atomically(path, data, mode=0o600, durable=True)
         return path
 
     def remove_job(self, job: JobId) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import stat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,6 +23,12 @@ def make_spool(path: Path) -> SpoolFolder:
     privileges = SimpleNamespace(as_root=contextlib.nullcontext)
     runtime = cast(Runtime, SimpleNamespace(files=Files(), privileges=privileges))
     return SpoolFolder(runtime, str(path))
+
+
+def test_what_makes_a_cluster_s_jobs_is_read_by_nobody_else(tmp_path: Path) -> None:
+    spool = make_spool(tmp_path)
+    for path in (spool.write_items(7, b"a secret\n"), spool.write_digest(7, "x = a secret\n")):
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
 def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path: Path) -> None:
