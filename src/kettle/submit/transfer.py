@@ -64,9 +64,8 @@ def set_transfer(job: JobBuilder) -> None:
 
 def _list_inputs(job: JobBuilder) -> list[str]:
     """Return the files that travel to the job, those of its universe among them."""
-    names = [
-        strip_quotes(name) for name in split_list(strip_quotes_of(job, "transfer_input_files"))
-    ]
+    # Quotes around one of several names stay, as in the reference.
+    names = split_list(strip_quotes_of(job, "transfer_input_files"))
     if job.universe is JobUniverse.JAVA:
         # Compat: the class file is listed only beside other files (vectors, universe java).
         class_file = job.path(job.param("executable") or "")

@@ -265,6 +265,17 @@ def test_an_empty_list_of_output_is_a_list() -> None:
         jobs_of('should_transfer_files = no\ntransfer_output_files = ""\nqueue\n')
 
 
+def test_quotes_around_one_of_several_names_stay() -> None:
+    for text, listed in [
+        ('d, "in put.txt"', r'"d,\"in put.txt\""'),
+        ('"in put.txt"', '"in put.txt"'),
+        ('"a, b"', '"a,b"'),
+        ('"a", b', r'"\"a\",b"'),
+    ]:
+        line = f"should_transfer_files = yes\ntransfer_input_files = {text}\nqueue\n"
+        assert values(line, "TransferInput") == [listed], text
+
+
 def test_a_kind_of_url_is_asked_for_as_its_first_url_has_it() -> None:
     made, _ = jobs_of(
         "transfer_plugins = Box=/bin/plug\n"
