@@ -13,8 +13,9 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from sys import intern
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -32,6 +33,9 @@ from kettle.schedd.queue.job_ids import (
 )
 from kettle.schedd.queue.open_transactions import OpenTransactions
 from kettle.schedd.queue.transaction import Change, Transaction
+
+_Id = TypeVar("_Id", int, JobId)
+_Row = TypeVar("_Row")
 
 _JOB_TYPES = ("Job", "Machine")
 
@@ -352,6 +356,11 @@ class JobQueue:
         The caller cuts the file at `kept_bytes`.
         """
         outcome = queue_log.replay(data, _Restoring(self))
+        # The reference's log has its jobs in no order, and everybody lists them as they stand here.
+        _sort(self.jobs)
+        _sort(self.clusters)
+        for cluster in self.clusters.values():
+            _sort(cluster.procs)
         for job in self.jobs.values():
             self._read(job)
             self._index(job)
@@ -608,6 +617,15 @@ class JobQueue:
         if tally is not None:
             # A submitter without jobs stays in the table, so that its ad is taken back.
             tally.by_status[job.status] -= 1
+
+
+def _sort(table: dict[_Id, _Row]) -> None:
+    """Put a table's rows into the order of their keys."""
+    if len(table) < 2:
+        return
+    rows = sorted(table.items(), key=itemgetter(0))
+    table.clear()
+    table.update(rows)
 
 
 class _Restoring:

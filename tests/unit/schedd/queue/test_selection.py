@@ -10,6 +10,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.errors import RefusedError, RemoteProtocolError
 from kettle.schedd.queue import actions, exports, queries
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.selection import (
     MAX_CONSTRAINT,
     candidates,
@@ -17,7 +18,7 @@ from kettle.schedd.queue.selection import (
     select_jobs,
 )
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, NOW, Schedd, plan_action, through
+from unit.schedd.queue_fixture import ALICE, NOW, MemoryJournal, Schedd, plan_action, through
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +133,14 @@ def test_jobs_that_go_while_they_are_selected_do_no_harm() -> None:
         found.append(job)
         schedd.queue.jobs.pop(jobs[2].id, None)
     assert found == jobs
+
+
+def test_a_log_in_no_order_is_listed_in_the_order_of_its_jobs() -> None:
+    log = "107 1 CreationTimestamp 1\n101 0.0 Job Machine\n"
+    for key in ("02.-1", "2.10", "2.9", "01.-1", "1.0"):
+        log += f"101 {key} Job Machine\n"
+    queue = JobQueue(MemoryJournal(), uid_domain="vm")
+    queue.restore(log.encode())
+    assert list(map(str, queue.jobs)) == ["1.0", "2.9", "2.10"]
+    assert list(queue.clusters) == [1, 2]
+    assert list(queue.clusters[2].procs) == [9, 10]
