@@ -12,6 +12,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
@@ -25,6 +26,7 @@ from kettle.config.knob import (
     real,
     string,
 )
+from kettle.config.unread import find_area
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,6 +38,26 @@ _TABLES = [
     importlib.import_module(f"{knobs.__name__}.{module.name}")
     for module in pkgutil.iter_modules(knobs.__path__)
 ]
+
+# Which daemons read a table, of those that not all of them read. Limit: tables are told apart, not
+# their knobs: a daemon stops for one of its tables that it has no use for itself.
+_READERS: dict[str, tuple[str, ...]] = {
+    "collector": ("COLLECTOR",),
+    "event_log": ("SCHEDD",),
+    "history": ("SCHEDD", "STARTD"),
+    "master": ("MASTER",),
+    "negotiator": ("NEGOTIATOR",),
+    "policy": ("STARTD",),
+    "schedd": ("SCHEDD",),
+    "shadow": ("SCHEDD",),
+    "shared_port": ("SHARED_PORT",),
+    "startd": ("STARTD",),
+    "starter": ("STARTD",),
+    "submitting": (),
+    "system_policy": ("SCHEDD",),
+    "tools": (),
+    "transfer": ("SCHEDD", "STARTD"),
+}
 
 BARE_KINDS: dict[str, Callable[..., Knob[Any]]] = {
     "boolean": boolean,
@@ -81,9 +103,13 @@ def _names_of_levels() -> set[str]:
 
 def _rows() -> list[object]:
     """Return everything that the tables of knobs hold, and what has no default and no reader."""
-    groups = [group for module in _TABLES for group in vars(module).values()]
-    rows = [row for group in groups if isinstance(group, type) for row in vars(group).values()]
-    return [*rows, *_bare_knobs()]
+    return [*(row for module in _TABLES for row in _rows_of(module)), *_bare_knobs()]
+
+
+def _rows_of(module: ModuleType) -> list[object]:
+    """Return everything that a module's tables of knobs hold."""
+    groups = [group for group in vars(module).values() if isinstance(group, type)]
+    return [row for group in groups for row in vars(group).values()]
 
 
 @functools.cache
@@ -111,10 +137,43 @@ def find_faults(config: Config) -> Iterator[ConfigError]:
     A circle of macros is one too, whoever reads them. The configuration must not forgive. What
     nothing reads does no harm: a site's slip there must not keep its daemons from what they read.
     """
-    unread = {knob.name for knob in _bare_knobs()}
     for name, fault in find_wrong(config):
-        if name not in unread:
+        if not find_area(name)[0]:
             yield fault
+
+
+def find_own_faults(config: Config) -> Iterator[ConfigError]:
+    """Yield an error for each wrong value that the daemon whose configuration it is reads.
+
+    That is what is its own and what all daemons have. What is another daemon's is for that one to
+    stop for; the configuration must not forgive.
+    """
+    tables = _tables_by_name()
+    for name, fault in find_wrong(config):
+        table = tables.get(name) or _tables_of_families(name)
+        readers = _READERS.get(table, (config.subsystem,))
+        if table and config.subsystem in readers and not find_area(name)[0]:
+            yield fault
+
+
+def _tables_by_name() -> dict[str, str]:
+    """Return the table of each knob, by its names in upper case."""
+    found = {}
+    for module in _TABLES:
+        for row in _rows_of(module):
+            if isinstance(row, Knob):
+                table = module.__name__.rpartition(".")[2]
+                found.update(dict.fromkeys(map(str.upper, (row.name, *row.aliases)), table))
+    return found
+
+
+def _tables_of_families(name: str) -> str:
+    """Return the table of a name that sites, or levels, make up; empty if it is of no family."""
+    for module in _TABLES:
+        for row in _rows_of(module):
+            if isinstance(row, Family) and _pattern(row).fullmatch(name):
+                return module.__name__.rpartition(".")[2]
+    return ""
 
 
 def find_wrong(config: Config) -> Iterator[tuple[str, ConfigError]]:

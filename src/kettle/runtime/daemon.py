@@ -45,7 +45,7 @@ from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
-from kettle.runtime.renewal import renew
+from kettle.runtime.renewal import check_own_settings, renew
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import PASSING, Files, SystemSources
@@ -273,13 +273,21 @@ async def _live(
     own = Life(config.subsystem, log.problem, zygote)
     identity = _identify(config, own.clock.now())
     _print_banner(log, config, identity)
-    network, files = own.connect(config, identity, log), Files()
-    runtime = Runtime(config, own.clock, network, own.processes, files, log, privileges, identity)
-    runtime.remote_settings = settings
-    runtime.snapshots = ForkedSnapshots(files, own.processes)
-    runtime.abort = partial(os._exit, EXIT_FAILURE)
-    runtime.self_figures = _watch_self(config, own.clock, network)
-    daemon = Daemon(runtime, service_class(runtime), network)
+    files = Files()
+    try:
+        check_own_settings(config)
+        network = own.connect(config, identity, log)
+        runtime = Runtime(
+            config, own.clock, network, own.processes, files, log, privileges, identity
+        )
+        runtime.remote_settings = settings
+        runtime.snapshots = ForkedSnapshots(files, own.processes)
+        runtime.abort = partial(os._exit, EXIT_FAILURE)
+        runtime.self_figures = _watch_self(config, own.clock, network)
+        daemon = Daemon(runtime, service_class(runtime), network)
+    except KettleError as error:
+        await own.end()
+        return _refuse_to_start(log, identity, error, arguments)
     runtime.stop, runtime.reconfigure = daemon.request_shutdown, daemon.request_reconfigure
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
     try:
@@ -435,6 +443,20 @@ def _print_banner(log: Log, config: Config, identity: DaemonIdentity) -> None:
             log(f"Using local config source: {path}")
     for line in tell_unread(config, subsystem):
         log(line)
+
+
+def _refuse_to_start(
+    log: Log, identity: DaemonIdentity, error: KettleError, arguments: DaemonArguments
+) -> int:
+    """Say in the log, and to whoever started us, what is wrong, a line each; return how we end."""
+    code = EXIT_BAD_CONFIGURATION if isinstance(error, ConfigError) else EXIT_FAILURE
+    for text in str(error).splitlines():
+        log.problem(f"ERROR: {text}")
+        if not arguments.log_to_terminal:
+            sys.stderr.write(f"ERROR: condor_{identity.subsystem.lower()}: {text}\n")
+    _print_farewell(log, identity, code)
+    log.close()
+    return code
 
 
 def _print_farewell(log: Log, identity: DaemonIdentity, code: int) -> None:

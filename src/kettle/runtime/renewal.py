@@ -61,6 +61,19 @@ def renew(
     return None
 
 
+def check_own_settings(config: Config) -> None:
+    """Raise ConfigError, a line for each, if values that a daemon reads are no values.
+
+    For its start: what it took for the default instead nobody would learn of.
+    """
+    # Whoever lives for long has it later in any case: it is `late`.
+    from kettle.config.declared import find_own_faults
+
+    faults = [str(fault) for fault in find_own_faults(config.strictly())]
+    if faults:
+        raise ConfigError("\n".join(faults[:_MOST_NAMED]))
+
+
 def find_known_faults(config: Config, current: Config) -> list[str]:
     """Return what is wrong with a configuration and, with the same text, with the current one."""
     from kettle.config.declared import find_wrong

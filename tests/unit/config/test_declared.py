@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kettle.config import Config
-from kettle.config.declared import check_values, declared_knobs, find_faults, find_slips
+from kettle.config.declared import (
+    check_values,
+    declared_knobs,
+    find_faults,
+    find_own_faults,
+    find_slips,
+)
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
@@ -78,3 +84,34 @@ def test_no_default_is_a_fault() -> None:
         if knob.default:
             config.assign(knob.name, f"{knob.default} ", Origin("ours"))
     assert [str(fault) for fault in find_faults(config)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ROOSTER_INTERVAL = soon", "DAGMAN_VERBOSITY = banana", "MAX_REAPS_PER_CYCLE = -1"],
+)
+def test_a_slip_in_a_knob_that_counts_for_nothing_is_no_fault(line: str) -> None:
+    assert list(find_faults(Config.from_text(f"{line}\n", subsystem="SCHEDD"))) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        ("MAX_HISTORY_LOG = 20Kb", ["SCHEDD", "STARTD"]),
+        ("NUM_CPUS = two", ["STARTD"]),
+        ("MAX_SCHEDD_LOG = foo", ["SCHEDD"]),
+        ("SCHEDD.NUM_CPUS = two", []),
+        ("SCHEDD.SCHEDD_INTERVAL = abc", ["SCHEDD"]),
+        ("TCP_KEEPALIVE_INTERVAL = 5 min", ["MASTER", "SCHEDD", "STARTD", "NEGOTIATOR"]),
+        ("SEC_READ_SESSION_DURATION = 1 day", ["MASTER", "SCHEDD", "STARTD", "NEGOTIATOR"]),
+        ("DAGMAN_VERBOSITY = banana", []),
+        ("OUR_A = $(OUR_B)\nOUR_B = $(OUR_A)", []),
+    ],
+)
+def test_a_wrong_value_stops_the_daemons_that_read_it(line: str, stops: list[str]) -> None:
+    found = [
+        daemon
+        for daemon in ("MASTER", "SCHEDD", "STARTD", "NEGOTIATOR")
+        if list(find_own_faults(Config.from_text(f"{line}\n", subsystem=daemon)))
+    ]
+    assert found == stops
