@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -248,6 +249,31 @@ def test_a_signal_waits_for_the_handler_of_a_daemon_that_starts() -> None:
         assert os.waitstatus_to_exitcode(await child.wait()) == 7
 
     run(scenario, zygote=True)
+
+
+def test_why_a_zygote_cannot_begin_is_told_to_whoever_asks_for_a_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        with pytest.raises(KettleError, match="zygote is gone"):
+            await processes.zygote.fork(f"{HERE}:leave", b"1")
+        with pytest.raises(KettleError, match="No module named 'no_such_module'"):
+            await processes.zygote.fork(f"{HERE}:leave", b"1")
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
+        with pytest.raises(KettleError, match="/no/such/python: No such file"):
+            await processes.zygote.fork(f"{HERE}:leave", b"1")
+        processes.zygote.close()
+
+    async def main() -> None:
+        processes = SystemProcesses()
+        processes.start(warmed)
+        try:
+            await scenario(processes)
+        finally:
+            processes.stop()
+
+    warmed = Zygote.launch(("no_such_module",), "test zygote")
+    asyncio.run(main())
 
 
 def test_the_zygote_ends_when_its_daemon_does() -> None:

@@ -43,6 +43,8 @@ _DESCRIPTORS = 32
 _COLLECTION = (10_000, 20, 50)
 _PREPARED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 
+# Limit: bytes of what a zygote that cannot begin says of it.
+_MOST_COMPLAINT = 64 * 1024
 
 # The mark of an entry that takes its signals when it has handlers for them.
 _WAITS = "waits_for_handlers"
@@ -57,6 +59,11 @@ def waits_for_handlers(entry: _Entry) -> _Entry:
     """
     setattr(entry, _WAITS, True)
     return entry
+
+
+def prove(_: bytes, __: list[int]) -> int:
+    """Be a process that does nothing: whoever asks for one learns whether there can be any."""
+    return 0
 
 
 def hear_signals() -> None:
@@ -76,6 +83,8 @@ class Zygote:
         self._pending: collections.deque[tuple[str, asyncio.Future[Child]]] = collections.deque()
         self._unsent: collections.deque[tuple[bytes, tuple[int, ...]]] = collections.deque()
         self._child: Child | None = None
+        # What one that is started anew says until it is ready, so that we can say it.
+        self._complaints = -1
 
     @classmethod
     def launch(cls, preload: Sequence[str], title: str) -> Zygote:
@@ -194,6 +203,7 @@ class Zygote:
 
     def _on_forked(self, pid: int) -> None:
         assert self._processes is not None
+        self._take_complaint()
         name, waiter = self._pending.popleft()
         if pid < 0:
             if not waiter.done():
@@ -207,8 +217,23 @@ class Zygote:
                 waiter.set_result(child)
         self._processes.expect(-1)
 
+    def _take_complaint(self) -> str:
+        """Hand on what a new zygote has said, once; return the last line of it."""
+        if self._complaints < 0:
+            return ""
+        with open(self._complaints, "rb") as file:
+            self._complaints = -1
+            file.seek(0)
+            text = file.read(_MOST_COMPLAINT)
+        with contextlib.suppress(OSError):
+            os.write(2, text)
+        lines = text.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
     def _on_death(self, reason: str) -> None:
         self.close()
+        if complaint := self._take_complaint():
+            reason = f"{reason}: {complaint}"
         pending, self._pending = self._pending, collections.deque()
         unsent, self._unsent = self._unsent, collections.deque()
         for _, fds in unsent:
@@ -228,17 +253,21 @@ class Zygote:
             argv = [sys.executable, "-P", "-m", __name__, self._title, *self._preload]
             environment = dict(os.environ)
             environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+            self._take_complaint()
+            self._complaints = os.memfd_create("complaints")
             try:
                 self._child = self._processes.spawn(
                     argv,
                     environment=environment,
-                    fds={3: theirs.fileno(), 2: 2},
+                    fds={3: theirs.fileno(), 2: self._complaints, 4: 2},
                     name="zygote",
                     keeps_root=True,
                 )
-            except BaseException:
+            except OSError as error:
                 ours.close()
-                raise
+                self._take_complaint()
+                why = f"{sys.executable}: {error.strerror}"
+                raise KettleError(f"no new zygote can be started: {why}") from error
         self._pid = self._child.pid
         ours.setblocking(False)
         self._socket = ours
@@ -284,13 +313,21 @@ def _encoded(
         os.close(memory)
 
 
-def serve(sock: socket.socket, preload: Sequence[str], title: str) -> NoReturn:
-    """Be the zygote: import, then fork on request until the daemon is gone. Never returns."""
+def serve(
+    sock: socket.socket, preload: Sequence[str], title: str, stderr: int | None = None
+) -> NoReturn:
+    """Be the zygote: import, then fork on request until the daemon is gone. Never returns.
+
+    `stderr` becomes descriptor 2 when nothing can be missing any more.
+    """
     code = 1
     try:
-        _prepare(sock, title)
+        _prepare(sock, title, {2 if stderr is None else stderr})
         for module in preload:
             importlib.import_module(module)
+        if stderr is not None:
+            os.dup2(stderr, 2)
+            os.close(stderr)
         # What exists now is shared with every child; counting references would unshare it.
         gc.collect()
         gc.freeze()
@@ -304,7 +341,7 @@ def serve(sock: socket.socket, preload: Sequence[str], title: str) -> NoReturn:
         os._exit(code)
 
 
-def _prepare(sock: socket.socket, title: str) -> None:
+def _prepare(sock: socket.socket, title: str, keep: set[int]) -> None:
     parent = os.getppid()
     kernel.die_with_parent()
     if os.getppid() != parent:
@@ -316,7 +353,7 @@ def _prepare(sock: socket.socket, title: str) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, _PREPARED)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
-    _close_all_but({0, 1, 2, sock.fileno()})
+    _close_all_but({0, 1, 2, sock.fileno(), *keep})
     setproctitle.setproctitle(title)
     gc.disable()
 
@@ -393,4 +430,5 @@ if __name__ == "__main__":
         socket.socket(fileno=3),
         sys.argv[2:],
         sys.argv[1],
+        stderr=4,
     )

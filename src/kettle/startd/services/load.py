@@ -26,6 +26,7 @@ class LoadMeter:
     def __init__(self, startd: Startd) -> None:
         self._startd = startd
         self._execute = ExecuteFolder(startd.runtime, self._on_changed)
+        startd.starters.forking.changed = self._on_changed
 
     async def begin(self) -> None:
         """Measure for the first time, before there are slots; EXECUTE has to answer once."""
@@ -35,12 +36,16 @@ class LoadMeter:
     def _read(self) -> Readings:
         config, now = self._startd.runtime.config, self._startd.runtime.clock.now()
         folder = self._execute.look()
-        return read_readings(config, now, folder, self._execute.trouble)
+        return read_readings(config, now, folder, self._trouble())
+
+    def _trouble(self) -> str:
+        """Why no job can be started here, empty if one can."""
+        return self._execute.trouble or self._startd.starters.forking.trouble
 
     def _on_changed(self) -> None:
-        """EXECUTE was looked at in its own time, and is another than it was."""
+        """EXECUTE was looked at in its own time, or starters were: things are not as before."""
         machine = self._startd.machine
-        machine.readings = replace(machine.readings, trouble=self._execute.trouble)
+        machine.readings = replace(machine.readings, trouble=self._trouble())
         if machine.slots:
             self._startd.refresh_base()
             self._startd.updates.note_all()

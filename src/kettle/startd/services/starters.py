@@ -22,6 +22,7 @@ from kettle.runtime.process.hunt import marked
 from kettle.runtime.process.processes import Child, kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd.hold_wish import HoldWish
+from kettle.startd.services.forking import Forking
 from kettle.startd.services.leftovers import Leftovers
 from kettle.wire.codec import Writer
 from kettle.wire.like_ads import LikeAds
@@ -124,6 +125,7 @@ class Starters:
         # Which state of the ad that slots share is in the activations that are begun now.
         self.machine_stamp: tuple[int, int] = (0, 0)
         self.leftovers = Leftovers(runtime)
+        self.forking = Forking(runtime)
 
     def find(self, number: int) -> StarterProcess | None:
         """Return a starter that has not finished."""
@@ -250,7 +252,8 @@ class Starters:
             starter.child = await self._runtime.processes.zygote.fork(
                 ENTRY, data, fds=[connection, theirs, connections.fileno()], title=title
             )
-        except KettleError:
+        except KettleError as error:
+            self.forking.on_failure(error)
             del self._running[activation.number]
             control.close()
             ours.close()

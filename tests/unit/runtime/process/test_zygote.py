@@ -33,7 +33,7 @@ def test_a_zygote_whose_daemon_was_killed_ends_quietly(
         codes.append(code)
         raise Ended
 
-    monkeypatch.setattr(zygote, "_prepare", lambda sock, title: None)
+    monkeypatch.setattr(zygote, "_prepare", lambda *_: None)
     monkeypatch.setattr(zygote.gc, "freeze", lambda: None)
     monkeypatch.setattr(os, "_exit", leave)
     daemon, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
