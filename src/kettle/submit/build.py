@@ -304,7 +304,7 @@ class Submission(Struct):
             self._later = None
         if job is None:
             return None
-        self._status = job.status if job.asked_status is None else job.asked_status
+        self._status = job.status_in_queue
         self._take_warnings(job)
         return JobPlan(self.job_count, self._status, row, later.comparison.differences(job))
 
@@ -336,7 +336,7 @@ class Submission(Struct):
             interactive.set_interactive(job)
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
-        self._status = job.status if job.asked_status is None else job.asked_status
+        self._status = job.status_in_queue
         self.is_factory = (
             job.param("max_idle") is not None or job.param("max_materialize") is not None
         )

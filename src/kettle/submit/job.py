@@ -195,6 +195,11 @@ class JobBuilder:
         )
 
     @property
+    def status_in_queue(self) -> int:
+        """The status that the job enters the queue with: what it asks for itself counts most."""
+        return self.status if self.asked_status is None else self.asked_status
+
+    @property
     def shell_line(self) -> str | None:
         """The line for /bin/sh that stands in for a program; interactive jobs have none."""
         return None if self.interactive else self.param("shell")

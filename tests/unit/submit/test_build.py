@@ -382,6 +382,14 @@ def test_the_status_that_is_asked_for_is_the_jobs_own_and_none_of_the_cluster() 
         assert all("JobStatus" not in dict(job.differences) for job in jobs)
 
 
+@pytest.mark.parametrize("more", ["", "request_memory = 1$(Process)\n", "hold = true\n"])
+def test_each_job_has_the_status_that_it_asks_for(more: str) -> None:
+    for asked in ([1, 5, 1], [5, 1], [1, 1, 1, 5, 1]):
+        items = ",".join(str(status) for status in asked)
+        _, jobs = jobs_of(f"{more}+JobStatus = $(s)\nqueue s in ({items})\n")
+        assert [job.status for job in jobs] == asked
+
+
 def test_a_macro_without_a_name_is_nothing_and_its_default_counts() -> None:
     text = '+A = "[$()][$(:d)][$( )][$(:$())][$$()]"\nqueue\n'
     assert values(text, "A") == ['"[][d][$( )][][$$()]"']
