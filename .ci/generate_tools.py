@@ -46,7 +46,7 @@ EXIT_CODES = dict.fromkeys(
         "condor_who",
     ),
     1,
-) | {"classad_eval": 255}
+) | {"classad_eval": 255, "condor_chirp": 255}
 
 GROUPS: dict[str, dict[str, str]] = {
     "The front door": {

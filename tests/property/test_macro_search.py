@@ -43,7 +43,8 @@ def first_macro(text: str, position: int = 0) -> Reference | None:
     """Find the leftmost macro as the language defines it."""
     for match in START.finditer(text, position):
         start, body = match.span()
-        if text[:start].endswith("$"):
+        # The second of two dollars begins nothing.
+        if (start - len(text[:start].rstrip("$"))) % 2:
             continue
         function = match[1] or ""
         if function == "INT":
@@ -52,7 +53,7 @@ def first_macro(text: str, position: int = 0) -> Reference | None:
                 return Reference(start, close + 1, function, text[body:close])
             continue
         name = NAME.match(text, body)
-        if name is None or (function and not name[0]):
+        if name is None:
             continue
         if text.startswith(")", name.end()):
             return Reference(start, name.end() + 1, function, name[0])

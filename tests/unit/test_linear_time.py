@@ -18,7 +18,7 @@ from kettle.classad.calendar import parse_moment, parse_span
 from kettle.classad.lexer import tokenize
 from kettle.compat.classad2 import parseOne
 from kettle.config import Config
-from kettle.config.functions import INTEGER_FORMAT, REAL_FORMAT
+from kettle.config.c_format import is_integer_format, is_real_format
 from kettle.config.reader import STATEMENT
 from kettle.errors import KettleError
 from kettle.perl_patterns import compile_perl
@@ -87,8 +87,8 @@ def _lazy_perl(text: str) -> object:
         (STATEMENT.match, "use" + " " * 4 * MANY + "="),
         (_items, "cpus" + " " * 4 * MANY + "1"),
         (Config.from_text, "include x" + " " * MANY + "y"),
-        (INTEGER_FORMAT.fullmatch, "%" + "0" * MANY + "x%"),
-        (REAL_FORMAT.fullmatch, "%" + "0" * MANY + "f%"),
+        (is_integer_format, "%" + "0" * MANY + "x%"),
+        (is_real_format, "%" + "0" * MANY + "f%"),
         (parseOne, '[ a = "' + '\\"' * MANY),
         (parseOne, "[ a = 1 /* " + "/* " * MANY),
     ],

@@ -66,7 +66,9 @@ def _read_template(text: str) -> Template | None:
     search = MacroSearch(text)
     copied = 0
     while (found := search.next()) is not None:
-        is_plain = found.function != "ENV" and not found.default_start and found.name != "DOLLAR"
+        is_plain = (
+            found.function != "ENV" and not found.default_start and found.name.upper() != "DOLLAR"
+        )
         if not is_plain or "$" in found.name or len(macros) == MOST_IN_TEMPLATE:
             return None
         before.append(text[copied : found.start])
@@ -207,9 +209,12 @@ class Expander:
             return self._environment_value(found, text)
         if found.function:
             return self._compute(found, active)
-        if found.name == "DOLLAR":
+        if found.name.upper() == "DOLLAR":
             return DOLLAR
-        raw = self.lookup(found.name) or found.default(text)
+        raw = self.lookup(found.name)
+        if not raw:
+            # A default belongs to the text that mentions the name, and may mention it again.
+            return self._expand(found.default(text), active)
         if "$" not in raw:
             return raw
         return self._expand(raw, self._enter(found.name, active))
@@ -228,6 +233,7 @@ class Expander:
             self.random,
             self.on_problem,
             self.absolute,
+            self.lookup,
             self.ad,
         )
         text = functions.compute(call)

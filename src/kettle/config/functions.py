@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kettle.octets import to_text
 from kettle.patterns import late_pattern
-from kettle.remembered import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,26 +19,18 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
 
-# Limit: a width and a precision of four digits; nobody reads a wider number, and a few characters
-# more of a format would otherwise fill the memory of whoever expands it.
-_SIZES = r"(?:[1-9]\d{0,3})?(?:\.\d{1,4})?"
-_NUMBER = rf"%[-+ #0]*{_SIZES}"
-INTEGER_FORMAT = late_pattern(
-    rf"[^%]*{_NUMBER}(?P<length>ll|l)?(?P<conversion>[dixXouc])(?:[^%]|%%)*"
-)
-REAL_FORMAT = late_pattern(rf"[^%]*{_NUMBER}[eEfFgGaA](?:[^%]|%%)*")
-STRING_FORMAT = late_pattern(r"[^%]*%-?\d{0,4}(?:\.\d{1,4})?s(?:[^%]|%%)*")
-_LONG_INTEGER = late_pattern(rf"({_NUMBER})(?:ll|l)([dixXouc])")
-_LETTER = late_pattern(rf"({_NUMBER})c")
-_HEXADECIMAL_REAL = late_pattern(rf"({_NUMBER})[aA]")
+STRING_FORMAT = late_pattern(r"(?:[^%]|%%)*%-?\d{0,4}(?:\.\d{1,4})?s(?:[^%]|%%)*")
 # What C reads as a real number, and the expressions of ClassAds do not.
 _HEXADECIMAL = late_pattern(
     r"[-+]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][-+]?\d+)?"
 )
 _NO_DIGITS = late_pattern(r"([-+]?(?:inf(?:inity)?|nan))(?:(?<=nan)\(\w*\))?", re.IGNORECASE)
 _WITHOUT_FRACTION = late_pattern(r"[-+]?\d+\.(?:[eE][-+]?\d+)?")
+_DIGITS = late_pattern(r"\s*([-+]?\d+)")
 SMALLEST_INTEGER = -(1 << 63)
 LARGEST_INTEGER = (1 << 63) - 1
+SMALLEST_INDEX = -(1 << 31)
+LARGEST_INDEX = (1 << 31) - 1
 
 
 class Call(NamedTuple):
@@ -53,6 +42,8 @@ class Call(NamedTuple):
     random: Callable[[], Random]
     on_problem: Callable[[str], None]
     absolute: Callable[[str], str] | None
+    # The text of a name before its macros are replaced.
+    raw: Callable[[str], str | None]
     ad: ClassAd | None = None
 
     def problem(self, text: str) -> None:
@@ -78,35 +69,37 @@ def compute(call: Call) -> str:
 
 def compute_integer(call: Call) -> str:
     """`$INT(name-or-expression[,format])`: a whole number, cut towards zero."""
+    from kettle.config.c_format import is_integer_format, render
+
     name, comma, format_text = call.body.partition(",")
-    form = _integer_forms[format_text] if comma else None
-    if comma and form is None:
+    if comma and not is_integer_format(format_text):
         call.problem(f"$INT() macro: '{format_text}' is not a valid format specifier!")
         return format_text
     text = call.value_or_text(name)
-    value = evaluate_number(text) if text == text.strip() else None
+    value = whole_value(text)
     if value is None:
         call.problem(f"$INT() macro: {text} does not evaluate to an integer!")
         return ""
-    if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-        value = SMALLEST_INTEGER
-    if form is None:
-        return str(int(value))
-    return render(format_text, _as_in_c(int(value), form["length"], form["conversion"]))
+    return render(format_text, value) if comma else str(value)
 
 
 def compute_real(call: Call) -> str:
     """`$REAL(name-or-expression[,format])`: a number with a fraction, 16 digits by default."""
+    from kettle.config.c_format import is_real_format, render
+
     name, comma, format_text = call.body.partition(",")
-    if comma and not REAL_FORMAT.fullmatch(format_text):
+    if comma and not is_real_format(format_text):
         call.problem(f"$REAL() macro: '{format_text}' is not a valid format specifier!")
         return format_text
     text = call.value_or_text(name)
-    value = parse_real(text) if text == text.strip() else None
+    value = parse_real(text.strip())
     if value is None:
         call.problem(f"$REAL() macro: {text} does not evaluate to an real!")
         return ""
-    return render(format_text if comma else "%.16G", float(value))
+    if not comma:
+        return render("%.16G", float(value))
+    shown = render(format_text, float(value))
+    return shown if "." in shown else f"{shown}.0"
 
 
 def compute_string(call: Call) -> str:
@@ -124,11 +117,15 @@ def compute_string(call: Call) -> str:
 def compute_evaluation(call: Call) -> str:
     """`$EVAL(name-or-expression)`: the value as ClassAd text, strings without quotes.
 
-    In the ad of a transform, elsewhere in none.
+    In the ad of a transform, elsewhere in none. What is no expression, and was made with macros,
+    is the text itself: so the half of `$EVAL($(NAME))` that is in its brackets becomes the text of
+    NAME, once the other half is seen again.
     """
     text = call.value_or_text(call.body)
+    raw = call.raw(call.body)
+    otherwise = text if "$" in (call.body if raw is None else raw) else ""
     if not text.strip():
-        return ""
+        return otherwise
     from kettle.classad import ClassAd, parse_expression
     from kettle.classad.unparse import render_value
     from kettle.errors import ClassAdSyntaxError
@@ -136,28 +133,30 @@ def compute_evaluation(call: Call) -> str:
     try:
         tree = parse_expression(text)
     except ClassAdSyntaxError:
-        return ""
+        return otherwise
     value = (ClassAd() if call.ad is None else call.ad).evaluate_expression(tree)
     return value if isinstance(value, str) else render_value(value)
 
 
 def compute_substring(call: Call) -> str:
     """`$SUBSTR(name,start[,length])`: negative numbers count from the end."""
-    parts = call.arguments()
+    parts = call.body.split(",", 2)
     if len(parts) < 2:
         call.problem("$SUBSTR() macro: no length specified!")
         return ""
-    start = whole_number(call, parts[1])
-    if start is None:
-        call.problem(f"$SUBSTR() macro: {parts[1]} is invalid start index!")
+    number = call.value_or_text(parts[1])
+    start = whole_value(number)
+    if start is None or not SMALLEST_INDEX <= start < LARGEST_INDEX:
+        call.problem(f"$SUBSTR() macro: {number} is invalid start index!")
         return ""
     text = call.lookup(parts[0]) or ""
     rest = text[start:] if start >= 0 or -start <= len(text) else text
     if len(parts) == 2:
         return rest
-    length = whole_number(call, parts[2])
-    if length is None:
-        call.problem(f"$SUBSTR() macro: {parts[2]} is invalid length !")
+    number = call.value_or_text(parts[2])
+    length = whole_value(number)
+    if length is None or not SMALLEST_INDEX <= length <= LARGEST_INDEX:
+        call.problem(f"$SUBSTR() macro: {number} is invalid length !")
         return ""
     return rest[:length] if length else ""
 
@@ -165,9 +164,10 @@ def compute_substring(call: Call) -> str:
 def compute_choice(call: Call) -> str:
     """`$CHOICE(index,name-of-a-list)` or `$CHOICE(index,item,…)`, counted from 0."""
     parts = call.arguments()
-    index = whole_number(call, parts[0])
-    if index is None or index < 0:
-        call.problem(f"$CHOICE() error: '{parts[0]}' is invalid index")
+    number = call.value_or_text(parts[0].strip())
+    index = whole_value(number)
+    if index is None or not 0 <= index < LARGEST_INDEX:
+        call.problem(f"$CHOICE() error: '{number}' is invalid index")
         index = 0
     items = parts[1:]
     if not items:
@@ -176,7 +176,7 @@ def compute_choice(call: Call) -> str:
     if len(items) == 1:
         listed = call.lookup(items[0].strip())
         if listed is None:
-            call.problem(f'$CHOICE() macro: no list named "{items[0]}"!')
+            call.problem(f'$CHOICE() macro: no list named "{items[0].strip()}"!')
             return ""
         items = listed.split(",") if listed else []
         if not items:
@@ -207,7 +207,8 @@ def compute_random_integer(call: Call) -> str:
     numbers = []
     for position, word in enumerate(("min", "max", "step")):
         text = parts[position] if position < len(parts) else ("1" if word == "step" else "")
-        number = parse_whole(text)
+        written = _DIGITS.match(text)
+        number = int(written[1]) if written else None
         if number is None or (word == "step" and number < 1):
             call.problem(f"$RANDOM_INTEGER() config macro: invalid {word}!")
             number = 1 if word == "step" else 0
@@ -245,17 +246,18 @@ def compute_file_name(call: Call) -> str:
     """
     letters = call.function[1:].lower()
     path = _unquoted(call.value_or_text(call.body))
-    if not path:
-        return quoted("", letters)
     if "f" in letters and call.absolute is not None:
-        path = call.absolute(path)
+        path = call.absolute(path[2:] if len(path) > 2 and path.startswith("./") else path)
     if "w" in letters:
         path = path.replace("/", "\\")
     elif "u" in letters:
         path = path.replace("\\", "/")
     parts = set(letters) & set("pdnx")
+    if not path:
+        # Compat: of the quotes around a part that is not there the reference often leaves one.
+        return quoted("", letters)[: None if "n" in letters or not parts else 1]
     text = _chosen_parts(path, letters) if parts else path
-    if not text and parts != {"d"} and parts != {"p", "d"}:
+    if not text and parts not in (set(), {"d"}, {"p", "d"}):
         # Compat: of the quotes around a part that is not there the reference leaves one, unless
         # directories were asked for last (test_parts_of_paths).
         return quoted("", letters)[:1]
@@ -318,18 +320,20 @@ def quoted(text: str, letters: str) -> str:
     return f"'{text}'" if "a" in letters else f'"{text}"'
 
 
-def whole_number(call: Call, text: str) -> int | None:
-    """Read an index: digits, or the name of a macro that holds them."""
-    number = parse_whole(text.strip())
-    if number is not None:
-        return number
-    value = call.lookup(text.strip()) if text.strip() else None
-    return None if value is None else parse_whole(value.strip())
+def whole_value(text: str) -> int | None:
+    """Evaluate a text to a whole number, cut towards zero; None where it has none."""
+    written = _DIGITS.match(text)
+    if written and not text[written.end() :].strip():
+        return max(SMALLEST_INTEGER, min(int(written[1]), LARGEST_INTEGER))
+    value = evaluate_number(text)
+    if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+        return SMALLEST_INTEGER
+    return None if value is None else int(value)
 
 
 def parse_whole(text: str) -> int | None:
     """Read digits with an optional sign; None for anything else."""
-    return int(text) if text.isdecimal() or re.fullmatch(r"[-+]?\d+", text) else None
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else None
 
 
 def parse_real(text: str) -> float | None:
@@ -362,38 +366,6 @@ def evaluate_number(text: str) -> int | float | None:
     if isinstance(value, bool):
         return int(value)
     return value if isinstance(value, (int, float)) else None
-
-
-def _as_in_c(value: int, length: str | None, conversion: str) -> int | str:
-    """Return what a conversion of C's sees of a number: 32 bits of it, or 64 with `l` or `ll`.
-
-    A letter is one byte, and nothing where that is zero, which ends a text of C's.
-    """
-    if conversion == "c":
-        return to_text(bytes([value & 0xFF]).strip(b"\0"))
-    bits = 64 if length else 32
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if conversion in "di" and value >> (bits - 1) else value
-
-
-def render(format_text: str, value: float | str) -> str:
-    """Format a number as C would with a format that has exactly one conversion."""
-    text = _own_forms[format_text]
-    if isinstance(value, str):
-        text = _LETTER.sub(r"\1s", text)
-    return text % value
-
-
-def _own_form(format_text: str) -> str:
-    """Return Python's format for one of C's, but for a letter."""
-    return _HEXADECIMAL_REAL.sub(r"\1e", _LONG_INTEGER.sub(r"\1\2", format_text))
-
-
-# Limit: the bytes of the formats that are remembered, and of those of $INT().
-_own_forms: Final[Answers[str, str]] = Answers(_own_form, 1 << 16)
-_integer_forms: Final[Answers[str, re.Match[str] | None]] = Answers(
-    lambda text: INTEGER_FORMAT.fullmatch(text), 1 << 16, cost=lambda text: 500 + getsizeof(text)
-)
 
 
 FUNCTIONS: dict[str, Callable[[Call], str]] = {

@@ -19,9 +19,9 @@ START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[abdfnpquw
 # Nothing is a name too, one that nobody sets.
 NAME = late_pattern(r"[A-Za-z0-9_.]*")
 BRACKET = late_pattern(r"[()]")
-# What no default holds, and the brackets within one, in which anything may stand.
-# Compat: as the reference has it (test_a_default_is_of_plain_letters).
-_ODD = late_pattern(r"[^A-Za-z0-9_ ,./:\\$)]")
+# What a default may hold outside of brackets. What stands in a bracket, up to the first that
+# closes one, may be anything.
+DEFAULT = late_pattern(r"[A-Za-z0-9_./$ ,\\:]*")
 
 
 class Reference(NamedTuple):
@@ -115,6 +115,10 @@ class MacroSearch:
         self.text = text
         self.position = position
         self._closings: Closings | None = None
+        # Whether what begins at a place can be the rest of a default.
+        self._judged: dict[int, bool] = {}
+        # A place, and the first closing bracket behind it.
+        self._close = (0, -1)
         # From the first to the last; each is deeper than the one before.
         self._unclosed: list[_Unclosed] = []
 
@@ -123,7 +127,7 @@ class MacroSearch:
         text = self.text
         for match in START.finditer(text, self.position):
             start, body = match.span()
-            if start and text[start - 1] == "$" and _is_the_matchmakers(text, start):
+            if self._is_matchmakers(start):
                 continue
             function = match.group(1) or ""
             if function not in ("", "ENV"):
@@ -137,10 +141,19 @@ class MacroSearch:
                 return found
         return None
 
+    def _is_matchmakers(self, start: int) -> bool:
+        """Tell whether a dollar is the second of two; dollars go in pairs."""
+        first = start
+        while first and self.text[first - 1] == "$":
+            first -= 1
+        return (start - first) % 2 == 1
+
     def replace(self, found: Reference, value: str) -> None:
         """Put a value in the place of a macro; the next search begins behind it."""
         self.text = self.text[: found.start] + value + self.text[found.end :]
         self.position = found.start + len(value)
+        self._judged.clear()
+        self._close = (0, -1)
         if self._closings is not None:
             self._closings.replace(found.start, found.end, value)
 
@@ -158,53 +171,62 @@ class MacroSearch:
             last = self._unclosed[-1]
             most = self._depth(start) - self._closings.count(start)
             closed = bisect_right(self._unclosed, most, key=lambda one: one.depth)
-            found = self._closed(closed)
-            if found is not None:
-                return found
-            if self._unclosed and dollar == last.start:
+            if closed < len(self._unclosed):
+                return self._closed(closed)
+            if dollar == last.start:
                 dollar = start
         self.position = dollar if dollar >= 0 else start
         return self.next()
 
-    def _closed(self, index: int) -> Reference | None:
-        """Return the first opening from `index` on that is a macro now; all of them are closed."""
-        assert self._closings is not None
-        closed = self._unclosed[index:]
+    def _closed(self, index: int) -> Reference:
+        """Return an opening as the macro that it is now."""
+        start, end, function, name, _ = self._unclosed[index]
         del self._unclosed[index:]
-        for start, end, function, name, _ in closed:
-            close = self._closings.find(end)
-            if self._is_default(end + 1, close):
-                return Reference(start, close + 1, function, name, end + 1)
-        return None
-
-    def _is_default(self, position: int, close: int) -> bool:
-        """Tell whether what stands there is a default: brackets in it are stepped over."""
-        assert self._closings is not None
-        while (odd := _ODD.search(self.text, position, close)) is not None:
-            if odd.group() != "(":
-                return False
-            position = self._closings.find(odd.end()) + 1
-        return True
+        close = closing_bracket(self.text, end)
+        return Reference(start, close + 1, function, name, end + 1)
 
     def _named(self, start: int, body: int, function: str) -> Reference | None:
         text = self.text
         name = NAME.match(text, body)
-        if name is None or (function and not name.group()):
+        if name is None:
             return None
         end = name.end()
         after = text[end : end + 1]
         if after == ")":
             return Reference(start, end + 1, function, name.group())
-        if after != ":":
+        if after != ":" or not self._may_be_default(end + 1):
             return None
         if self._closings is None:
             self._closings = Closings(text)
         close = self._closings.find(end)
         if close >= 0:
-            plain = self._is_default(end + 1, close)
-            return Reference(start, close + 1, function, name.group(), end + 1) if plain else None
+            return Reference(start, close + 1, function, name.group(), end + 1)
         self._unclosed.append(_Unclosed(start, end, function, name.group(), self._depth(end)))
         return None
+
+    def _may_be_default(self, position: int) -> bool:
+        """Tell whether nothing before the closing bracket says that this is no default."""
+        path: list[int] = []
+        while (known := self._judged.get(position)) is None:
+            path.append(position)
+            begun = DEFAULT.match(self.text, position)
+            stop = begun.end() if begun else position
+            after = self.text[stop : stop + 1]
+            close = self._first_close(stop) if after == "(" else -1
+            if close < 0:
+                # What nothing closes is judged by what becomes of the text.
+                known = after in ("", "(", ")")
+                break
+            position = close + 1
+        self._judged.update(dict.fromkeys(path, known))
+        return known
+
+    def _first_close(self, position: int) -> int:
+        first, close = self._close
+        if not first <= position <= close:
+            close = self.text.find(")", position)
+            self._close = (position, close)
+        return close
 
     def _depth(self, position: int) -> int:
         """Return how many brackets are open, counted from the first opening nothing closes."""
@@ -214,17 +236,6 @@ class MacroSearch:
         text = self.text
         opened = text.count("(", last.end, position)
         return last.depth + opened - text.count(")", last.end, position)
-
-
-def _is_the_matchmakers(text: str, position: int) -> bool:
-    """Tell whether a dollar is the second of a pair: pairs stay, what is left over begins a macro.
-
-    So `$$(x)` stays as it is, and in `$$$(x)` a pair stands before a macro.
-    """
-    first = position
-    while first and text[first - 1] == "$":
-        first -= 1
-    return (position - first) % 2 == 1
 
 
 def closing_bracket(text: str, position: int) -> int:

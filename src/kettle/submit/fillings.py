@@ -124,7 +124,13 @@ class _Filling:
             return macros.value(name, active)
 
         call = functions.Call(
-            found.function, found.name, value, macros.draw, macros.take_problem, macros.absolute
+            found.function,
+            found.name,
+            value,
+            macros.draw,
+            macros.take_problem,
+            macros.absolute,
+            macros.raw,
         )
         self.computed.append(_Computed(key, compute, call))
         return f"%({key})s"

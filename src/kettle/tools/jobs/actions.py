@@ -23,7 +23,6 @@ from kettle.errors import (
     UsageError,
 )
 from kettle.structs import Struct, field
-from kettle.tools.failures import explain_silence
 from kettle.tools.options import (
     BriefError,
     Given,
@@ -415,6 +414,8 @@ class Worker:
             (self._streams.stdout if good else self._streams.stderr).write(f"{sentence}\n")
 
     def _tell_silence(self, error: Unreached) -> None:
+        from kettle.tools.failures import explain_silence  # for the few that fail
+
         self._streams.stderr.write(explain_silence(error, "actOnJobs"))
 
     def _work_on(self, target: Target) -> None:

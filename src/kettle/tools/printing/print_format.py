@@ -8,9 +8,9 @@ page on print formats; details from recorded output (vectors `output/cases.json`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from kettle.classad import ClassAd, Value, parse_expression
+from kettle.classad import ClassAd, Expr, Value, parse_expression
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
@@ -148,16 +148,11 @@ def parse_print_format(
     found = PrintFormat(Mask(columns))
     section = ""
     seen = stray = False
-    for line in text.split("\n"):
-        stripped = line.strip()
-        if not stripped or stripped.startswith("#"):
-            continue
+    for stripped in _lines(text):
         word = stripped.split(None, 1)[0]
         if word in _SECTIONS:
             section, seen = word, seen or word == "SELECT"
-            stripped = stripped[len(word) :].strip()
-            if section == "GROUP" and stripped.startswith("BY"):
-                stripped = stripped[2:].strip()
+            stripped = _behind(word, stripped)
             if section not in {"SELECT", "SUMMARY"} and not stripped:
                 continue
         match section:
@@ -174,12 +169,25 @@ def parse_print_format(
                 _read_summary(found, stripped.split())
             case "":
                 stray = True
-    if not seen:
-        if stray:
-            # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
-            raise UsageError("the print-format file has no SELECT")
-        found.summary = False
+    if not seen and stray:
+        # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
+        raise UsageError("the print-format file has no SELECT")
+    found.summary = found.summary and seen
     return found
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines that say something, without the blanks around them."""
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped and not stripped.startswith("#"):
+            yield stripped
+
+
+def _behind(word: str, line: str) -> str:
+    """Return what stands behind the word that begins a section."""
+    rest = line[len(word) :].strip()
+    return rest[2:].strip() if word == "GROUP" and rest.startswith("BY") else rest
 
 
 _SECTIONS = frozenset({"SELECT", "SUMMARY", "WHERE", "AND", "JOIN", "GROUP"})
@@ -290,18 +298,26 @@ def _read_column(
     elif name:
         how = "RENDERAS" if "RENDERAS" in words else "PRINTAS"
         found.warnings.append(f"Unknown argument {name} for {how}")
+    _lay_out(column, settings, expression, truncates=truncates)
+    if name in _NEVER_WIDER and column.width is None:
+        column.width, column.truncate = length(column.heading), False
+    column.missing_left = not settings.get("WIDTH", "").isdecimal()
+    return column
+
+
+def _lay_out(
+    column: Column, settings: Mapping[str, str], expression: Expr, *, truncates: bool
+) -> None:
+    """Take a format, a width and the side that is filled."""
+    text = column.text
     if "PRINTF" in settings:
         form = parse_format(settings["PRINTF"])
         column.printf = FormatColumn(form, text, expression)
         column.left = "-" in form.flags or form.letter not in _NUMBERS
     _set_width(column, settings, aligns=column.shown is not None or not truncates)
-    if name in _NEVER_WIDER and column.width is None:
-        column.width, column.truncate = length(column.heading), False
     if column.printf is not None and column.printf.form.letter in _NUMBERS:
         # What a number's own format fills at the right stands at the right of a wider column.
         column.left = False
-    column.missing_left = not settings.get("WIDTH", "").isdecimal()
-    return column
 
 
 def _set_width(column: Column, settings: Mapping[str, str], *, aligns: bool) -> None:

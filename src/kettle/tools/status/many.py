@@ -26,15 +26,8 @@ def render_many(wish: Wish, found: Found) -> str | None:
     if wish.diagnose or wish.merge_file or wish.print_format:
         return None
     if wish.columns:
-        if (
-            wish.sort
-            or wish.width
-            or wish.mode in {"healthy", "slot_health"}
-            or not wish.columns.stand_alone
-        ):
-            return None
         columns = wish.columns
-        return _each(wish, found, columns.render_run, columns.render)
+        return _each(wish, found, columns.render_run, columns.render) if _is_plain(wish) else None
     if wish.form == "long" and not wish.sort and not wish.attributes:
         long_ads = LongAds()
         return _each(wish, found, long_ads.render_run, long_ads.render)
@@ -42,6 +35,12 @@ def render_many(wish: Wish, found: Found) -> str | None:
     if wish.sums_alone and totals is not None and totals.counts and not wish.wide:
         return _sums(totals, found)
     return None
+
+
+def _is_plain(wish: Wish) -> bool:
+    """Tell whether the columns of an ad are printed of it alone, in the natural order."""
+    healthy = wish.mode in {"healthy", "slot_health"}
+    return wish.columns.stand_alone and not (wish.sort or wish.width or healthy)
 
 
 def _each(

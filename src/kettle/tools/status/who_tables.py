@@ -61,15 +61,7 @@ def render(wish: Wish, found: Mapping[str, Sequence[ClassAd]]) -> str:
 
         return render_ads([ad for ads in found.values() for ad in ads], "long")
     form = _read_format(wish, wish.print_format) if wish.print_format else None
-    if form is not None and form.constraint:
-        try:
-            condition = parse_expression(form.constraint)
-        except ClassAdSyntaxError:
-            said = f"WHERE expression is not valid: {form.constraint}\nError: invalid constraint\n"
-            raise SaidError(said) from None
-        found = {
-            address: [ad for ad in ads if ad.satisfies(condition)] for address, ads in found.items()
-        }
+    found = _chosen(form, found)
     show, parts = _table_of(wish, form), []
     for address, answer in found.items():
         ads = sorted(answer, key=_slot_number)
@@ -80,6 +72,22 @@ def render(wish: Wish, found: Mapping[str, Sequence[ClassAd]]) -> str:
         elif ads:
             parts += ["", *_banner(wish, address, ads), *show(ads), ""]
     return "".join(f"{line}\n" for line in parts)
+
+
+def _chosen(
+    form: PrintFormat | None, found: Mapping[str, Sequence[ClassAd]]
+) -> Mapping[str, Sequence[ClassAd]]:
+    """Return the ads that a print format's WHERE chooses."""
+    if form is None or not form.constraint:
+        return found
+    try:
+        condition = parse_expression(form.constraint)
+    except ClassAdSyntaxError:
+        said = f"WHERE expression is not valid: {form.constraint}\nError: invalid constraint\n"
+        raise SaidError(said) from None
+    return {
+        address: [ad for ad in ads if ad.satisfies(condition)] for address, ads in found.items()
+    }
 
 
 def _banner(wish: Wish, address: str, ads: Sequence[ClassAd]) -> list[str]:

@@ -176,7 +176,9 @@ def test_an_order_that_comes_while_a_starter_gets_ready_is_carried_out_as_it_beg
     async def startd(stream: Stream, control: StartdControl) -> None:
         await stream.send(words.SuspendJob(ClassAd()))
         await stream.send(words.KillJob(ClassAd({"Reason": "now"})))
-        await asyncio.sleep(0.1)
+        # Whatever comes after it has been heard.
+        stream.post(words.ActivationRefused(ClassAd({"Code": -1})))
+        await control.hear()
         assert told == []
         control.begin(cast(Any, job))
         assert told == ["suspend", "leave: now"]
@@ -200,7 +202,9 @@ def test_an_order_about_a_claim_s_next_job_is_not_lost_before_that_begins() -> N
         control.begin(job("first"))
         await stream.send(words.NextActivation(ClassAd(), activation(2)))
         await stream.send(words.KillJob(ClassAd({"Reason": "now"})))
-        await asyncio.sleep(0.1)
+        # Whatever comes after it has been heard.
+        stream.post(words.ActivationRefused(ClassAd({"Code": -1})))
+        await control.hear()
         assert told == []
         control.begin(job("second"))
         assert told == ["second leaves: now"]
