@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kettle.classad import ad as ads
+from kettle.remembered import Allowance
+
 
 @pytest.fixture
 def open_place() -> Iterator[Path]:
@@ -16,3 +19,9 @@ def open_place() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
         yield Path(name)
+
+
+@pytest.fixture
+def names_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ads share names, however many other tests have made up before."""
+    monkeypatch.setattr(ads, "_shared_names", Allowance(1 << 20, largest=1024))

@@ -315,12 +315,21 @@ class ClassAd(Ad):
         ad.scope = None
         return ad
 
+    def chain(self, own: dict[str, Expr | str], parent: ClassAd) -> None:
+        """Chain the ad to one that says what `own` leaves out of the ad's table."""
+        self.table = own
+        self._shared = False
+        self.parent = parent
+
     def flattened(self) -> ClassAd:
         """Return a copy that has the chained ad's attributes as its own and no parent."""
-        ad = ClassAd()
-        if self.parent is not None:
-            ad.update(self.parent)
-        ad.update(self)
+        ad, parent = ClassAd(), self.parent
+        if parent is None or parent.parent is not None or self._names or parent._names:
+            if parent is not None:
+                ad.update(parent)
+            ad.update(self)
+        else:
+            ad.table = {**parent.table, **self.table}
         return ad
 
     # -- Looking ----------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from typing import Final
 
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
-from kettle.collector.ad_kinds import COLLECTOR, SLOT, START, AdKey, AdKind
+from kettle.collector.ad_kinds import COLLECTOR, KINDS, SLOT, START, AdKey, AdKind
+from kettle.collector.families import Family
 from kettle.errors import RefusedError
 from kettle.remembered import Answers
 from kettle.statistics.windows import Recent
@@ -167,6 +168,10 @@ class AdStore:
     set_ahead: int = 0
     _tables: dict[str, dict[AdKey, StoredAd]] = field(default_factory=dict)
     _kinds: dict[str, AdKind] = field(default_factory=dict)
+    # Of the types that daemons have; anybody can think of others.
+    _families: dict[str, Family] = field(
+        default_factory=lambda: {kind.my_type: Family() for kind in KINDS}
+    )
 
     def table(self, kind: AdKind) -> dict[AdKey, StoredAd]:
         """Return the entries of one kind in the order in which they first came."""
@@ -223,6 +228,9 @@ class AdStore:
         elif before is not None:
             # A startd sends its claim ids along with every ad, but need not.
             entry.private = before.private
+        family = self._families.get(kind.my_type)
+        if family is not None:
+            family.adopt(ad, key)
         table[key] = entry
         if kind is SLOT:
             self._stand_in_for_startd(ad, sender, now)
@@ -239,7 +247,7 @@ class AdStore:
             return None
         if not (sender or Sender()).may_merge(entry.sender):
             raise _not_yours(sender or Sender(), "add to", entry)
-        if len(ad.table.keys() | entry.ad.table.keys()) > MOST_ATTRIBUTES:
+        if len({*ad.table, *map(str.lower, entry.ad.names())}) > MOST_ATTRIBUTES:
             raise RefusedError(f"an ad would get more than {MOST_ATTRIBUTES} attributes")
         private = _take_private(ad, None)
         for name in _OURS:

@@ -46,9 +46,11 @@ class AdEncoder:
 
     def encode(self, ad: ClassAd) -> bytes:
         """Return the ad's bytes in a message."""
-        encoded = None
-        if ad.parent is None:
-            encoded = self._encode_some(ad) if self._names else self._encode_all(ad)
+        parent = ad.parent
+        if parent is not None and (parent.parent is not None or not self._names):
+            # In the order of what ads have in common, whatever each of them says otherwise.
+            ad = ad.flattened()
+        encoded = self._encode_some(ad) if self._names else self._encode_all(ad)
         if encoded is not None:
             return encoded
         wanted = expand_projection(ad, self._names) if self._names else None
@@ -62,10 +64,11 @@ class AdEncoder:
     def _encode_some(self, ad: ClassAd) -> bytes | None:
         """Encode the wanted attributes that an ad has; None if one of them is computed."""
         table, plain = ad.table, self._plain
+        above = {} if ad.parent is None else ad.parent.table
         names: list[str] = []
         texts = []
         for key in self._keys:
-            raw = table.get(key)
+            raw = table.get(key) or above.get(key)
             if raw is None:
                 continue
             text = raw if isinstance(raw, str) else raw.text(old=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.classad.forms_json import to_json
 from kettle.classad.unparse import unparse
+
+pytestmark = pytest.mark.usefixtures("names_are_shared")
 
 
 def _ad(*lines: str) -> ClassAd:
