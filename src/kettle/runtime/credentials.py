@@ -243,9 +243,9 @@ class SystemClientCredentials:
         """Return the first fitting token of our files; mint one if the key itself is readable.
 
         Compat: two pools may call themselves and their keys the same. The reference then offers
-        the other's token and is refused; a token that a key of ours disproves is offered by us
-        to other machines alone, and to daemons of this one what our key signs
-        (test_a_token_that_our_key_disproves_is_for_other_machines).
+        the other's token and is refused; a token that a key of ours disproves, in the folder that
+        all pools of a user share, is offered by us to other machines alone, and to daemons of this
+        one what our key signs (test_a_token_that_our_key_disproves_is_for_other_machines).
         """
         found = self._choose(trust_domain, issuer_keys, address)
         if found is None:
@@ -261,7 +261,8 @@ class SystemClientCredentials:
             if key is None or tokens.is_signed_by(token, key):
                 return token
             disproved = disproved or token
-        if disproved is not None and not _is_here(address.host):
+        ours = self._config.get("SEC_TOKEN_DIRECTORY") is not None
+        if disproved is not None and (ours or not _is_here(address.host)):
             return disproved
         return self._mint(trust_domain, issuer_keys) or disproved
 

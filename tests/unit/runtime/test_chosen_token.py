@@ -28,11 +28,16 @@ def token(name: str, key: bytes, *, key_id: str = "POOL", issuer: str = "pool") 
 
 
 def offered(
-    folder: Path, texts: Sequence[str], address: Sinful, *, holds_key: bool = True
+    folder: Path,
+    texts: Sequence[str],
+    address: Sinful,
+    *,
+    holds_key: bool = True,
+    shared: bool = True,
 ) -> str | None:
     """Return the subject of the token that is offered to a server of `pool`."""
-    tokens, key = folder / "tokens.d", folder / "POOL"
-    tokens.mkdir()
+    tokens, key = folder / ".condor/tokens.d", folder / "POOL"
+    tokens.mkdir(parents=True)
     for number, text in enumerate(texts):
         path = tokens / str(number)
         path.write_text(text)
@@ -41,10 +46,11 @@ def offered(
         key.write_bytes(scramble(OURS))
         key.chmod(0o600)
     config = Config.from_text(
-        f"TRUST_DOMAIN = pool\nSEC_TOKEN_DIRECTORY = {tokens}\n"
+        ("" if shared else f"SEC_TOKEN_DIRECTORY = {tokens}\n") + "TRUST_DOMAIN = pool\n"
         f"SEC_TOKEN_POOL_SIGNING_KEY_FILE = {key}\nSEC_PASSWORD_DIRECTORY = {folder / 'none'}\n"
         f"SEC_TOKEN_SYSTEM_DIRECTORY = {folder / 'none'}\n",
         subsystem="TOOL",
+        environment={"HOME": str(folder)},
     )
     found = SystemClientCredentials(config, lambda: 1500.0).find_token("pool", ("POOL",), address)
     return None if found is None else found.subject
@@ -72,6 +78,10 @@ def test_a_token_that_our_key_disproves_is_for_other_machines(
     (tmp_path / "2").mkdir()
     assert offered(tmp_path / "1", texts, HERE) == here
     assert offered(tmp_path / "2", texts, ELSEWHERE) == elsewhere
+
+
+def test_a_token_in_the_pool_s_own_folder_is_offered_whatever_key_is_there(tmp_path: Path) -> None:
+    assert offered(tmp_path, [token("a", THEIRS)], HERE, shared=False) == "a@pool"
 
 
 @pytest.mark.parametrize(("texts", "wanted"), [([], None), ([token("a", THEIRS)], "a@pool")])
