@@ -77,6 +77,25 @@ def test_dump_lists_what_matches(folder: Path) -> None:
     assert say(folder, "-dump", "[")[2].startswith("[ is not a regular expression")
 
 
+def test_dump_lists_what_is_in_force_for_a_daemon_or_an_instance(folder: Path) -> None:
+    lines = "A = 1\nSCHEDD.A = 2\nLOC.A = 3\nSCHEDD.LOC.A = 4\n"
+    (folder / "condor_config").write_text(lines)
+    asked = ("-dump", "-subsystem", "SCHEDD")
+    assert "\nSCHEDD.A = 2\n# Contrib" in say(folder, *asked, "^A$")[1]
+    assert "\nLOC.A = 3\n# Contrib" in say(folder, "-dump", "-local-name", "LOC", "^A$")[1]
+    assert "\nSCHEDD.LOC.A = 4\nSCHEDD.A = 2\n" in say(folder, *asked, "^(LOC|SCHEDD).A$")[1]
+    assert (
+        "\nSCHEDD.A = 2\n # at: @DIR@/condor_config, line 2\n"
+        in say(folder, *asked, "-verbose", "^A$")[1]
+    )
+    assert "\nA = \n# Contrib" in say(folder, *asked, "-default", "^A$")[1]
+
+
+def test_a_summary_of_nothing_is_nothing(folder: Path) -> None:
+    (folder / "condor_config").write_text("# nothing\n")
+    assert say(folder, "-summary") == (0, "", "")
+
+
 def test_several_lines_are_shown_as_a_here_document(folder: Path) -> None:
     shown = say(folder, "-verbose", "TEXT")[1]
     assert shown.startswith("TEXT @=end\n   a 3600 / 2\n   b\n@end\n # at: ")

@@ -231,21 +231,23 @@ class StatementReader:
 
     def use(self, rest: str, number: int, place: Place) -> None:
         """Carry out `use CATEGORY:NAME…`."""
-        written, colon, written_items = rest.partition(":")
-        category, items = written.strip(), written_items.strip()
-        if not colon or not category:
+        written, colon, items = rest.partition(":")
+        # What is said of it is the category where a blank ends it, else all that was written.
+        shown = self.table.expand(written.rstrip() if written[-1:].isspace() else rest)
+        category, items = self.table.expand(written).strip(), items.strip()
+        if not colon:
             raise Trouble(hint="use needs CATEGORY:NAME, such as ROLE:Personal")
-        if metaknobs.find_category(category) is None:
-            known = ", ".join(TEMPLATES)
+        if not category:
             raise Trouble(
-                f"Error: use {category}: does not recognise {category}",
-                f"{self._at(place, number)}: at use {rest}",
-                hint=f"the categories are {known}",
+                f"Error: use needs a keyword before : {items}",
+                f"{self._at(place, number)}: at use :{items}",
+                hint="use needs CATEGORY:NAME, such as ROLE:Personal",
             )
-        # Compat: of a blank before the colon it depends what the reference's complaint names.
-        shown = category
-        if not written[-1:].isspace():
-            shown += ":" + self.table.expand(written_items.rstrip())
+        if metaknobs.find_category(category) is None:
+            raise Trouble(
+                f"{self._at(place, number)}: at use {shown}:{items}",
+                hint=f"there is no category {category}; the categories are {', '.join(TEMPLATES)}",
+            )
         for item in metaknobs.parse_items(items) or ([metaknobs.Item("", None)] if items else []):
             self._use_item(category, item, shown, items, number, place)
 

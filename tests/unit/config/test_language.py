@@ -537,3 +537,30 @@ def test_a_template_that_nobody_knows_is_told_as_the_reference_does(line: str, s
     with pytest.raises(ConfigError) as refused:
         Config.from_text(line + "\n")
     assert str(refused.value).split("\n")[0] == f"Error: {said}"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        # As `condor_config_val` of 25.14.1 says it.
+        ("use ROLE : Nope", ["Error: use ROLE: does not recognise Nope", "use ROLE:Nope"]),
+        ("use ROLE :Nope", ["Error: use ROLE: does not recognise Nope", "use ROLE:Nope"]),
+        (
+            "use ROLE: Nope",
+            ["Error: use ROLE: Nope: does not recognise Nope", "use ROLE: Nope:Nope"],
+        ),
+        ("use ROLE:Nope", ["Error: use ROLE:Nope: does not recognise Nope", "use ROLE:Nope:Nope"]),
+        ("use $(Z):Nope", ["Error: use ROLE:Nope: does not recognise Nope", "use ROLE:Nope:Nope"]),
+        ("use NOPE : x y", ["use NOPE:x y"]),
+        ("use NOPE: x", ["use NOPE: x:x"]),
+        ("use : x", ["Error: use needs a keyword before : x", "use :x"]),
+    ],
+)
+def test_a_use_that_is_none_is_told_as_the_reference_tells_it(
+    statement: str, said: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as wrong:
+        read(f"Z = ROLE\n{statement}\n")
+    lines = str(wrong.value).splitlines()
+    assert lines[: len(said) - 1] == said[:-1]
+    assert lines[len(said) - 1].endswith(f", Line 2: at {said[-1]}")

@@ -191,10 +191,11 @@ def complain_of_target(request: Request, config: Config) -> str:
 def write_wanted(config: Config, request: Request, streams: Streams) -> int | None:
     """Write what -summary or -writeconfig asks for; an exit code if that was all, or failed."""
     if request.has("summary") and not request.asks_daemon:
-        streams.stdout.write(f"# condor_config_val {CONDOR_VERSION}\n")
         wanted = {"file", "environment"}
         wanted |= {"detected"} if request.filters("summary", detected=3) else set()
-        streams.stdout.write(listing.sections(config, wanted))
+        sections = listing.sections(config, wanted)
+        if sections:
+            streams.stdout.write(f"# condor_config_val {CONDOR_VERSION}\n{sections}")
     if "writeconfig" not in request.values:
         return None
     if request.daemon == "master":

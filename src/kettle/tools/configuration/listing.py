@@ -127,6 +127,9 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
     """Return one entry of `-dump`."""
     default = config.find_default(macro.name)
     default_text = default.text if default and default.origin.source == DEFAULT_SOURCE else ""
+    if not options.default:
+        # One with a prefix may be in force, for a daemon or an instance.
+        macro = config.find(macro.name) or macro
     text = default_text if options.default else macro.text
     full = expanded(config, macro.text, streams) if options.expand or options.verbose else ""
     shown = assignment(macro.name, full if options.expand else text)
