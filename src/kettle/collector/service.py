@@ -133,7 +133,8 @@ class CollectorService:
         try:
             entry = commands.update(self.store, command, message, now=now, sender=sender)
         except RefusedError as error:
-            self.runtime.log(f"Dropped an update from {stream.remote_name}: {error}")
+            said = f"Dropped an update from {stream.remote_name}: {error}"
+            self.runtime.log.stranger("updates dropped", said)
             stream.close()
             return
         if command == UPDATE_WITH_ACK:
@@ -172,7 +173,8 @@ class CollectorService:
                 self.store, stream.command, query, now=now, sender=self._sender(stream)
             )
         except RefusedError as error:
-            self.runtime.log(f"Dropped a withdrawal from {stream.remote_name}: {error}")
+            said = f"Dropped a withdrawal from {stream.remote_name}: {error}"
+            self.runtime.log.stranger("withdrawals dropped", said)
             stream.close()
             return
         if gone:
@@ -188,7 +190,8 @@ class CollectorService:
             ads, parts = commands.find(self.store, command, query, most=secrets)
         except RefusedError as error:
             self.own_ad.on_dropped(int(self.runtime.clock.now()))
-            self.runtime.log(f"Dropped a query from {stream.remote_name}: {error}")
+            said = f"Dropped a query from {stream.remote_name}: {error}"
+            self.runtime.log.stranger("queries dropped", said)
             stream.close()
             return
         await self._answer(stream, parts, ads)

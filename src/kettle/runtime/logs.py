@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from kettle.config.log_sizes import read_log_size
 from kettle.octets import to_shown_bytes
+from kettle.runtime.log_allowance import LogAllowance
 from kettle.runtime.storage.small_files import open_as_meant
 from kettle.wire.security.secret_words import hide_secrets
 
@@ -150,6 +151,7 @@ class Log:
         self._why = ""
         # Files of their own for lines of single categories, whether these are on here or not.
         self.asides: dict[str, Log] = {}
+        self._allowance = LogAllowance()
         if path is not None:
             try:
                 self._open(truncate=truncate)
@@ -171,6 +173,21 @@ class Log:
         """Write a line about something that went wrong here."""
         self.write("D_ERROR", text)
         self._put_aside("D_ERROR", text, 1)
+
+    def stranger(self, kind: str, text: str, *, problem: bool = False) -> None:
+        """Write a line that whoever reaches our port can cause: so many of a kind in a minute.
+
+        One about a `problem` says that something went wrong here. How many more there were is
+        written before the next line after that minute, whatever that is about.
+        """
+        now = self._now()
+        self._tell_counted(now)
+        if self._allowance.take(kind, now):
+            (self.problem if problem else self)(text)
+
+    def _tell_counted(self, now: float, *, everything: bool = False) -> None:
+        for line in self._allowance.over(now, everything=everything):
+            self._write_at(now, "D_ALWAYS", line)
 
     def debug(self, category: str, text: str, *, level: int = 1, always: bool = False) -> None:
         """Write a line if its category (`D_SECURITY`, `D_COMMAND`, …) is on at that level.
@@ -198,6 +215,10 @@ class Log:
     def write(self, category: str, text: str) -> None:
         """Write a record whatever the verbosity, as `one_record` has it."""
         now = self._now()
+        self._tell_counted(now)
+        self._write_at(now, category, text)
+
+    def _write_at(self, now: float, category: str, text: str) -> None:
         if self._fd >= 0 and int(now) != self._second:
             self._follow()
         line = f"{self._head(now, category)}{self._prefix}{one_record(text)}\n"
@@ -284,6 +305,7 @@ class Log:
 
     def close(self) -> None:
         """Close the file; later lines go to standard error."""
+        self._tell_counted(self._now(), everything=True)
         self._closed = True
         for aside in self.asides.values():
             aside.close()

@@ -134,7 +134,8 @@ class SharedPortService:
         try:
             handed = await self._hand_on(sock, name)
         except RemoteProtocolError as error:
-            self._runtime.log(f"Closing the connection from {name}: {error}")
+            said = f"Closing the connection from {name}: {error}"
+            self._runtime.log.stranger("connections that could not be understood", said)
         except (TimeoutError, OSError) as error:
             self._runtime.log.debug("D_NETWORK", f"{name} is not handed on: {error}")
         finally:

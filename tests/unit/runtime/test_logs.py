@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.runtime.log_allowance import MOST_LINES, WINDOW_SECONDS
 from kettle.runtime.logs import Log, parse_limit, parse_verbosity
 
 
@@ -302,3 +303,48 @@ def test_no_record_names_a_claim_in_full() -> None:
     said: list[str] = []
     Log(sink=said.append)('ClaimId (<1.2.3.4:5>#17#2#[Encryption="YES";]00ff) not found')
     assert said[0].endswith("ClaimId (<1.2.3.4:5>#17#2#...) not found\n")
+
+
+def test_what_strangers_cause_takes_a_bounded_part_of_the_log_and_is_counted() -> None:
+    lines: list[str] = []
+    clock = [1_700_000_000.0]
+    log = Log(sink=lines.append, now=lambda: clock[0])
+    for number in range(50_000):
+        log.stranger("packets", f"packet {number}")
+        log.stranger("denied", "one of another kind") if not number else None
+    assert len(lines) == MOST_LINES + 1
+    assert lines[0].endswith("packet 0\n")
+    assert sum("one of another kind" in line for line in lines) == 1
+    clock[0] += WINDOW_SECONDS
+    log("something of our own")
+    told, own = lines[-2:]
+    assert re.search(r"\.\.\. and 49,980 more since \d\d:\d\d:\d\d: packets\n", told)
+    assert own.endswith("something of our own\n")
+    log.stranger("packets", "a packet of another minute")
+    assert lines[-1].endswith("a packet of another minute\n")
+
+
+def test_what_was_only_counted_is_told_when_the_clock_goes_back_and_at_the_end() -> None:
+    lines: list[str] = []
+    clock = [1_700_000_000.0]
+    log = Log(sink=lines.append, now=lambda: clock[0])
+    for wait in (-100.0, 0.0):
+        for _ in range(MOST_LINES + 3):
+            log.stranger("packets", "a packet", problem=True)
+        clock[0] += wait
+    log.close()
+    assert [line.count("and 3 more") for line in lines if "..." in line] == [1, 1]
+
+
+def test_a_log_that_is_moved_aside_while_it_tells_what_it_counted_tells_it_once(
+    tmp_path: Path,
+) -> None:
+    clock = [1_700_000_000.0]
+    log = Log(str(tmp_path / "L"), now=lambda: clock[0], limit=(100, 0), keep=100)
+    for kind in ("packets", "connections"):
+        for _ in range(MOST_LINES + 1):
+            log.stranger(kind, f"one of the {kind}")
+    clock[0] += WINDOW_SECONDS
+    log.close()
+    text = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert text.count("... and 1 more") == 2

@@ -157,6 +157,7 @@ class BrokerService:
             try:
                 stream.post(stream.writer().ad(tell.ad, private=True))
             except WireError as error:
-                self._runtime.log(f"The broker cannot tell {stream.remote_name}: {error}")
+                said = f"The broker cannot tell {stream.remote_name}: {error}"
+                self._runtime.log.stranger("peers that the broker cannot tell", said)
             if tell.last:
                 stream.close()

@@ -57,6 +57,13 @@ IDLE_SECONDS = 3600.0
 
 _DAEMONS = {daemon.name: daemon for daemon in Daemon}
 
+# The kinds of lines that strangers cause, as the log tells of those beyond its allowance.
+_NOT_UNDERSTOOD = "connections and packets that could not be understood"
+_DENIED = "permissions denied"
+_SLOW = "connections that took too long to say what they want"
+_CROWDED = "connections closed so that there is room"
+_FAILED = "commands that failed"
+
 
 @dataclass(frozen=True, slots=True)
 class Registration:
@@ -74,6 +81,7 @@ class CommandServer:
     ) -> None:
         self._standing = standing
         self._log = log
+        self._stranger = log.stranger
         self._calls = calls
         self._registrations: dict[int, Registration] = {}
         self.admission = admission
@@ -132,11 +140,13 @@ class CommandServer:
         self.connections.add(stream)
         crowded_out = self.admission.enter(stream, host_of(stream.remote_name))
         if crowded_out is not None:
-            self._log(f"Closing the connection from {crowded_out.remote_name}: too many of them")
+            name = crowded_out.remote_name
+            self._stranger(_CROWDED, f"Closing the connection from {name}: too many of them")
             crowded_out.close()
         stream.on_bytes = partial(self._note_bytes, stream)
         try:
-            await self._reporting(stream.remote_name, stream, self._serve(stream))
+            serving = self._serve(stream)
+            await self._reporting(stream.remote_name, stream, serving, "Closing the connection")
         finally:
             # It holds the stream: a refused stranger's bytes would wait for the collector of rings.
             stream.on_bytes = None
@@ -149,25 +159,30 @@ class CommandServer:
         greediest = self.admission.hold(stream, size)
         if greediest is not None:
             name = greediest.remote_name
-            self._log(f"Closing the connection from {name}: strangers have sent too much")
+            self._stranger(
+                _CROWDED, f"Closing the connection from {name}: strangers have sent too much"
+            )
             greediest.close()
 
-    async def _reporting(self, name: str, stream: Stream, serving: Awaitable[None]) -> None:
+    async def _reporting(
+        self, name: str, stream: Stream, serving: Awaitable[None], ending: str
+    ) -> None:
         """Say in one line what ended a peer's command, if it was not its own end."""
         try:
             await serving
         except (AuthenticationFailed, AuthorizationDenied) as error:
             self.refused += 1
-            self._log(f"PERMISSION DENIED: {error}")
+            self._stranger(_DENIED, f"PERMISSION DENIED: {error}")
         except RemoteProtocolError as error:
-            self._log(f"Closing the connection from {name}: {error}")
+            self._stranger(_NOT_UNDERSTOOD, f"{ending} from {name}: {error}")
         except TimeoutError:
-            self._log(f"Closing the connection from {name}: it takes too long to say what it wants")
+            self._stranger(_SLOW, f"{ending} from {name}: it takes too long to say what it wants")
         except WireError as error:
             self._log.debug("D_NETWORK", str(error))
         except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
             lines = "".join(traceback.format_exception(error)).rstrip()
-            self._log.problem(f"{command_name(stream.command)} failed: {lines}")
+            said = f"{command_name(stream.command)} failed: {lines}"
+            self._stranger(_FAILED, said, problem=True)
 
     async def _serve(self, stream: Stream) -> None:
         standing = self._standing
@@ -238,7 +253,8 @@ class CommandServer:
         """Take one UDP packet from `name`, and run the command that it completes, if any."""
         stream = Stream(Datagram(str(self._standing.address.endpoint), name))
         try:
-            await self._reporting(name, stream, self._serve_datagram(stream, data, name))
+            serving = self._serve_datagram(stream, data, name)
+            await self._reporting(name, stream, serving, "Dropping the packet")
         finally:
             stream.close()
 

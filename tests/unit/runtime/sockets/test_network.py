@@ -16,6 +16,7 @@ from kettle.errors import AuthorizationDenied, ConnectionLost, SessionUnknown
 from kettle.runtime import tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.log_allowance import MOST_LINES
 from kettle.runtime.logs import Log
 from kettle.runtime.sockets.network import CommandNetwork
 from kettle.runtime.sockets.stream import Stream
@@ -376,6 +377,22 @@ def test_garbage_on_the_port_is_dropped() -> None:
         await server.close()
 
     wire.run(scenario)
+
+
+def test_a_flood_of_garbage_is_counted_and_does_not_fill_the_log() -> None:
+    wire = Wire("system")
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        for number in range(200):
+            await server.commands.serve_datagram(b"\xff" * (number + 1), "10.0.0.1:5")
+        assert await ask(client, server, ASK, "hello") == "hello from alice@here"
+        await server.close()
+
+    wire.run(scenario)
+    told = [line for line in wire.lines if "Dropping the packet from 10.0.0.1:5: " in line]
+    assert len(told) == MOST_LINES
 
 
 def test_a_silent_client_is_dropped_after_twenty_seconds() -> None:
