@@ -15,8 +15,8 @@ from types import FrameType
 import pytest
 
 from kettle.classad.functions.regex import _UNTIMED_STEPS
-from kettle.pattern_shape import Shape, shape_of
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
+from kettle.patterns.shape import Shape, shape_of
 
 _PATTERNS = 3000
 _LONGEST = 100_000

@@ -21,7 +21,7 @@ from kettle.config import Config
 from kettle.config.c_format import is_integer_format, is_real_format
 from kettle.config.reader import STATEMENT
 from kettle.errors import KettleError
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
 from kettle.records.history import _FIELD, parse_banner
 from kettle.runtime.remote_settings import _SETTING
 from kettle.startd.slots import _items

@@ -18,7 +18,7 @@ from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError, TransformError
 from kettle.patterns import late_pattern
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:

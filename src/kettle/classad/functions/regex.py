@@ -1,4 +1,4 @@
-"""Patterns. They are Perl's (`perl_patterns`), and see the bytes of UTF-8, not letters.
+"""Patterns. They are Perl's (`kettle.patterns.perl`), and see the bytes of UTF-8, not letters.
 
 Options: `i` without regard to case, `m` ^ and $ at every line, `s` dot matches newline, `x`
 blanks in the pattern mean nothing; for substitution `f` the rest of the text too, `g` every match.
@@ -17,8 +17,8 @@ from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import PATTERN_SECONDS, PATTERN_STEPS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
-from kettle.pattern_shape import shape_of
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
+from kettle.patterns.shape import shape_of
 from kettle.remembered import Allowance, Answers, Memory
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}

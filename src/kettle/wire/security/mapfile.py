@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from kettle.classad.functions.regex import search_in_time
 from kettle.errors import AuthenticationFailed, ConfigError
 from kettle.patterns import late_pattern
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
 
 # Limit: included files inside included files.
 MAXIMUM_DEPTH = 10

@@ -10,7 +10,7 @@ import pytest
 
 from kettle.patterns import late_pattern
 
-SOURCE = Path(__file__).parents[2] / "src" / "kettle"
+SOURCE = Path(__file__).parents[3] / "src" / "kettle"
 
 
 def test_a_late_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.functions import regex
-from kettle.pattern_shape import Shape, shape_of
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
+from kettle.patterns.shape import Shape, shape_of
 
 _T = TypeVar("_T")
 

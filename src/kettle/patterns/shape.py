@@ -77,7 +77,7 @@ def shape_of(pattern: re.Pattern[bytes]) -> Shape | None:
         return None
     try:
         with warnings.catch_warnings():
-            # As in `perl_patterns`: what some day may be read otherwise.
+            # As in `perl.py`: what some day may be read otherwise.
             warnings.simplefilter("ignore", FutureWarning)
             tree = _parser.parse(pattern.pattern, pattern.flags)
         rest = _before(tree, _Rest(0, empty=True, sure=True, degree=0, factor=1))

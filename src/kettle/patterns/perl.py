@@ -15,7 +15,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Final
 
-from kettle.look_behind import by_width
+from kettle.patterns.look_behind import by_width
 
 _SPACES: Final = b" \t\n\x0b\f\r"
 _HORIZONTAL: Final = rb"\t \xa0"

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ERROR, ClassAd
-from kettle.perl_patterns import compile_perl
+from kettle.patterns.perl import compile_perl
 
 # Pattern, text, options, and what it matches: null where it is no pattern, false for nothing.
-CASES = json.loads((Path(__file__).parents[1] / "data" / "perl_patterns.json").read_text())
+CASES = json.loads((Path(__file__).parents[2] / "data" / "perl_patterns.json").read_text())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case[0]))
