@@ -24,7 +24,7 @@ from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, LoggedChange, Steps, code
 from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
 from kettle.schedd.queue.selection import candidate_clusters, candidates, parse_constraint
-from kettle.schedd.queue.transaction import Change, Transaction
+from kettle.schedd.queue.transaction import CHANGE_BYTES, Change, Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.transfer.plan import is_url
 from kettle.wire.codec import Reader
@@ -38,8 +38,9 @@ _SET_ATTRIBUTE2 = 10027
 
 # The bit of GetCapabilities that asks for texts too.
 _WITH_HELP_TEXT = 1
-# Limit: clusters one transaction may make; a client with more commits in between.
-MOST_CLUSTERS = 100_000
+# Limit: clusters one transaction may make; a client with more commits in between. To commit so many
+# takes about two seconds, in which nobody else is served.
+MOST_CLUSTERS = 10_000
 # Limit: what one open transaction takes in memory, about; 100,000 jobs submitted one by one with
 # their attributes take 150 MB.
 MOST_TRANSACTION_BYTES = 1 << 30
@@ -106,6 +107,8 @@ class Connection:
         self._transaction = queue.transaction()
         # New clusters of the transaction: number → the next proc.
         self._new_clusters: dict[int, int] = {}
+        # How many jobs of theirs there are.
+        self._new_jobs = 0
         self._active_cluster = -1
         # Why the transaction cannot be committed: a NoAck request that failed.
         self._failure: RefusedError | None = None
@@ -224,7 +227,7 @@ class Connection:
     def _refuse_new_jobs(self, more: int) -> tuple[int, str] | None:
         """Return the result and reason if a limit stands against more jobs."""
         limits, actor = self._settings, self._effective
-        submitted = sum(self._new_clusters.values()) + more
+        submitted = self._new_jobs + more
         if 0 < limits.most_jobs < len(self._queue.jobs) + submitted:
             return -2, f"the queue has its {limits.most_jobs} jobs (MAX_JOBS_SUBMITTED)"
         disabled = user_records.disabled_reason(self._queue, actor.user)
@@ -250,6 +253,7 @@ class Connection:
             return self._refused(call, *refusal)
         proc = self._new_clusters[cluster]
         self._new_clusters[cluster] = proc + 1
+        self._new_jobs += 1
         job = JobId(cluster, proc)
         submission.add_proc(self._transaction, job, self._settings, self._now())
         return code(proc)
@@ -299,15 +303,21 @@ class Connection:
             job=f"{cluster}.{proc}",
         )
         if stored is not None and not flags & SetAttributeFlags.CHECK_ONLY:
-            self._transaction.set_attribute(key_of(cluster, proc), name, stored)
-            if flags & SetAttributeFlags.MARK_DIRTY:
-                self._dirty.append((cluster, proc, name))
-            if flags & SetAttributeFlags.LOG and proc >= 0:
-                job = JobId(cluster, proc)
-                old = self._queue.jobs[job].ad.text(name)
-                self._logged.append(LoggedChange(job, name, text, old))
-            if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE and proc == CLUSTER_PROC:
-                self._note_edited(cluster, name)
+            self._set_queued(JobId(cluster, proc), name, text, stored, flags)
+
+    def _set_queued(self, job: JobId, name: str, text: str, stored: str, flags: int) -> None:
+        """Set an attribute of what is queued already, and note who is to hear of it."""
+        cluster, proc = job
+        if flags & SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE and proc == CLUSTER_PROC:
+            self._note_edited(cluster, name)
+        self._transaction.set_attribute(key_of(cluster, proc), name, stored)
+        if flags & SetAttributeFlags.MARK_DIRTY:
+            self._dirty.append((cluster, proc, name))
+        if flags & SetAttributeFlags.LOG and proc >= 0:
+            old = self._queue.jobs[job].ad.text(name)
+            self._logged.append(LoggedChange(job, name, text, old))
+            # The text is made anew for each: it counts as what the transaction takes.
+            self._transaction.size += len(old or "") + CHANGE_BYTES
 
     def _note_edited(self, cluster: int, name: str) -> None:
         """Let an edit of a cluster hold for the jobs that it makes later."""
@@ -316,6 +326,7 @@ class Connection:
         known = read_old_string(self._text(cluster, CLUSTER_PROC, job_rules.EDITED) or "") or ""
         if name.lower() != job_rules.EDITED.lower():
             edited = quote_line(job_rules.note_edited(known, name))
+            attribute_rules.check_shape(job_rules.EDITED, edited, cluster, CLUSTER_PROC)
             self._transaction.set_attribute(key_of(cluster, CLUSTER_PROC), job_rules.EDITED, edited)
 
     def _set_new(self, cluster: int, proc: int, name: str, text: str) -> None:
@@ -457,6 +468,7 @@ class Connection:
         self._dirty = []
         self._logged = []
         self._new_clusters = {}
+        self._new_jobs = 0
         self._active_cluster = -1
         self._failure = None
 
@@ -539,10 +551,13 @@ class Connection:
         }
         if not anonymous:
             return None
-        owned = self._transaction.own_texts(frozenset({"owner"}))
+        # Cluster → whether all its jobs have one.
+        owned: dict[int, bool] = {}
+        for key, texts in self._transaction.own_texts(frozenset({"owner"})).items():
+            cluster = int(key.partition(".")[0])
+            owned[cluster] = owned.get(cluster, True) and bool(texts)
         for cluster in sorted(anonymous):
-            jobs = [key for key in owned if key.startswith(f"{cluster}.")]
-            if not jobs or not all(owned[key] for key in jobs):
+            if not owned.get(cluster):
                 return RefusedError(f"cluster {cluster} has no Owner", code=errno.EINVAL)
         return None
 

@@ -7,7 +7,6 @@ queue commits it; a connection that ends without a commit leaves nothing behind.
 from __future__ import annotations
 
 import errno
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
@@ -262,7 +261,7 @@ class Transaction:
     def _catch_up(self) -> None:
         """Make the overlays of all ads but new jobs from the changes since they were read."""
         fresh, overlays = self._fresh, self._overlay
-        for op, key, name, text in itertools.islice(self.changes, self._read, None):
+        for op, key, name, text in self.changes[self._read :]:
             if op == queue_log.NEW_AD:
                 overlays.pop(key, None)
                 if key.endswith(".-1"):
@@ -275,7 +274,7 @@ class Transaction:
 
     def _catch_up_with_fresh(self) -> None:
         """Make the overlays of all new jobs, because one of them is read."""
-        for op, key, name, text in itertools.islice(self.changes, self._fresh_read, None):
+        for op, key, name, text in self.changes[self._fresh_read :]:
             if key not in self._fresh:
                 continue
             if op == queue_log.NEW_AD:

@@ -63,8 +63,8 @@ class _Table:
 
 
 # What is printed and not read back, as in the reference: names that need quotes behind a dot,
-# moments of the years before 1000, characters that end a text.
-_NOT_READ_BACK = ("'", 'absTime("0', "\0", "\\000")
+# moments of the years before 1000, spans beyond 32 bits, characters that end a text.
+_NOT_READ_BACK = ("'", 'absTime("0', 'relTime("--', "\0", "\\000")
 
 
 def _text(data: bytes) -> str:

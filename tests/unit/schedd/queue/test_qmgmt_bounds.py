@@ -1,0 +1,99 @@
+"""Queue management against a client that says very much: what it costs, and what is kept of it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from types import FrameType
+
+import pytest
+
+from kettle.errors import RemoteProtocolError
+from kettle.schedd.queue.qmgmt import MOST_CLUSTERS
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import Schedd
+
+# Enough for what takes the square of it to take a minute.
+MANY = MOST_CLUSTERS
+# Seconds of processor time; it takes two.
+_MOST_SECONDS = 15.0
+_QUIETLY_INTO_THE_LOG = int(calls.SetAttributeFlags.NO_ACK | calls.SetAttributeFlags.LOG)
+
+
+def drain(answers: Iterable[object]) -> None:
+    for _ in answers:
+        pass
+
+
+class TooLongError(BaseException):
+    """It was not done in time."""
+
+
+@pytest.fixture
+def bounded() -> Iterator[None]:
+    def fail(_number: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGPROF, fail)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.usefixtures("bounded")
+def test_many_clusters_whose_jobs_have_their_own_owners_are_committed_in_time() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    for _ in range(MANY):
+        cluster = client.call(calls.NewCluster()).value
+        proc = client.call(calls.NewProc(cluster)).value
+        client.set(cluster, proc, "Owner", "undefined")
+        # What is said is also read, between any two that say more.
+        assert client.call(calls.GetAttributeString(cluster, proc, "Owner")).result == "alice"
+    assert client.call(calls.NewCluster()).value == -10
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert len(schedd.queue.jobs) == MANY
+
+
+def test_each_cluster_needs_an_owner_of_its_own_or_of_each_of_its_jobs() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    for owners in ((0, 1), (1,)):
+        cluster = client.call(calls.NewCluster()).value
+        for _ in range(2):
+            client.call(calls.NewProc(cluster))
+        for proc in owners:
+            client.set(cluster, proc, "Owner", "undefined")
+    reply = client.call(calls.CommitTransactionNoFlags())
+    assert reply.value == -1
+    assert reply.details is not None
+    assert reply.details.string("ErrorReason") == "cluster 2 has no Owner"
+
+
+def test_jobs_of_a_transaction_that_was_given_up_count_no_more() -> None:
+    schedd = Schedd(most_jobs_of_submission=3)
+    client = schedd.client()
+    for _ in range(3):
+        cluster = client.call(calls.NewCluster()).value
+        assert client.call(calls.NewProc(cluster)).value == 0
+        assert client.call(calls.NewProc(cluster)).value == 1
+        client.call(calls.AbortTransaction())
+
+
+def test_what_jobs_had_before_their_logged_edits_counts_as_the_transactions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    schedd.submit(Long="strcat(" + ",".join(['"x"'] * 1_000) + ")")
+    (job,) = schedd.queue.jobs.values()
+    assert job.ad.evaluate("Long") == "x" * 1_000
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_TRANSACTION_BYTES", 100_000)
+    client = schedd.client()
+    edit = calls.SetAttribute2(1, 0, "1", "Long", _QUIETLY_INTO_THE_LOG)
+    # Of 5,000 bytes each.
+    for _ in range(10):
+        client.send(edit)
+    with pytest.raises(RemoteProtocolError, match="a transaction is larger"):
+        drain(client.send(edit) for _ in range(90))
