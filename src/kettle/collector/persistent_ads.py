@@ -58,11 +58,14 @@ def decode_ads(data: bytes) -> list[ClassAd]:
 def encode_ads(ads: Iterable[ClassAd], *, created: int) -> bytes:
     """Return a log that holds exactly these ads, as far as a log can.
 
-    They come from peers: a line end in a string becomes a blank, and an attribute that no log can
-    have is left out. What one machine says never keeps the others from being remembered.
+    They come from peers: a line end in a string becomes a blank, and an attribute or name that no
+    log can have is left out. What one machine says never keeps the others from being remembered.
     """
+    named = ((_key(_name_of(ad)), ad) for ad in ads)
     pieces = queue_log.encode_snapshot(
-        1, created, ((_key(_name_of(ad)), "Machine", "Job", _attributes(ad)) for ad in ads)
+        1,
+        created,
+        ((key, "Machine", "Job", _attributes(ad)) for key, ad in named if queue_log.is_key(key)),
     )
     return "".join(pieces).encode("utf-8", "surrogateescape")
 
@@ -85,7 +88,8 @@ def _name_of(ad: ClassAd) -> str:
 
 def encode_departures(names: Iterable[str]) -> bytes:
     """Return what is added to a log when the ads of these names are gone."""
-    records = "".join(queue_log.encode_destroy_ad(_key(name)) for name in names)
+    keys = [key for name in names if queue_log.is_key(key := _key(name))]
+    records = "".join(map(queue_log.encode_destroy_ad, keys))
     return records.encode("utf-8", "surrogateescape")
 
 

@@ -28,6 +28,10 @@ SEQUENCE = 107
 
 # Limit: one line of a log; no attribute that anybody may set is as long.
 LONGEST_RECORD_BYTES = 64 * 1024 * 1024
+# Limit: characters of what is written on such a line, which may be four bytes each: of a text, and
+# of a key or name. A log with a longer line could not be read again.
+LONGEST_TEXT = 15 * 1024 * 1024
+LONGEST_WORD = 64 * 1024
 
 # Records of one transaction that are applied before others have their turn: some 10 ms.
 _RECORDS_A_STEP = 2_000
@@ -85,13 +89,13 @@ class Replay:
 
 
 def is_key(text: str) -> bool:
-    """Tell whether an ad may have this key: something, without blanks and line ends."""
-    return _KEY.fullmatch(text) is not None
+    """Tell whether an ad may have this key: one word that is not endless."""
+    return len(text) <= LONGEST_WORD and _KEY.fullmatch(text) is not None
 
 
 def _checked(key: str) -> str:
     if not is_key(key):
-        raise StorageError(f"{key!r} cannot be the key of a record")
+        raise StorageError(f"{key[:80]!r} cannot be the key of a record")
     return key
 
 
@@ -109,7 +113,7 @@ def encode_set_attribute(key: str, name: str, text: str) -> str:
     """Return the record that sets an attribute; StorageError if it would not read back as that."""
     if name not in _known_names:
         _check_name(SET_ATTRIBUTE, name)
-    if "\n" in text or "\0" in text:
+    if "\n" in text or "\0" in text or len(text) > LONGEST_TEXT:
         raise StorageError(f"attribute {name!r} of {key} cannot be written on one line")
     return f"103 {_checked(key)} {name} {text}\n"
 

@@ -37,6 +37,17 @@ def test_an_attribute_that_no_log_can_have_is_left_out() -> None:
     assert set(back.own_names()) == {"MyType", "Name", "Memory"}
 
 
+def test_names_without_end_keep_nothing_else_from_being_remembered() -> None:
+    endless = "x" * 70_000
+    odd = from_the_wire([f'Name = "{endless}"', "Offline = true"])
+    long = from_the_wire(['Name = "slot1@b"', f"{endless} = 1", "Memory = 7"])
+    good, back = again(from_the_wire(GOOD), odd, long)
+    assert good.string("Name") == "slot1@a"
+    assert set(back.own_names()) == {"MyType", "Name", "Memory"}
+    log = encode_ads([from_the_wire(GOOD)], created=1) + encode_departures([endless, "slot1@a"])
+    assert decode_ads(log) == []
+
+
 def test_bytes_that_are_no_text_are_kept_as_they_are() -> None:
     odd = from_the_wire(['Name = "slot1@\udce4"', 'Note = "\udcff"'])
     (back,) = again(odd)

@@ -23,6 +23,7 @@ from kettle.attributes.codes import (
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.errors import RefusedError, RemoteProtocolError
+from kettle.records.event_text import MAX_TEXT
 from kettle.schedd import job_machine
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import PAUSE_REASON, is_factory
@@ -153,6 +154,8 @@ class Survey:
 
 # Jobs that are changed in one commit, before others have their turn.
 SLICE = 500
+# Limit: characters of a reason, which each of the jobs gets; their logs have no more of it.
+LONGEST_REASON = MAX_TEXT
 _TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
 
 
@@ -172,7 +175,7 @@ def parse(ad: ClassAd, most_releases: int = -1) -> Request:
     return Request(
         action=action,
         totals=ad.integer("ActionResultType") != ActionResultType.LONG,
-        reason=(ad.string(name) or "") if name else "",
+        reason=(ad.string(name) or "")[:LONGEST_REASON] if name else "",
         subcode=ad.integer("HoldReasonSubCode") or 0,
         ids=tuple(parse_ids(ids)) if ids is not None else None,
         constraint=constraint,

@@ -47,6 +47,8 @@ MOST_TRANSACTION_BYTES = 1 << 30
 # Limit: what all large open transactions take together, and from where on one counts as large.
 MOST_OPEN_BYTES = 2 << 30
 LARGE_TRANSACTION_BYTES = 16 << 20
+# Limit: what a cluster's items may be called; the kernel's own bound of a path.
+LONGEST_FILE_NAME = 4096
 
 
 class Spool(Protocol):
@@ -624,6 +626,8 @@ class Connection:
                 f" than {factory.LONGEST_DIGEST}"
             )
             return code(-1, errno.EFBIG)
+        if len(call.file_name) > LONGEST_FILE_NAME:
+            return code(-1, errno.ENAMETOOLONG)
         name = self._spool.write_digest(call.cluster, call.digest)
         self._transaction.update(
             key_of(call.cluster, CLUSTER_PROC),

@@ -105,7 +105,9 @@ class Transaction:
         return self._destroyed.get(cluster, frozenset())
 
     def set_attribute(self, key: str, name: str, text: str) -> None:
-        """Give an attribute an expression, in old syntax."""
+        """Give an attribute an expression, in old syntax; one that no log can have is undefined."""
+        if len(text) > queue_log.LONGEST_TEXT:
+            text = "undefined"
         self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
         self.size += len(name) + len(text) + CHANGE_BYTES
 
@@ -297,6 +299,8 @@ def _is_own(ad: ClassAd, lower: str) -> bool:
 
 def _storable(text: str) -> str:
     """Return what the queue has for a text that may be a peer's."""
+    if len(text) > queue_log.LONGEST_TEXT:
+        return "undefined"
     if "\n" in text:
         text = one_line(text)
     return text if is_expression(text) else "undefined"

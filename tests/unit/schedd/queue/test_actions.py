@@ -29,6 +29,19 @@ def test_a_hold_by_constraint_counts_what_is_held_already() -> None:
     assert (answer.integer("result_total_1"), answer.integer("result_total_4")) == (1, 1)
 
 
+def test_a_reason_is_as_long_as_what_the_jobs_logs_say_of_it() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+    asked = ClassAd({"JobAction": 1, "ActionResultType": 1, "ActionIds": str(job.id)})
+    asked["HoldReason"] = "why? " * 1_000_000
+    _, plan = plan_action(schedd.queue, actions.parse(asked), ALICE, schedd.now)
+    schedd.queue.commit(plan.transaction)
+    reason = job.ad.string("HoldReason") or ""
+    assert reason.startswith("why? why? ")
+    assert reason.endswith(" (by user alice)")
+    assert len(reason) < actions.LONGEST_REASON + 100
+
+
 def test_a_job_held_too_often_is_released_by_super_users_only() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1)

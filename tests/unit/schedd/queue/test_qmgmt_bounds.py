@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Iterable, Iterator
 from types import FrameType
@@ -9,7 +10,8 @@ from types import FrameType
 import pytest
 
 from kettle.errors import RemoteProtocolError
-from kettle.schedd.queue.qmgmt import MOST_CLUSTERS
+from kettle.records.queue_log import LONGEST_RECORD_BYTES
+from kettle.schedd.queue.qmgmt import LONGEST_FILE_NAME, MOST_CLUSTERS
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import Schedd
 
@@ -69,6 +71,30 @@ def test_each_cluster_needs_an_owner_of_its_own_or_of_each_of_its_jobs() -> None
     assert reply.value == -1
     assert reply.details is not None
     assert reply.details.string("ErrorReason") == "cluster 2 has no Owner"
+
+
+def test_the_log_has_no_line_that_it_could_not_be_read_with() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(Kept="1")
+    # What a starter, or whoever else, may make the schedd write.
+    endless = '"' + "x" * (LONGEST_RECORD_BYTES + 1) + '"'
+    schedd.queue.update(job.id, {"CpusUsage": endless, "Note": '"said"'})
+    transaction = schedd.queue.transaction()
+    transaction.set_attribute("1.0", "OnceMore", endless)
+    transaction.update_alike([job.id], {"AsOthers": endless})
+    schedd.queue.commit(transaction)
+    again = schedd.replayed().jobs[job.id].ad
+    for name in ("CpusUsage", "OnceMore", "AsOthers"):
+        assert again.text(name) == "undefined"
+    assert (again.string("Note"), again.integer("Kept")) == ("said", 1)
+
+
+def test_the_name_of_a_file_of_items_is_no_longer_than_a_path() -> None:
+    client = Schedd().client()
+    cluster = client.call(calls.NewCluster()).value
+    named = calls.SetJobFactory(cluster, 0, "x" * (LONGEST_FILE_NAME + 1), "queue 5")
+    reply = client.call(named)
+    assert (reply.value, reply.errno) == (-1, errno.ENAMETOOLONG)
 
 
 def test_jobs_of_a_transaction_that_was_given_up_count_no_more() -> None:
