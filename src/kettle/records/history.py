@@ -19,6 +19,7 @@ from kettle.structs import Struct
 
 # A line that begins so ends a record; it may say nothing more.
 BANNER = "***"
+_BANNER_BYTES = BANNER.encode()
 # The kinds of records that the epoch history has of file transfers.
 TRANSFERS = frozenset({"INPUT", "OUTPUT", "CHECKPOINT"})
 # What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
@@ -104,8 +105,9 @@ def choose_kinds(names: Iterable[str], *, of_runs: bool) -> frozenset[str]:
 def read_backwards(read_at: Callable[[int, int], bytes], size: int) -> Iterator[HistoryRecord]:
     """Yield the records of a file of `size` bytes, newest first; `read_at` takes offset, length.
 
-    Whatever follows the last banner is a record that was never finished and is left out. The
-    `Offset` of the banners is not needed, so a file that was cut or joined is readable too.
+    Whatever follows the last banner is a record that was never finished and is left out, and so is
+    one that is longer than any of ours. The `Offset` of the banners is not needed, so a file that
+    was cut or joined is readable too.
     """
     buffer = b""
     start = size
@@ -113,19 +115,22 @@ def read_backwards(read_at: Callable[[int, int], bytes], size: int) -> Iterator[
     while True:
         at = _last_banner(buffer, at_front=start == 0)
         if at < 0:
-            if start == 0 or len(buffer) > LONGEST_RECORD_BYTES:
+            if start == 0:
                 break
+            if len(buffer) > LONGEST_RECORD_BYTES:
+                # The record is skipped; what is kept may be the end of the banner before it.
+                buffer, banner = buffer[:_BLOCK_BYTES], None
             length = min(max(_BLOCK_BYTES, len(buffer)), start)
             start -= length
             buffer = read_at(start, length) + buffer
             continue
         line_end = buffer.find(b"\n", at)
-        if banner is not None:
+        if banner is not None and len(buffer) - line_end <= LONGEST_RECORD_BYTES:
             yield _record(buffer[line_end + 1 :], banner)
         # A banner without its line end is the file's torn tail, like whatever follows the last one.
         banner = buffer[at:line_end] if line_end >= 0 else None
         buffer = buffer[:at]
-    if banner is not None:
+    if banner is not None and len(buffer) <= LONGEST_RECORD_BYTES:
         yield _record(buffer, banner)
 
 
@@ -162,20 +167,32 @@ def read_forwards(data: bytes | Iterable[bytes]) -> Iterator[HistoryRecord]:
     An unfinished last one is left out, and so is one that is longer than any of ours.
     """
     lines: list[str] = []
-    rest = b""
+    # What has come of the line that has not ended, and the bytes of the record so far.
+    begun: list[bytes] = []
+    size = 0
     for piece in (data,) if isinstance(data, bytes) else data:
-        complete = (rest + piece).split(b"\n")
-        rest = complete.pop()
-        if len(rest) > LONGEST_RECORD_BYTES:
-            rest = b""
+        complete = piece.split(b"\n")
+        last = complete.pop()
+        if complete:
+            complete[0] = b"".join([*begun, complete[0]])
+            begun = []
         for raw in complete:
-            line = raw.decode("utf-8", "surrogateescape")
-            if line.startswith(BANNER):
-                kind, fields = parse_banner(line)
-                yield HistoryRecord(tuple(lines), kind, fields, line)
+            size += len(raw)
+            if raw.startswith(_BANNER_BYTES):
+                if size <= LONGEST_RECORD_BYTES:
+                    line = raw.decode("utf-8", "surrogateescape")
+                    kind, fields = parse_banner(line)
+                    yield HistoryRecord(tuple(lines), kind, fields, line)
+                lines, size = [], 0
+            elif size > LONGEST_RECORD_BYTES:
                 lines = []
-            elif line:
-                lines.append(line)
+            elif raw:
+                lines.append(raw.decode("utf-8", "surrogateescape"))
+        begun.append(last)
+        if size + sum(map(len, begun)) > LONGEST_RECORD_BYTES:
+            # Of such a line it only counts whether it is a banner.
+            begun = [b"".join(begun)[: len(_BANNER_BYTES)]]
+            lines, size = [], LONGEST_RECORD_BYTES + 1
 
 
 def _record(body: bytes, banner: bytes) -> HistoryRecord:

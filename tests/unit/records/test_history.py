@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kettle.records import history
@@ -54,6 +58,45 @@ def test_a_file_cut_anywhere_gives_its_finished_records(cut: int) -> None:
 def test_records_longer_than_a_block_are_read_from_the_end() -> None:
     data = file_of(3, extra=f'Big = "{"x" * 200_000}"')
     assert [each.fields["ProcId"] for each in backwards(data)] == ["2", "1", "0"]
+
+
+@given(st.integers(1, 90), st.booleans(), st.sampled_from([1, 7, 64, 1000]))
+def test_a_record_longer_than_any_of_ours_is_skipped_and_hides_no_other(
+    extra: int, one_line: bool, step: int
+) -> None:
+    text = "x" if one_line else "\nX = 1"
+    long = record(1, 0, f"Big = {text * (extra * 10)}")
+    assume(not 250 < len(long) <= 500)
+    data = record(0, 0) + long + record(2, 0) + long + b"X = 1\n" * 100
+    pieces = [data[at : at + step] for at in range(0, len(data), step)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history, "LONGEST_RECORD_BYTES", 300)
+        patch.setattr(history, "_BLOCK_BYTES", 150)
+        expected = ["2", "0"] if len(long) > 500 else ["1", "2", "1", "0"]
+        assert [each.fields["ProcId"] for each in backwards(data)] == expected
+        forwards = [each.fields["ProcId"] for each in history.read_forwards(pieces)]
+        assert forwards == expected[::-1]
+
+
+def test_what_is_kept_of_an_endless_line_is_not_the_line() -> None:
+    read = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal read
+        yield record(0, 0)
+        for _ in range(40):
+            read += 1
+            yield b"x" * (1 << 20)
+        yield b"\n" + record(1, 0) + record(2, 0)
+
+    tracemalloc.start()
+    try:
+        found = [each.fields["ProcId"] for each in history.read_forwards(pieces())]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found, read) == (["0", "2"], 40)
+    assert most < 3 * history.LONGEST_RECORD_BYTES
 
 
 def test_an_epoch_banner_carries_its_type() -> None:

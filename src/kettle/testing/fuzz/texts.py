@@ -65,7 +65,7 @@ class _Table:
 
 # What is printed and not read back, as in the reference: names that need quotes behind a dot,
 # moments of the years before 1000, spans beyond 32 bits, characters that end a text.
-_NOT_READ_BACK = ("'", 'absTime("0', 'relTime("--', "\0", "\\000")
+_NOT_READ_BACK = ("'", 'absTime("0', "--24855+", "\0", "\\000")
 
 
 _JSON_MINUS = re.compile(r'"\\/Expr\((-[0-9.E+-]+)\)\\/"')
