@@ -27,7 +27,7 @@ MAX_LISTENERS = 200_000
 # Limit: requests that wait in all, and those of one requesting host, so that no host takes all.
 MAX_REQUESTS = 10_000
 MAX_REQUESTS_OF_HOST = 1_000
-# Limit: characters of what a request passes on to a listener.
+# Limit: characters of what a request passes on to a listener, and of a listener's name.
 MAX_TEXT = 4_096
 # Limit: seconds a requester waits for the listener's report.
 REQUEST_SECONDS = 300
@@ -134,7 +134,7 @@ class Broker:
                 return [Tell(connection, _failure("the broker has no room left"), last=True)]
             number = self._next_listener
             self._next_listener += 1
-            name = ad.string("Name") or ""
+            name = (ad.string("Name") or "")[:MAX_TEXT]
             listener = Listener(number, name, self.make_secret(), connection, host)
             self.listeners[number] = listener
             new = listener.kept

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.runtime.sockets.stream import Stream
 
-# Limit: requests that wait, rules of automatic approval, and the length of what a stranger names.
+# Limit: requests that wait, those from one host, so that none takes all, rules of automatic
+# approval, and the length of what a stranger names.
 MOST_REQUESTS = 2000
+MOST_REQUESTS_OF_HOST = 200
 MOST_RULES = 100
 MOST_CHARACTERS = 256
 # Limit: a request that nobody has approved or fetched is forgotten after so many seconds.
@@ -94,6 +96,11 @@ class TokenBook:
         self.forget_old(now)
         if len(self.requests) >= MOST_REQUESTS:
             raise RefusedError("too many token requests are waiting here", code=_FULL)
+        own = sum(1 for each in self.requests.values() if each.location == wish.location)
+        if own >= MOST_REQUESTS_OF_HOST:
+            raise RefusedError("too many token requests of this host are waiting", code=_FULL)
+        while wish.number in self.requests:
+            wish.number = str(int(wish.number) + 1)
         self.requests[wish.number] = wish
 
     def is_automatic(self, wish: Wish, now: float) -> bool:

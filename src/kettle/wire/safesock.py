@@ -22,11 +22,13 @@ SHORTEST = 8
 # Off-host datagrams stay below the usual packet size; on loopback nearly a full datagram fits.
 NETWORK_FRAGMENT_SIZE = 1000
 LOOPBACK_FRAGMENT_SIZE = 60000
-# Limit: one message, its fragments, and half-received messages kept at a time.
+# Limit: one message, its fragments, and half-received messages kept at a time; each fragment takes
+# some room beside its bytes.
 MAXIMUM_MESSAGE = 1 << 20
 MAXIMUM_FRAGMENTS = 2000
 MAXIMUM_PENDING = 1000
 MAXIMUM_PENDING_BYTES = 16 << 20
+_FRAGMENT_BYTES = 200
 PENDING_SECONDS = 10.0
 
 _CRYPTO = b"CRAP"
@@ -110,7 +112,7 @@ class Reassembly:
         if piece.sequence not in pending.pieces:
             pending.pieces[piece.sequence] = piece.data
             pending.size += len(piece.data)
-            self._size += len(piece.data)
+            self._size += len(piece.data) + _FRAGMENT_BYTES
         if piece.last and pending.last is None:
             pending.last = piece.sequence
         if pending.last is not None and max(pending.pieces) > pending.last:
@@ -125,7 +127,8 @@ class Reassembly:
         return b"".join(pending.pieces[number] for number in range(pending.last + 1))
 
     def _drop(self, key: tuple[str, tuple[int, int, int, int]]) -> None:
-        self._size -= self._pending.pop(key).size
+        dropped = self._pending.pop(key)
+        self._size -= dropped.size + len(dropped.pieces) * _FRAGMENT_BYTES
 
     def _forget_old(self, now: float) -> None:
         """Drop messages whose other fragments will not come any more."""

@@ -117,6 +117,12 @@ def test_requests_are_bounded_by_listener_by_host_and_in_all(
     assert forward.connection == "L"
 
 
+def test_a_listeners_name_is_kept_in_part(broker: Broker) -> None:
+    broker.register("L", ClassAd({"Name": "x" * 100_000}))
+    (listener,) = broker.listeners.values()
+    assert len(listener.name) == 4_096
+
+
 def test_a_connection_asks_once_and_not_at_length(broker: Broker) -> None:
     broker.register("L", ClassAd({"Name": "startd"}))
     broker.request("R", ask(), 0.0)

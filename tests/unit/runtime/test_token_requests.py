@@ -49,6 +49,26 @@ def test_a_request_is_found_only_with_its_clients_id() -> None:
         book.find("1", "other", 1)
 
 
+def test_no_host_takes_all_the_places_of_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kettle.runtime.token_requests.MOST_REQUESTS_OF_HOST", 2)
+    book = TokenBook()
+    for number in "12":
+        book.ask(wish(number), 0)
+    with pytest.raises(RefusedError, match="of this host"):
+        book.ask(wish("3"), 0)
+    book.ask(wish("3", location="10.1.2.4"), 0)
+    assert list(book.requests) == ["1", "2", "3"]
+
+
+def test_two_requests_never_have_one_number() -> None:
+    book = TokenBook()
+    book.ask(wish("5"), 0)
+    other = wish("5", client_id="desktop")
+    book.ask(other, 0)
+    assert other.number == "6"
+    assert book.find("5", "laptop", 0).client_id == "laptop"
+
+
 def test_clients_may_have_names_of_any_letters() -> None:
     book = TokenBook()
     book.ask(wish(client_id="Büro"), 0)

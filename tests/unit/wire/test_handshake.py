@@ -37,7 +37,7 @@ from kettle.wire.security.methods.context import DirectoryFacts, ServerContext, 
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.notes import note_server
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
-from kettle.wire.security.session import Session, SessionCache
+from kettle.wire.security.session import LONGEST_WORD, Session, SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
 from kettle.wire.sinful import Sinful
 
@@ -207,6 +207,20 @@ def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path: Path, method: str
     client.make_keys = NoKeys
     ours, theirs = negotiate(client, server)
     assert ours.result().key == theirs.result().session.key is not None
+
+
+def test_a_session_keeps_little_of_what_its_client_says_of_itself(tmp_path: Path) -> None:
+    policy = Policy(methods=("CLAIMTOBE",))
+    client, server = make_client(policy), make_server(tmp_path, policy)
+    endless = "x" * 60_000
+    client.version, client.subsystem, client.own_address = endless, endless, endless
+    sessions = [negotiate(client, server)[1].result().session for _ in range(2)]
+    assert all(session is not None for session in sessions)
+    for session in server.sessions.sessions():
+        said = session.peer_version + session.peer_address + session.subsystem
+        assert len(said) <= 2 * LONGEST_WORD
+    # What may be run in them is known once.
+    assert sessions[0].valid_commands is sessions[1].valid_commands
 
 
 CALLED_BACK = "10.0.0.7:40123"

@@ -241,6 +241,29 @@ def test_the_oldest_session_goes_when_the_cache_is_full() -> None:
     assert [one.id for one in cache.sessions()] == ["b", "c"]
 
 
+def test_a_flood_of_sessions_costs_nobody_else_theirs() -> None:
+    cache = SessionCache(maximum=4)
+    cache.add(Session("family", None, user="condor@family"))
+    cache.add(Session("alice", None, user="alice@pool"))
+    for number in range(50):
+        cache.add(Session(f"flood{number}", None, user="mallory@pool"))
+    assert [one.id for one in cache.sessions()] == ["family", "alice", "flood48", "flood49"]
+    # Of his own the one goes that was used least recently.
+    assert cache.find("flood48", 0.0) is not None
+    cache.add(Session("flood50", None, user="mallory@pool"))
+    assert [one.id for one in cache.sessions()] == ["family", "alice", "flood48", "flood50"]
+
+
+def test_a_session_that_becomes_anothers_is_counted_as_theirs() -> None:
+    cache = SessionCache(maximum=2)
+    cache.add(Session("a", None, user="alice@pool"))
+    cache.add(Session("a", None, user="bob@pool"))
+    cache.forget("a")
+    for name in "bcd":
+        cache.add(Session(name, None, user="bob@pool"))
+    assert [one.id for one in cache.sessions()] == ["c", "d"]
+
+
 def test_claim_ids_never_show_their_secret() -> None:
     claim = mint_claim_id("<1.2.3.4:5?addrs=[--1]-5#x>", 10, 3, bytes(32))
     assert claim.public == "<1.2.3.4:5?addrs=[--1]-5#x>#10#3#..."

@@ -27,7 +27,7 @@ from kettle.wire.security.keys import DATAGRAM_CIPHER, KeyPair, make_key_pair
 from kettle.wire.security.methods.context import ClientContext, ClientCredentials
 from kettle.wire.security.negotiation import Policy, Wish, canonical_method, display_method
 from kettle.wire.security.policy_ad import PolicyAd
-from kettle.wire.security.session import UNAUTHENTICATED, Session
+from kettle.wire.security.session import LONGEST_WORD, UNAUTHENTICATED, Session
 from kettle.wire.sinful import Sinful
 
 NONCE_SIZE = 33
@@ -243,7 +243,7 @@ def _finish(
         valid_commands=frozenset(
             int(word) for word in ad.words("ValidCommands") if word.isdecimal() and len(word) < 19
         ),
-        peer_version=theirs.text("RemoteVersion"),
+        peer_version=theirs.text("RemoteVersion")[:LONGEST_WORD],
         peer_address=str(address),
         seals_datagrams=DATAGRAM_CIPHER in theirs.words("CryptoMethodsList"),
         common_methods=theirs.words("AuthMethodsList"),

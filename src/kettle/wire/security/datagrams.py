@@ -24,7 +24,7 @@ from kettle.wire.security.keys import DATAGRAM_CIPHER, cfb64
 from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup
-from kettle.wire.security.session import UNAUTHENTICATED, Peer, Session
+from kettle.wire.security.session import LONGEST_WORD, UNAUTHENTICATED, Peer, Session
 from kettle.wire.sinful import Sinful
 
 ANSWERED_BY_NOTHING = frozenset(
@@ -167,7 +167,10 @@ def _read_command(
     if session is not None:
         if ad.text("Sid") != session.id:
             raise AuthenticationFailed(f"{peer_address} sealed one session into another's")
-        if not replays.note(session.id, ad.text("Nonce")):
+        nonce = ad.text("Nonce")
+        if len(nonce) > LONGEST_WORD:
+            raise RemoteProtocolError(f"{peer_address} sealed a datagram with an endless nonce")
+        if not replays.note(session.id, nonce):
             raise AuthenticationFailed(f"{peer_address} sent a datagram that was here before")
     return ad.number("Command", -1)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
@@ -27,6 +28,7 @@ from kettle.wire.security.methods.context import ServerContext, ServerCredential
 from kettle.wire.security.negotiation import NO_METHOD, Agreement, Policy, Wish, agree
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.session import (
+    LONGEST_WORD,
     SERVER_SLOP_SECONDS,
     UNAUTHENTICATED,
     Peer,
@@ -392,12 +394,11 @@ def _conclude(
         method=method,
         expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
         lease_seconds=agreement.lease_seconds,
-        valid_commands=frozenset(valid),
+        valid_commands=_shared(tuple(valid)),
         limits=limits,
-        peer_version=request.ad.text("RemoteVersion"),
-        peer_address=request.ad.text("ServerCommandSock"),
+        peer_version=request.ad.text("RemoteVersion")[:LONGEST_WORD],
         attributes=attributes,
-        subsystem=request.ad.text("Subsystem").upper(),
+        subsystem=request.ad.text("Subsystem")[:LONGEST_WORD].upper(),
     )
     session.renew(now)
     if request.ad.flag("NewSession"):
@@ -425,6 +426,12 @@ def _valid_commands(setup: ServerSetup, level: Level, command: int) -> list[int]
     """Return what the client may also run in this session; never empty."""
     commands = setup.commands_for(implied_levels(level))
     return commands if command in commands else [command, *commands]
+
+
+@lru_cache(maxsize=64)
+def _shared(commands: tuple[int, ...]) -> frozenset[int]:
+    """Return one set for all sessions with these commands: there may be very many sessions."""
+    return frozenset(commands)
 
 
 def _resume(request: _Request) -> Dialog[Accepted]:

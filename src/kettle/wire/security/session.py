@@ -13,8 +13,11 @@ from typing import NamedTuple
 from kettle.structs import Struct, field
 from kettle.wire.levels import Level
 
-# Limit: sessions kept by one process; the least recently used goes first.
+# Limit: sessions kept by one process; who has most of them loses the least recently used one, so
+# that nobody's flood costs others theirs.
 MAXIMUM_SESSIONS = 200_000
+# Limit: characters of what a peer says of itself that its session keeps.
+LONGEST_WORD = 256
 # A server keeps a session so much longer than it says, for clients that are just about to use it.
 SERVER_SLOP_SECONDS = 20
 
@@ -103,6 +106,8 @@ class SessionCache:
     def __init__(self, maximum: int = MAXIMUM_SESSIONS) -> None:
         self._maximum = maximum
         self._sessions: OrderedDict[str, Session] = OrderedDict()
+        # User → the ids of the user's sessions, least recently used first.
+        self._of_user: dict[str, OrderedDict[str, None]] = {}
         self._by_address: dict[str, list[str]] = {}
 
     def __len__(self) -> int:
@@ -113,15 +118,33 @@ class SessionCache:
 
     def add(self, session: Session, *, address: str | None = None) -> None:
         """Keep a session; with `address` a client will find it for commands to that address."""
+        known = self._sessions.get(session.id)
+        if known is not None and known.user != session.user:
+            self._leave(known)
         self._sessions[session.id] = session
-        self._sessions.move_to_end(session.id)
+        self._use(session)
         if address is not None:
             session.peer_address = address
             ids = self._by_address.setdefault(address, [])
             if session.id not in ids:
                 ids.append(session.id)
         while len(self._sessions) > self._maximum:
-            self.forget(next(iter(self._sessions)))
+            greediest = max(self._of_user, key=lambda user: len(self._of_user[user]))
+            self.forget(next(iter(self._of_user[greediest])))
+
+    def _use(self, session: Session) -> None:
+        """Note that a session is the one that was used last."""
+        self._sessions.move_to_end(session.id)
+        own = self._of_user.setdefault(session.user, OrderedDict())
+        own[session.id] = None
+        own.move_to_end(session.id)
+
+    def _leave(self, session: Session) -> None:
+        """Take a session off its user's."""
+        own = self._of_user[session.user]
+        del own[session.id]
+        if not own:
+            del self._of_user[session.user]
 
     def find(self, session_id: str, now: float) -> Session | None:
         """Return a live session and renew its lease; a dead one is forgotten."""
@@ -132,7 +155,7 @@ class SessionCache:
             self.forget(session_id)
             return None
         session.renew(now)
-        self._sessions.move_to_end(session_id)
+        self._use(session)
         return session
 
     def find_for(self, address: str, command: int, now: float) -> Session | None:
@@ -148,6 +171,7 @@ class SessionCache:
         session = self._sessions.pop(session_id, None)
         if session is None:
             return
+        self._leave(session)
         ids = self._by_address.get(session.peer_address)
         if ids is not None and session_id in ids:
             ids.remove(session_id)

@@ -14,7 +14,15 @@ from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
-from kettle.wire.safesock import Protected, Reassembly, decode_payload, encode_payload
+from kettle.wire.safesock import (
+    HEADER,
+    MAGIC,
+    MAXIMUM_PENDING_BYTES,
+    Protected,
+    Reassembly,
+    decode_payload,
+    encode_payload,
+)
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.client_side import ClientSetup
 from kettle.wire.security.datagrams import (
@@ -160,8 +168,6 @@ def test_a_bare_datagram_is_refused_where_something_is_required(feature: str) ->
 
 def test_fragments_that_contradict_each_other_are_an_error_not_a_crash() -> None:
     def fragment(number: int, last: int) -> bytes:
-        from kettle.wire.safesock import HEADER, MAGIC
-
         return HEADER.pack(MAGIC, last, number, 1, 1, 2, 3, 4) + b"x"
 
     reassembly = Reassembly()
@@ -173,14 +179,29 @@ def test_fragments_that_contradict_each_other_are_an_error_not_a_crash() -> None
 
 
 def test_half_received_messages_are_bounded_in_bytes() -> None:
-    from kettle.wire.safesock import HEADER, MAGIC, MAXIMUM_PENDING_BYTES
-
     reassembly = Reassembly()
     piece = bytes(60_000)
     for number in range(600):
         packet = HEADER.pack(MAGIC, 0, 0, len(piece), number, 0, 0, 0) + piece
         reassembly.receive("here", packet, 0.0)
     assert len(reassembly) * len(piece) <= MAXIMUM_PENDING_BYTES + len(piece)
+
+
+def test_a_nonce_without_end_is_not_remembered() -> None:
+    client = ClientSetup(Policy(), None, lambda size: bytes(size * 100))  # type: ignore[arg-type]
+    session = Session("here:1:2:3", SECRET)
+    payload = seal(client, session, ADDRESS, UPDATE, Words("an ad"))
+    with pytest.raises(RemoteProtocolError, match="endless nonce"):
+        accept(make_server(), payload)
+
+
+def test_fragments_of_nothing_take_room_too() -> None:
+    reassembly = Reassembly()
+    for number in range(500):
+        for piece in range(500):
+            packet = HEADER.pack(MAGIC, 0, piece, 0, number, 0, 0, 0)
+            reassembly.receive("here", packet, 0.0)
+    assert len(reassembly) * 500 * 200 <= MAXIMUM_PENDING_BYTES + 500 * 200
 
 
 def test_a_sealed_message_is_read_as_encrypted_text() -> None:
