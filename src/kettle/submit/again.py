@@ -15,13 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import ConfigError, SubmitError
-from kettle.submit.job import Attributes
+from kettle.submit.differences import otherwise
 from kettle.submit.quick_job import QuickJob, UnforeseenError, Writes
 from kettle.submit.watched_job import FIELD, FORCED, NAMES, TEXTS, Record, State, Texts, WatchedJob
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from kettle.submit.job import Attributes
     from kettle.submit.steps import Step
 
 
@@ -186,57 +187,36 @@ def _note_changes(one: _Again, job: QuickJob, changed: set[str]) -> None:
 class Comparison:
     """What a job has otherwise than the cluster.
 
-    `differences` are those of the watched job, and what is `fixed` nobody has otherwise. With
-    `keeps` a job keeps what it lacks; else that becomes undefined.
+    `watched` is what the watched job has otherwise, and what is `fixed` nobody has otherwise.
     """
 
-    def __init__(
-        self,
-        again: Again,
-        cluster: Attributes,
-        differences: Attributes,
-        fixed: frozenset[str],
-        *,
-        keeps: bool,
-    ) -> None:
-        self._cluster = cluster.texts
+    def __init__(self, again: Again, watched: Attributes, fixed: frozenset[str]) -> None:
+        self._cluster = again.last.cluster
         self._fixed = fixed
-        self._keeps = keeps
         self._forced = frozenset(again.last.forced)
         always = again.always_writes()
         # What steps that do not run have left otherwise.
-        self._rest = {key: one for key, one in differences.texts.items() if key not in always}
+        self._rest = {key: one for key, one in watched.texts.items() if key not in always}
 
     def differences(self, job: QuickJob) -> Attributes:
         """Return what a job has otherwise."""
-        found = Attributes()
-        texts, cluster, forced = found.texts, self._cluster, self._forced
-        for key, one in job.attributes.texts.items():
-            if (key not in cluster or cluster[key][1] != one[1]) and key not in forced:
-                texts[key] = one
-        for key, one in job.forced.texts.items():
-            if key not in cluster or cluster[key][1] != one[1]:
-                texts[key] = one
+        own, hidden = job.attributes.texts, self._forced
+        if not hidden.isdisjoint(own):
+            hidden = hidden - job.forced.lacking
+            own = {key: one for key, one in own.items() if key not in hidden}
         if self._rest:
-            texts.update(self._left(job))
-        if not self._keeps and (job.attributes.lacking or job.forced.lacking):
-            texts.update(self._lacking(job))
+            own = {**self._left(job), **own}
+        if job.forced.texts:
+            own = {**own, **job.forced.texts}
+        found = otherwise(own, self._cluster)
         for key in self._fixed:
-            texts.pop(key, None)
+            found.texts.pop(key, None)
         return found
 
     def _left(self, job: QuickJob) -> Texts:
         """Return what steps that did not run have left otherwise."""
         own = job.attributes.texts.keys() | job.attributes.lacking | job.forced.texts.keys()
         return {key: one for key, one in self._rest.items() if key not in own}
-
-    def _lacking(self, job: QuickJob) -> Texts:
-        """Return what the cluster has and the job has not, as undefined."""
-        own, forced = job.attributes, job.forced
-        gone = own.lacking - own.texts.keys() - (self._forced - forced.lacking)
-        gone |= forced.lacking - own.texts.keys()
-        cluster = self._cluster
-        return {key: (cluster[key][0], "undefined") for key in gone if key in cluster}
 
 
 class Later(NamedTuple):

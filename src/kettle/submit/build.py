@@ -7,12 +7,14 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
+from kettle.submit.differences import differences
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
@@ -37,6 +39,8 @@ _MOST_WATCHED = 20
 
 
 Builder = TypeVar("Builder", bound=JobBuilder)
+# Name and text of attributes by the lower case of their names.
+Texts = Mapping[str, tuple[str, str]]
 
 
 class JobPlan(NamedTuple):
@@ -86,9 +90,6 @@ class Submission(Struct):
     problems: list[tuple[int, str]] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
-    # Whether jobs keep what the first one has and they have not: no step looks at what changes of
-    # which others depend.
-    _keeps: bool = True
     _later: Later | None = None
     # What steps write for some jobs and not for others.
     _unforeseen: set[str] = field(default_factory=set)
@@ -120,17 +121,21 @@ class Submission(Struct):
         self.cluster, self.job_count = earlier.cluster, earlier.job_count
         self._has_one_statement = False
 
+    def first_statement(self) -> QueueStatement:
+        """Read up to the first queue statement and return it; SubmitError."""
+        text = self._next_queue(first=True)
+        assert text is not None
+        return parse_queue(text, self.reader, self.sources)
+
     def first_of_later(self) -> QueueStatement:
         """Make the first job only, for a cluster whose jobs are made later.
 
         Returns the queue statement; the cluster's attributes are complete then. Raises
         SubmitError, also where the description has more than one queue statement.
         """
-        text = self._next_queue(first=True)
-        assert text is not None
-        statement = parse_queue(text, self.reader, self.sources)
+        statement = self.first_statement()
         for row in statement.rows():
-            self._set_row(statement, row)
+            self.set_row(statement, row)
             self._build(row)
             break
         self.job_count = statement.job_count()
@@ -153,11 +158,14 @@ class Submission(Struct):
         job = self.builder()
         return job.integer("max_materialize")
 
-    def builder(self) -> JobBuilder:
-        """Return a job without attributes, for steps to run on."""
-        return self._builder(JobBuilder)
+    def builder(self, cluster: Texts | None = None) -> JobBuilder:
+        """Return a job without attributes of its own, for steps to run on.
 
-    def _builder(self, kind: type[Builder]) -> Builder:
+        It is one of this cluster, which is the submission's own where none is given.
+        """
+        return self._builder(JobBuilder, cluster)
+
+    def _builder(self, kind: type[Builder], cluster: Texts | None = None) -> Builder:
         return kind(
             self.macros,
             self.sources,
@@ -166,6 +174,7 @@ class Submission(Struct):
             spooled=self.options.spooled,
             interactive=self.options.interactive,
             extended=self.extended,
+            cluster=self.cluster.texts if cluster is None else cluster,
         )
 
     def cluster_ad(self) -> ClassAd:
@@ -202,13 +211,14 @@ class Submission(Struct):
                     "\nERROR: Number of submitted jobs would exceed -maxjobs "
                     f"({self.options.most_jobs})"
                 )
-            self._set_row(statement, row)
+            self.set_row(statement, row)
             yield self._build(row)
             self.job_count += 1
             if self.options.interactive:
                 return
 
-    def _set_row(self, statement: QueueStatement, row: Row) -> None:
+    def set_row(self, statement: QueueStatement, row: Row) -> None:
+        """Go on to another job, of this row of its queue statement."""
         macros = self.macros
         macros.place = (
             at_queue(statement.line),
@@ -233,14 +243,11 @@ class Submission(Struct):
         watched = self._watched_job()
         job = watched or self.builder()
         try:
-            if not len(self.cluster):
+            if not job.is_later:
                 return self._build_first(row, job)
             if watched is not None:
                 return self._build_watched(row, watched)
-            set_base(job)
-            self._run(job, all_steps(self.macros))
-            differences = self._finished(job)
-            return JobPlan(self.job_count, self._status, row, differences)
+            return self.plan(row, job, all_steps(self.macros))
         except ConfigError as error:
             raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
         except SubmitError as error:
@@ -264,8 +271,8 @@ class Submission(Struct):
             self._assume("executable", interactive.DEFAULT_COMMAND)
             self._assume("transfer_executable", "false")
         set_base(job)
-        live = self._run(job, all_steps(self.macros))
-        self._keeps = all(step.is_leaf for step in live)
+        for step in all_steps(self.macros):
+            step.run(job)
         self._finish(job)
         self.cluster = job.attributes
         return JobPlan(self.job_count, self._status, row, Attributes())
@@ -288,13 +295,11 @@ class Submission(Struct):
         """Make a job from the beginning and find out what has to be done again for the others."""
         from kettle.submit.again import Again, Comparison, Later  # for more than one job
 
-        set_base(job)
         again = Again(job, all_steps(self.macros), self._unforeseen)
-        differences = self._finished(job)
+        plan = self.plan(row, job)
         fixed = frozenset({"jobbatchname"} if self.options.batch_name else ())
-        comparison = Comparison(again, self.cluster, differences, fixed, keeps=self._keeps)
-        self._later = Later(again, comparison)
-        return JobPlan(self.job_count, self._status, row, differences)
+        self._later = Later(again, Comparison(again, plan.differences, fixed))
+        return plan
 
     def _build_quickly(self, row: Row, later: Later) -> JobPlan | None:
         """Make a job by what has to be done again; None where it has to be made as a whole."""
@@ -308,26 +313,12 @@ class Submission(Struct):
         self._take_warnings(job)
         return JobPlan(self.job_count, self._status, row, later.comparison.differences(job))
 
-    def _finished(self, job: JobBuilder) -> Attributes:
-        """Finish a job and return what it has otherwise than the cluster."""
-        self._finish(job)
-        keeps = self._keeps and self._has_one_statement
-        return job.attributes.difference(self.cluster, lacking=not keeps)
-
-    def _new_job(self) -> JobBuilder:
-        job = self.builder()
-        set_base(job)
-        return job
-
-    def _run(self, job: JobBuilder, steps: Sequence[Step]) -> tuple[Step, ...]:
-        """Run steps and return those that looked at something that changes."""
-        live = []
+    def plan(self, row: Row, job: JobBuilder, steps: Sequence[Step] = ()) -> JobPlan:
+        """Finish a later job, for which these steps are left to be run."""
         for step in steps:
-            self.macros.looked_at_live = False
             step.run(job)
-            if self.macros.looked_at_live:
-                live.append(step)
-        return tuple(live)
+        self._finish(job)
+        return JobPlan(self.job_count, self._status, row, differences(job))
 
     def _finish(self, job: JobBuilder) -> None:
         for name, text in job.forced:

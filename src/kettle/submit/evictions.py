@@ -137,7 +137,8 @@ def _set_transform(job: JobBuilder, retry: Retry, *changes: str) -> None:
     )
     body = LINE_END.join((f"REQUIREMENTS {condition}", *changes))
     job.set_text(f"TransformBody_{retry.attribute}", quote_old(body))
-    job.evict_changes += (retry.attribute,)
+    if retry.attribute not in job.evict_changes:
+        job.evict_changes += (retry.attribute,)
     job.set_string("TransformOnEvict", " ".join(job.evict_changes))
 
 
@@ -149,6 +150,8 @@ def set_evict_checks(job: JobBuilder) -> None:
     """
     text = job.param("on_evict_checks")
     if text is None:
+        known = job.said("on_evict_checks", "TransformOnEvict")
+        job.evict_changes = tuple((known or "").split())
         return
     for name in text.replace(",", " ").split():
         body = job.text_of(f"transform_body_{name}")

@@ -65,7 +65,7 @@ def read_grid_type(job: JobBuilder) -> None:
     """Find out where a grid job goes; raise SubmitError for nowhere and for what is unknown."""
     if job.universe is not JobUniverse.GRID:
         return
-    text = job.param("grid_resource")
+    text = job.said("grid_resource", "GridResource")
     if text is None:
         raise SubmitError("ERROR: grid_resource attribute not defined for grid universe job")
     word = text.split()[0]
@@ -81,7 +81,7 @@ def set_grid(job: JobBuilder) -> None:
     """Decide the attributes of grid jobs that do not come out of their text alone."""
     if job.universe is not JobUniverse.GRID:
         return
-    text = job.param("grid_resource") or ""
+    text = job.said("grid_resource", "GridResource") or ""
     job.set_string("GridResource", text)
     if text.lower() == "ec2":
         raise SubmitError("ERROR: EC2 grid jobs require a service URL")

@@ -39,20 +39,25 @@ T = TypeVar("T")
 
 
 class Attributes:
-    """Attribute texts by name in any case; the first spelling stays."""
+    """Attribute texts by name in any case; the first spelling stays.
 
-    def __init__(self) -> None:
+    Those of a later job lie over those of its cluster, which show through: `texts` are its own.
+    """
+
+    def __init__(self, cluster: Mapping[str, tuple[str, str]] | None = None) -> None:
         self.texts: dict[str, tuple[str, str]] = {}
+        self.cluster: Mapping[str, tuple[str, str]] = cluster or {}
 
     def set(self, name: str, text: str) -> None:
         """Set an attribute to the text of an expression."""
         key = name.lower()
-        known = self.texts.get(key)
+        known = self.texts.get(key) or self.cluster.get(key)
         self.texts[key] = (known[0] if known else name, text)
 
     def get(self, name: str) -> str | None:
         """Return the text of an attribute, None if it is not there."""
-        found = self.texts.get(name.lower())
+        key = name.lower()
+        found = self.texts.get(key) or self.cluster.get(key)
         return None if found is None else found[1]
 
     def remove(self, name: str) -> None:
@@ -60,28 +65,22 @@ class Attributes:
         self.texts.pop(name.lower(), None)
 
     def __contains__(self, name: str) -> bool:
-        return name.lower() in self.texts
+        key = name.lower()
+        return key in self.texts or key in self.cluster
+
+    def all(self) -> dict[str, tuple[str, str]]:
+        """Return all texts, those of the cluster that show through among them."""
+        return {**self.cluster, **self.texts}
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self.texts.values())
+        return iter(self.all().values())
 
     def names(self) -> Iterator[str]:
         """Return the names alone."""
-        return (name for name, _ in self.texts.values())
+        return (name for name, _ in self.all().values())
 
     def __len__(self) -> int:
-        return len(self.texts)
-
-    def difference(self, other: Attributes, *, lacking: bool = True) -> Attributes:
-        """Return what this has otherwise than the other; what is `lacking` becomes undefined."""
-        found = Attributes()
-        for key, (name, text) in self.texts.items():
-            if key not in other.texts or other.texts[key][1] != text:
-                found.set(name, text)
-        for key, (name, _) in other.texts.items() if lacking else ():
-            if key not in self.texts:
-                found.set(name, "undefined")
-        return found
+        return len(self.all())
 
     def to_ad(self, parent: ClassAd | None = None) -> ClassAd:
         """Return the attributes as an ad, parsed when they are looked at."""
@@ -147,6 +146,7 @@ class JobBuilder:
         spooled: bool = False,
         interactive: bool = False,
         extended: tuple[Command, ...] = (),
+        cluster: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
         self.macros = macros
         self.sources = sources
@@ -155,7 +155,10 @@ class JobBuilder:
         self.spooled = spooled
         self.interactive = interactive
         self.extended = extended
-        self.attributes = Attributes()
+        # Whether the cluster has its attributes already, which this job has too until it sets its
+        # own: what its commands do not say is as it is there.
+        self.is_later = bool(cluster)
+        self.attributes = Attributes(cluster)
         self.forced = Attributes()
         self.warnings: list[str] = []
         # The names that were looked at and are there, for whoever tells of a refusal.
@@ -174,6 +177,19 @@ class JobBuilder:
                 text = self.macros.expand(text) if "$" in text else text
                 return text.strip() or None
         return None
+
+    def said(self, command: str, attribute: str) -> str | None:
+        """Return what a command says, else the string that the cluster has for its attribute."""
+        text = self.param(command)
+        if text is None and self.is_later:
+            value = evaluate(self.of_cluster(attribute) or "")
+            return value if isinstance(value, str) else None
+        return text
+
+    def of_cluster(self, attribute: str) -> str | None:
+        """Return the text that a job's cluster has for an attribute: the same for all its jobs."""
+        found = self.attributes.cluster.get(attribute.lower())
+        return None if found is None else found[1]
 
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name, other names of its command aside."""
@@ -207,6 +223,11 @@ class JobBuilder:
     def is_set(self, command: str) -> bool:
         """Tell whether a command is in the description, even with nothing after the `=`."""
         return any(self.macros.is_set(name) for name in command_names(command))
+
+    def set_default(self, name: str, text: str) -> None:
+        """Set an attribute that no command says, unless the job has it."""
+        if name not in self.attributes:
+            self.attributes.set(name, text)
 
     def set_text(self, name: str, text: str) -> None:
         """Set an attribute to a text that is printed as ads print it already."""

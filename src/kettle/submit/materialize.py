@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001 - the other half of `build.Submission`, for jobs that are made later
 """Jobs made later, out of a cluster's ad and the submit digest that goes with it.
 
 The digest has only what changes from job to job; everything else stands in the cluster's ad. So
@@ -8,12 +7,11 @@ otherwise than the cluster. When jobs are made is the schedd's factory's decisio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import JobPlan, read_submission
-from kettle.submit.job import Attributes, JobBuilder
-from kettle.submit.queue_statement import parse_queue
 from kettle.submit.steps import Step, all_steps
 
 if TYPE_CHECKING:
@@ -21,7 +19,8 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.config import Config
-    from kettle.submit.build import Submission
+    from kettle.submit.job import JobBuilder
+    from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
 # What the steps cannot do without, and the cluster's attribute that says it.
@@ -48,39 +47,58 @@ def later_jobs(
     submission = read_submission(_with_background(digest, cluster), sources, config, facts)
     submission.begin(facts.cluster)
     submission.macros.allow(_MOST_WORK)
+    texts = _ClusterTexts(cluster)
     try:
-        text = submission._next_queue(first=True)
-        assert text is not None
-        statement = parse_queue(text, submission.reader, submission.sources)
+        statement = submission.first_statement()
         total = statement.job_count()
         live: tuple[Step, ...] | None = None
         submission.job_count = skip
         for row in statement.rows(skip):
             submission.macros.allow(_MOST_WORK)
-            submission._set_row(statement, row)
+            submission.set_row(statement, row)
             if live is None:
-                first = submission._new_job()
-                live = _live_steps(submission, first)
-                submission._status = first.status
-            differences = _differences(submission, live, cluster)
-            status = submission._status
-            following = statement.next_row(row)
-            yield JobPlan(submission.job_count, status, row, differences, total, following)
+                live = _live_steps(submission.macros, submission.builder(texts))
+            plan = submission.plan(row, submission.builder(texts), live)
+            yield plan._replace(total=total, next_row=statement.next_row(row))
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message) from error
 
 
-def _live_steps(submission: Submission, first: JobBuilder) -> tuple[Step, ...]:
+class _ClusterTexts(Mapping[str, tuple[str, str]]):
+    """The attributes of a cluster as they are now: it may be edited between two jobs."""
+
+    def __init__(self, ad: ClassAd) -> None:
+        self._ad = ad
+
+    def __getitem__(self, key: str) -> tuple[str, str]:
+        text = self._ad.text(key)
+        if text is None:
+            raise KeyError(key)
+        return self._ad.spelling(key) or key, text
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.lower() for name in self._ad.names())
+
+    def __len__(self) -> int:
+        return len(self._ad)
+
+
+def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
     """Run all steps for a first job and return those that each job needs.
 
     Where one attribute that the digest itself names changes, the others are taken with it.
     """
-    steps = all_steps(submission.macros)
-    live = submission._run(first, steps)
+    live = []
+    steps = all_steps(macros)
+    for step in steps:
+        macros.looked_at_live = False
+        step.run(first)
+        if macros.looked_at_live:
+            live.append(step)
     if any(step.forces for step in live):
         return tuple(step for step in steps if step.forces or step in live)
-    return live
+    return tuple(live)
 
 
 def _with_background(digest: str, cluster: ClassAd) -> str:
@@ -94,14 +112,3 @@ def _with_background(digest: str, cluster: ClassAd) -> str:
     if universe is not None and "universe" not in said:
         lines.append(f"universe={universe}")
     return "\n".join((*lines, digest))
-
-
-def _differences(submission: Submission, live: tuple[Step, ...], cluster: ClassAd) -> Attributes:
-    job = submission.builder()
-    for step in live:
-        step.run(job)
-    differences = Attributes()
-    for name, text in (*job.attributes, *job.forced):
-        if cluster.text(name) != text:
-            differences.set(name, text)
-    return differences

@@ -39,8 +39,19 @@ def set_retries(job: JobBuilder) -> None:
             job.set_expression("OnExitRemove", remove)
         return
     if retries is None:
-        retries = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
-    job.set_integer("JobMaxRetries", 2 if retries is None else retries)
+        default = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
+        job.set_default("JobMaxRetries", str(2 if default is None else default))
+    else:
+        job.set_integer("JobMaxRetries", retries)
+    if hold is None:
+        job.set_default("OnExitHold", "false")
+    else:
+        job.set_expression("OnExitHold", hold)
+    # Compat: in the reference a later job's on_exit_remove counts for nothing where max_retries
+    # stands beside it alone (test_a_later_job_that_is_tried_again_leaves_the_queue_when_it_says).
+    is_own = success is not None or until is not None or remove is not None
+    if not is_own and job.of_cluster("OnExitRemove") is not None:
+        return
     wanted = "0"
     if success is not None:
         job.set_integer("JobSuccessExitCode", success)
@@ -51,7 +62,6 @@ def set_retries(job: JobBuilder) -> None:
     if remove is not None:
         clauses.append(remove)
     job.set_expression("OnExitRemove", " || ".join(clauses))
-    job.set_expression("OnExitHold", hold or "false")
 
 
 def _retry_until(text: str) -> str:
@@ -70,6 +80,8 @@ def _retry_until(text: str) -> str:
 def set_leave_in_queue(job: JobBuilder) -> None:
     """Decide LeaveJobInQueue."""
     text = job.param("leave_in_queue")
+    if text is None and job.is_later:
+        return
     job.set_expression("LeaveJobInQueue", text or (LEAVE_SPOOLED if job.spooled else "false"))
 
 
@@ -94,7 +106,7 @@ def set_lease(job: JobBuilder) -> None:
     """Decide JobLeaseDuration; only jobs that a machine runs have one."""
     text = job.param("job_lease_duration")
     if text is None:
-        if job.universe not in WITHOUT_LEASE:
+        if job.universe not in WITHOUT_LEASE and not job.is_later:
             job.set_expression(
                 "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
             )
@@ -159,16 +171,16 @@ def set_notification(job: JobBuilder) -> None:
 
 def set_deferral(job: JobBuilder) -> None:
     """Decide the deferral and cron attributes; cron texts are checked where they are used."""
-    is_cron = False
     for command, attribute in CRON:
         text = job.param(command)
         if text is not None:
             job.set_string(attribute, text)
-            is_cron = True
     when = job.param("deferral_time")
     if when is not None:
         job.set_expression("DeferralTime", _non_negative(job, "deferral_time", when))
-    job.needs_deferral = is_cron or when is not None
+    job.needs_deferral = any(
+        job.attributes.get(name) is not None for name in (*CRON_ATTRIBUTES, "DeferralTime")
+    )
     if not job.needs_deferral:
         return
     if when is not None and job.universe is JobUniverse.SCHEDULER:

@@ -30,7 +30,15 @@ CLOUD_TYPES = ("ec2", "gce", "azure")
 
 
 def set_universe(job: JobBuilder) -> None:
-    """Decide JobUniverse, and whether it is a docker or container job."""
+    """Decide JobUniverse, and whether it is a docker or container job.
+
+    All jobs of a cluster are of one universe.
+    """
+    if job.is_later:
+        job.universe = _universe_of_cluster(job)
+        job.is_docker = job.of_cluster("WantDocker") == "true"
+        job.macros.live["Node"] = NODES.get(job.universe, "")
+        return
     text = job.param("universe")
     if text is None:
         text = job.config.get("DEFAULT_UNIVERSE") or "vanilla"
@@ -52,6 +60,13 @@ def set_universe(job: JobBuilder) -> None:
     job.universe = universe
     job.macros.live["Node"] = NODES.get(universe, "")
     job.set_integer("JobUniverse", job.universe)
+
+
+def _universe_of_cluster(job: JobBuilder) -> JobUniverse:
+    number = evaluate(job.of_cluster("JobUniverse") or "")
+    numbers = {int(one): one for one in JobUniverse}
+    found = numbers.get(number) if isinstance(number, int) else None
+    return found or JobUniverse.VANILLA
 
 
 def check_file_checks(job: JobBuilder) -> None:
@@ -88,6 +103,10 @@ def set_executable(job: JobBuilder) -> None:
         return
     name = job.param("executable")
     transfer = _transfers_executable(job)
+    if name is None and job.is_later:
+        size = job.of_cluster("ExecutableSize") or "0"
+        job.executable_kib = int(size) if size.isdecimal() else 0
+        return
     if name is None:
         if not job.is_docker and not _is_container(job):
             raise SubmitError("ERROR: No 'executable' parameter was provided")
@@ -155,8 +174,12 @@ def set_environment(job: JobBuilder) -> None:
     allowed = job.boolean("allow_environment_v1")
     if either is not None and new is not None and not allowed:
         raise job.pair_error("environment", "environment2", "allow_environment_v1")
-    variables = _from_submitter(job)
+    variables = _from_cluster(job)
     text = either if new is None else new
+    old = job.text_of("env") if new is None else None
+    if job.is_later and text is None and not old:
+        return
+    variables |= _from_submitter(job)
     if text is not None:
         try:
             if new is not None:
@@ -166,12 +189,27 @@ def set_environment(job: JobBuilder) -> None:
             raise SubmitError(
                 f"ERROR: {error.message}\nThe environment you specified was: '{text}'"
             ) from None
-    old = job.text_of("env") if new is None else None
-    if not old or arguments.is_new_syntax(old):
+    is_old = old is not None and old != "" and not arguments.is_new_syntax(old)
+    if not is_old or job.of_cluster("Environment") is not None:
         job.set_string("Environment", arguments.render_environment(variables))
+    if not is_old:
         return
     job.set_string("Env", arguments.render_old_environment(variables))
     job.set_string("EnvDelim", arguments.OLD_DELIMITER)
+
+
+def _from_cluster(job: JobBuilder) -> dict[str, str]:
+    """Return the environment of the cluster, to which a later job adds its own."""
+    if not job.is_later:
+        return {}
+    environment, env, delimiter = (
+        evaluate(job.of_cluster(name) or "") for name in ("Environment", "Env", "EnvDelim")
+    )
+    return arguments.read_environment(
+        environment if isinstance(environment, str) else None,
+        env if isinstance(env, str) else None,
+        delimiter if isinstance(delimiter, str) and delimiter else arguments.OLD_DELIMITER,
+    )
 
 
 def _from_submitter(job: JobBuilder) -> dict[str, str]:
@@ -210,6 +248,12 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
     name = job.param(command)
     stream = job.boolean(f"stream_{command}")
     transfer = job.boolean(f"transfer_{command}")
+    if job.is_later:
+        name = name or job.said(command, attribute)
+        if transfer is not None and name is not None:
+            job.set_boolean(f"Transfer{attribute}", transfer)
+        stream = _as_in_cluster(job, f"Stream{attribute}", stream)
+        transfer = _as_in_cluster(job, f"Transfer{attribute}", transfer)
     if name is None or name == NULL_FILE:
         job.set_string(attribute, NULL_FILE)
         job.set_boolean(f"Transfer{attribute}", False)
@@ -226,6 +270,11 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
         return False
     job.set_boolean(f"Stream{attribute}", bool(stream))
     return True
+
+
+def _as_in_cluster(job: JobBuilder, attribute: str, said: bool | None) -> bool | None:
+    text = job.of_cluster(attribute) if said is None else None
+    return said if text is None else text == "true"
 
 
 def set_event_log(job: JobBuilder) -> None:
@@ -277,8 +326,11 @@ def set_sizes(job: JobBuilder) -> None:
             )
         if size < 1:
             raise SubmitError("ERROR: Image Size must be positive")
-    job.set_integer("ImageSize", size or 0)
-    job.set_integer("ExecutableSize", job.executable_kib)
+    own = str(job.executable_kib)
+    # What was said of the first job's size holds for all that have the same program.
+    if text is not None or job.of_cluster("ExecutableSize") != own:
+        job.set_integer("ImageSize", size or 0)
+    job.set_text("ExecutableSize", own)
 
 
 def set_starter_log(job: JobBuilder) -> None:
@@ -288,4 +340,4 @@ def set_starter_log(job: JobBuilder) -> None:
         return
     job.set_string("JobStarterLog", job.path(strip_quotes(name)))
     if job.param("starter_debug") is None:
-        job.set_boolean("JobStarterDebug", True)
+        job.set_default("JobStarterDebug", "true")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.submit.fillings import filled
@@ -38,12 +38,12 @@ class Writes(NamedTuple):
 class QuickAttributes(Attributes):
     """A few attributes of one's own over those of another job as it was before the same step."""
 
-    def __init__(self, mark: str) -> None:
-        super().__init__()
+    def __init__(self, mark: str, cluster: Mapping[str, tuple[str, str]] | None = None) -> None:
+        super().__init__(cluster)
         self.mark = mark
         self.below: Texts = {}
         self.may_write: frozenset[str] = frozenset()
-        # What the other job has and this one lacks.
+        # What the other job sets and this one does not: it has that of its cluster, if at all.
         self.lacking: set[str] = set()
 
     def set(self, name: str, text: str) -> None:
@@ -51,7 +51,7 @@ class QuickAttributes(Attributes):
         key = name.lower()
         if key not in self.may_write:
             raise UnforeseenError(self.mark + key)
-        known = self.texts.get(key) or self.below.get(key)
+        known = self.texts.get(key) or self.below.get(key) or self.cluster.get(key)
         self.texts[key] = (known[0] if known else name, text)
 
     def get(self, name: str) -> str | None:
@@ -60,7 +60,8 @@ class QuickAttributes(Attributes):
         return None if found is None else found[1]
 
     def _found(self, key: str) -> tuple[str, str] | None:
-        return self.texts.get(key) or (None if key in self.lacking else self.below.get(key))
+        found = self.texts.get(key) or (None if key in self.lacking else self.below.get(key))
+        return found or self.cluster.get(key)
 
     def remove(self, name: str) -> None:
         """Raise UnforeseenError: no step of more than one job takes any away."""
@@ -69,24 +70,16 @@ class QuickAttributes(Attributes):
     def __contains__(self, name: str) -> bool:
         return self._found(name.lower()) is not None
 
-    def _all(self) -> Texts:
-        shown = {**self.below, **self.texts}
-        return {
-            key: one for key, one in shown.items() if key in self.texts or key not in self.lacking
-        }
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._all().values())
-
-    def names(self) -> Iterator[str]:
-        """Return the names alone."""
-        return (name for name, _ in self._all().values())
-
-    def __len__(self) -> int:
-        return len(self._all())
+    def all(self) -> Texts:
+        """Return all texts, those of the other job and of the cluster among them."""
+        below = {key: one for key, one in self.below.items() if key not in self.lacking}
+        return {**self.cluster, **below, **self.texts}
 
     def note_lacking(self, names: frozenset[str]) -> bool:
-        """Note what a step that may set these has left as it was before; whether any is lacking."""
+        """Note what a step that may set these has left as it was before.
+
+        Returns whether there is any that the other job has and this one has not.
+        """
         for key in names:
             if key not in self.texts and key not in self.lacking:
                 known = self.below.get(key)
@@ -94,7 +87,7 @@ class QuickAttributes(Attributes):
                     self.lacking.add(key)
                 else:
                     self.texts[key] = known
-        return bool(self.lacking)
+        return any(key not in self.cluster for key in self.lacking)
 
 
 class QuickJob(JobBuilder):
@@ -112,7 +105,8 @@ class QuickJob(JobBuilder):
         own.update((name, value) for name, value in vars(other).items() if name not in FIELDS)
         own.update(fields)
         own["warnings"], own["asked"] = [], []
-        own["attributes"], own["forced"] = QuickAttributes(""), QuickAttributes(FORCED)
+        own["attributes"] = QuickAttributes("", other.attributes.cluster)
+        own["forced"] = QuickAttributes(FORCED)
         own["_texts"], own["_exact"], own["_expanded"] = {}, {}, {}
         own["_booleans"], own["_integers"] = {}, {}
         return job

@@ -14,6 +14,7 @@ from kettle.submit import evictions
 from kettle.submit.job import JobBuilder, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
+TRUTHS = {"false": 0, "true": 1}
 LITERAL = late_pattern(r"[-+]?\d+(\.\d+)?")
 RESOURCE = late_pattern(r"REQUEST_([A-Z0-9]\w+)", re.IGNORECASE)
 OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
@@ -93,7 +94,7 @@ def _tell_of_slips(job: JobBuilder) -> None:
 
 def set_cpus(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestCpus."""
-    text = job.param("request_cpus") or _default(job, "CPUS", without_defaults)
+    text = job.param("request_cpus") or _default(job, "RequestCpus", without_defaults)
     if text is not None and text.lower() != "undefined":
         job.set_expression("RequestCpus", text)
 
@@ -101,13 +102,13 @@ def set_cpus(job: JobBuilder, *, without_defaults: bool) -> None:
 def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestMemory in MiB, and what is asked for after using too much."""
     text = job.param("request_memory")
-    if job.universe is JobUniverse.VM and text is None:
+    if job.universe is JobUniverse.VM and text is None and not job.is_later:
         job.warnings.append(
             "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory"
         )
         job.set_expression("RequestMemory", "MY.JobVMMemory")
         return
-    text = text or _default(job, "MEMORY", without_defaults)
+    text = text or _default(job, "RequestMemory", without_defaults)
     said = (
         f"request_memory={text} defaults to megabytes, but {{must}} contain a units suffix "
         "(i.e K, M, G or T)"
@@ -138,7 +139,7 @@ def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
 
 def set_disk(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestDisk in KiB, and what is asked for after using too much."""
-    text = job.param("request_disk") or _default(job, "DISK", without_defaults)
+    text = job.param("request_disk") or _default(job, "RequestDisk", without_defaults)
     said = (
         f"request_disk={text} defaults to kilobytes, {{must}} contain a units suffix "
         "(i.e K, M, or B)"
@@ -171,7 +172,7 @@ def _set_size(job: JobBuilder, retry: evictions.Retry, text: str | None, said: s
 
 def set_gpus(job: JobBuilder) -> None:
     """Decide RequestGPUs and what each of the GPUs must satisfy."""
-    text = job.param("request_gpus") or _default(job, "GPUS", without_defaults=False)
+    text = job.param("request_gpus") or _default(job, "RequestGPUs", without_defaults=False)
     if text is not None and text.lower() != "undefined":
         job.set_expression("RequestGPUs", text)
     if job.attributes.get("RequestGPUs") is None:
@@ -249,10 +250,11 @@ def _runtime_version(text: str) -> str:
     return str(major * 1000 + int(minor or 0) * 10)
 
 
-def _default(job: JobBuilder, resource: str, without_defaults: bool) -> str | None:
-    if without_defaults:
+def _default(job: JobBuilder, attribute: str, without_defaults: bool) -> str | None:
+    """Return the configured request; None for one that the job has of its cluster."""
+    if without_defaults or job.of_cluster(attribute) is not None:
         return None
-    return job.config.get(f"JOB_DEFAULT_REQUEST{resource}")
+    return job.config.get(f"JOB_DEFAULT_{attribute.upper()}")
 
 
 def set_rank(job: JobBuilder) -> None:
@@ -292,4 +294,6 @@ def is_more_than(text: str | None, bound: float) -> bool:
         text = text if is_plain(text) else normalize(text)
     except ClassAdSyntaxError:
         return False
+    if text in TRUTHS:
+        return TRUTHS[text] > bound
     return float(text) > bound if LITERAL.fullmatch(text) else True

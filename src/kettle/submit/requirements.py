@@ -113,7 +113,10 @@ def _clauses(job: JobBuilder, names: Collection[str]) -> list[str]:
     clauses += _transfer(job, names)
     if policy.needs_deferral(job):
         clauses.append(LOCAL_DEFERRAL if job.universe is JobUniverse.LOCAL else DEFERRAL)
-    checkpoints = job.param("checkpoint_exit_code") is not None
+    checkpoints = (
+        job.param("checkpoint_exit_code") is not None
+        or job.of_cluster("SuccessCheckpointExitCode") is not None
+    )
     if "hasselfcheckpointtransfers" not in names and (
         checkpoints or evaluate(job.forced.get("WantFTOnCheckpoint") or "") is True
     ):
@@ -128,14 +131,19 @@ def _text_of(job: JobBuilder, command: str, attribute: str) -> str:
     """Return the string of an attribute that no step before this one needs, empty for none."""
     forced = job.forced.get(attribute)
     if forced is None:
-        return strip_quotes(job.param(command) or "")
+        return strip_quotes(job.said(command, attribute) or "") if command else ""
     value = evaluate(forced)
     return value if isinstance(value, str) else ""
 
 
 def _is_true(job: JobBuilder, command: str, attribute: str) -> bool:
     forced = job.forced.get(attribute)
-    return bool(job.boolean(command)) if forced is None else evaluate(forced) is True
+    if forced is not None:
+        return evaluate(forced) is True
+    said = job.boolean(command)
+    if said is None:
+        return evaluate(job.of_cluster(attribute) or "") is True
+    return said
 
 
 def _transfer(job: JobBuilder, names: Collection[str]) -> list[str]:
@@ -162,7 +170,9 @@ def _transfer_ability(job: JobBuilder, names: Collection[str]) -> str:
     plugins = _text_of(job, "transfer_plugins", "TransferPlugins")
     can = "TARGET.HasJobTransferPlugins" if plugins else "TARGET.HasFileTransfer"
     if "hasperfileencryption" not in names and any(
-        job.param(command) is not None or job.forced.get(attribute) is not None
+        job.param(command) is not None
+        or job.forced.get(attribute) is not None
+        or job.of_cluster(attribute) is not None
         for command, attribute in ENCRYPTED
     ):
         can += " && TARGET.HasPerFileEncryption"

@@ -35,6 +35,9 @@ def _set_in_universe(job: JobBuilder, command: Command) -> None:
 
 
 def _set_job_set(job: JobBuilder) -> None:
+    if job.is_later:
+        # A cluster belongs to one set.
+        return
     name = job.text_of("JOBSET.name")
     if name:
         job.set_string("JobSetName", strip_quotes(name))

@@ -60,13 +60,9 @@ OWN_NUMBERS = ("CLUSTERID", "PROCID")
 
 
 class Step(NamedTuple):
-    """One step; a leaf's attributes are looked at by no other step.
-
-    One that `forces` takes an attribute that the description itself names.
-    """
+    """One step; one that `forces` takes an attribute that the description itself names."""
 
     run: Callable[[JobBuilder], None]
-    is_leaf: bool = False
     forces: bool = False
 
 
@@ -111,6 +107,9 @@ def _force(job: JobBuilder, variable: Variable) -> None:
         asked = evaluate(job.checked(name, text or "undefined"))
         job.asked_status = asked if isinstance(asked, int) else None
         return
+    if not text and name.lower() == "requirements":
+        # None are forced then, and they are worked out.
+        return
     job.forced.set(name, job.checked(name, text or "undefined"))
 
 
@@ -126,66 +125,66 @@ IGNORED = (
     "interactive_executable",
 )
 _FIRST_STEPS = (
-    Step(set_ignored, is_leaf=True),
+    Step(set_ignored),
     Step(program.set_universe),
-    Step(program.check_file_checks, is_leaf=True),
-    Step(set_configured, is_leaf=True),
+    Step(program.check_file_checks),
+    Step(set_configured),
 )
 # Behind these come what the description forces, one step for each.
 _NEXT_STEPS = (
-    Step(universes.set_remote_universe, is_leaf=True),
+    Step(universes.set_remote_universe),
     Step(grid.read_grid_type),
     Step(program.set_folder),
     Step(virtual_machine.set_virtual_machine),
     Step(universes.set_container),
     Step(program.set_executable),
-    Step(words.set_arguments, is_leaf=True),
+    Step(words.set_arguments),
     Step(grid.set_grid),
     Step(universes.set_java),
-    Step(words.set_java_words, is_leaf=True),
+    Step(words.set_java_words),
     Step(words.set_tool),
     Step(universes.set_parallel),
-    Step(program.set_environment, is_leaf=True),
-    Step(policy.set_notification, is_leaf=True),
-    Step(requests.set_rank, is_leaf=True),
+    Step(program.set_environment),
+    Step(policy.set_notification),
+    Step(requests.set_rank),
 )
 _LAST_STEPS = (
-    Step(simple.set_extended, is_leaf=True),
-    Step(policy.set_leave_in_queue, is_leaf=True),
-    Step(policy.set_retries, is_leaf=True),
+    Step(simple.set_extended),
+    Step(policy.set_leave_in_queue),
+    Step(policy.set_retries),
     Step(policy.set_hold),
-    Step(program.set_signals, is_leaf=True),
+    Step(program.set_signals),
     Step(program.set_input),
-    Step(program.set_output, is_leaf=True),
-    Step(program.set_error, is_leaf=True),
-    Step(program.set_event_log, is_leaf=True),
-    Step(evictions.set_evict_checks, is_leaf=True),
+    Step(program.set_output),
+    Step(program.set_error),
+    Step(program.set_event_log),
+    Step(evictions.set_evict_checks),
     Step(requests.set_requests),
-    Step(policy.set_lease, is_leaf=True),
+    Step(policy.set_lease),
     Step(program.set_sizes),
-    Step(program.set_starter_log, is_leaf=True),
+    Step(program.set_starter_log),
     Step(transfer.set_transfer),
-    Step(transfer.set_checkpoint, is_leaf=True),
+    Step(transfer.set_checkpoint),
     Step(transfer.set_proxy),
     Step(transfer.set_transfer_sizes),
-    Step(requests.concurrency_limits, is_leaf=True),
-    Step(policy.set_accounting, is_leaf=True),
+    Step(requests.concurrency_limits),
+    Step(policy.set_accounting),
     Step(policy.set_deferral),
-    Step(policy.set_materialization, is_leaf=True),
+    Step(policy.set_materialization),
     Step(requirements.set_requirements),
 )
 
 
 @cache
 def _later_steps() -> tuple[Step, ...]:
-    own = (Step(run, is_leaf=True) for run in simple.simple_setters())
+    own = (Step(run) for run in simple.simple_setters())
     return (*_NEXT_STEPS, *own, *_LAST_STEPS)
 
 
 def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
     """Return the steps that make a job of a description, in their order."""
     forcing = (
-        Step(partial(_force, variable=variable), is_leaf=True, forces=True)
+        Step(partial(_force, variable=variable), forces=True)
         for variable in macros.variables.values()
         if variable.name[:3].upper() == "MY."
     )

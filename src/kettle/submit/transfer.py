@@ -46,6 +46,9 @@ def set_transfer(job: JobBuilder) -> None:
         names += _tool_files(job, names)
     urls = tuple(filter(URL.match, names))
     job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
+    if job.is_later and not named:
+        listed = job.said("transfer_input_files", "TransferInput") or ""
+        urls = tuple(filter(URL.match, split_list(listed)))
     if named:
         job.set_string("TransferInput", ",".join(names))
     # An empty list is a list too: nothing comes back then, where without one everything new does.
@@ -98,10 +101,10 @@ def _set_common(job: JobBuilder) -> None:
 
 def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
     """Return the program and input of the job's tool, which travel as other files do."""
-    command = job.param("tool_daemon_cmd")
+    command = job.said("tool_daemon_cmd", "ToolDaemonCmd")
     if command is None:
         return []
-    wanted = [command, job.param("tool_daemon_input")]
+    wanted = [command, job.said("tool_daemon_input", "ToolDaemonInput")]
     return [name for name in wanted if name is not None and name not in names]
 
 
@@ -180,7 +183,7 @@ def _choose_should(job: JobBuilder) -> tuple[str | None, str]:
     """Return YES, NO or IF_NEEDED and how it was said, None if nobody says; SubmitError."""
     if job.universe is JobUniverse.VM:
         return "YES", "YES"
-    asked = job.param("should_transfer_files")
+    asked = job.said("should_transfer_files", "ShouldTransferFiles")
     if asked is None:
         asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
     if asked is None:
@@ -198,7 +201,7 @@ def _choose_when(job: JobBuilder) -> tuple[str | None, str]:
     """Return when output travels and how it was said, None if nobody says; SubmitError."""
     if job.universe is JobUniverse.VM:
         return "ON_EXIT_OR_EVICT" if job.boolean("vm_checkpoint") else "ON_EXIT", ""
-    asked = job.param("when_to_transfer_output")
+    asked = job.said("when_to_transfer_output", "WhenToTransferOutput")
     if asked is None:
         return None, ""
     when = WHEN.get(asked.lower())

@@ -13,6 +13,12 @@ from kettle.submit.transfer import URL
 UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
 # Images in a registry of Docker's kind, which the machine fetches itself.
 REGISTRIES = ("docker", "oras")
+# What says of which kind an image is, and what machines have that run it.
+KINDS = (
+    ("WantDockerImage", "TARGET.HasDockerURL"),
+    ("WantSIF", "TARGET.HasSIF"),
+    ("WantSandboxImage", "TARGET.HasSandboxImage"),
+)
 NO_IMAGES = ("instance://", "library://", "shub://")
 
 
@@ -23,6 +29,8 @@ def set_container(job: JobBuilder) -> None:
     docker, image = job.param("docker_image"), job.param("container_image")
     if job.is_docker:
         _set_docker(job, docker, image)
+        return
+    if job.is_later and not _stays_container(job, docker or image):
         return
     if docker is not None and image is not None:
         raise SubmitError("ERROR: cannot declare both docker_image and container_image")
@@ -44,9 +52,23 @@ def set_container(job: JobBuilder) -> None:
     _set_services(job)
 
 
+def _stays_container(job: JobBuilder, image: str | None) -> bool:
+    """Tell whether a later job is a container job with an image of its own.
+
+    It is one if the cluster's first job is, whose image it has where it names none.
+    """
+    job.is_container = job.of_cluster("WantContainer") == "true"
+    if job.is_container and image is None:
+        kinds = [clause for name, clause in KINDS if job.of_cluster(name) == "true"]
+        job.container_clause = " && ".join(("TARGET.HasContainer", *kinds[:1]))
+    return job.is_container and image is not None
+
+
 def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
     if image is not None:
         raise SubmitError("ERROR: docker universe does not allow use of container_image.")
+    if docker is None and job.is_later:
+        docker = job.said("docker_image", "DockerImage")
     if docker is None:
         raise SubmitError("ERROR: docker jobs require a docker_image")
     if not strip_quotes(docker):
@@ -54,7 +76,7 @@ def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
     job.set_boolean("WantDocker", True)
     job.set_string("DockerImage", strip_quotes(docker))
     job.container_clause = "TARGET.HasDocker"
-    network = job.param("docker_network_type")
+    network = job.said("docker_network_type", "DockerNetworkType")
     if network is not None and network not in ("host", "none", "nat"):
         job.container_clause += " && StringListMember(My.DockerNetworkType,TARGET.DockerNetworks)"
     _set_services(job)
@@ -80,11 +102,11 @@ def _set_image(job: JobBuilder, image: str) -> None:
     if not image or image.startswith(NO_IMAGES):
         raise SubmitError(f"ERROR: '{image}' is not a valid container image")
     if image.startswith("docker:"):
-        kind, clause = "WantDockerImage", "TARGET.HasDockerURL"
+        kind, clause = KINDS[0]
     elif image.endswith(".sif"):
-        kind, clause = "WantSIF", "TARGET.HasSIF"
+        kind, clause = KINDS[1]
     else:
-        kind, clause = "WantSandboxImage", "TARGET.HasSandboxImage"
+        kind, clause = KINDS[2]
     job.set_boolean(kind, True)
     job.container_clause = f"TARGET.HasContainer && {clause}"
     job.set_string("ContainerImage", image)
@@ -129,7 +151,7 @@ def set_java(job: JobBuilder) -> None:
     """Send the archives of a Java job along."""
     if job.universe is not JobUniverse.JAVA:
         return
-    job.jars = tuple(split_list(job.param("jar_files") or ""))
+    job.jars = tuple(split_list(job.said("jar_files", "JarFiles") or ""))
 
 
 def set_parallel(job: JobBuilder) -> None:
@@ -140,6 +162,8 @@ def set_parallel(job: JobBuilder) -> None:
     hosts = 1
     if wanted or job.universe in (JobUniverse.PARALLEL, JobUniverse.MPI):
         count = job.param("machine_count")
+        if count is None and job.is_later:
+            return
         if count is None:
             raise SubmitError("ERROR: No machine_count specified!")
         digits = re.match(r"[-+]?\d+", count)
@@ -152,7 +176,9 @@ def set_parallel(job: JobBuilder) -> None:
 
 
 def set_remote_universe(job: JobBuilder) -> None:
-    """Decide the universe of the job on the remote sides."""
+    """Decide the universe of the job on the remote sides, which is that of the cluster."""
+    if job.is_later:
+        return
     for command, side in (
         ("remote_universe", "Remote_"),
         ("remote_remote_universe", "Remote_Remote_"),

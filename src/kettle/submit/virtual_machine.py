@@ -30,11 +30,12 @@ def set_virtual_machine(job: JobBuilder) -> None:
     if job.universe is not JobUniverse.VM:
         return
     _refuse_checkpoint_and_network(job)
-    kind = (job.param("vm_type") or "").lower()
+    kind = (job.said("vm_type", "JobVMType") or "").lower()
     if kind:
         job.set_string("JobVMType", kind)
     for command, attribute in SWITCHES:
-        job.set_boolean(attribute, bool(job.boolean(command)))
+        if not job.is_later or job.param(command) is not None:
+            job.set_boolean(attribute, bool(job.boolean(command)))
     if job.boolean("vm_networking"):
         network = job.param("vm_networking_type")
         if network is not None:
@@ -67,6 +68,8 @@ def _refuse_checkpoint_and_network(job: JobBuilder) -> None:
 def _set_memory(job: JobBuilder) -> None:
     text = job.param("vm_memory")
     if text is None:
+        text = job.of_cluster("JobVMMemory")
+    if text is None:
         raise SubmitError(
             "ERROR: vm_memory cannot be found.\n"
             "Please specify vm_memory for vm universe in your submit description file."
@@ -84,7 +87,7 @@ def _set_memory(job: JobBuilder) -> None:
 
 
 def _set_kernel(job: JobBuilder) -> None:
-    kernel = job.param("xen_kernel")
+    kernel = job.said("xen_kernel", "VMPARAM_Xen_Kernel")
     if kernel is None:
         raise SubmitError(
             "ERROR: 'xen_kernel' cannot be found.\n"
@@ -101,7 +104,7 @@ def _set_kernel(job: JobBuilder) -> None:
             raise SubmitError("ERROR: To use xen_initrd, xen_kernel should be a real kernel file.")
         job.set_string("VMPARAM_Xen_Initrd", initrd)
     if is_file:
-        root = job.param("xen_root")
+        root = job.said("xen_root", "VMPARAM_Xen_Root")
         if root is None:
             raise SubmitError(
                 "ERROR: 'xen_root' cannot be found.\nPlease specify 'xen_root' for the xen "
@@ -118,7 +121,7 @@ def _set_disk(job: JobBuilder, kind: str) -> None:
         raise SubmitError("ERROR: A vm_type of 'vmware' is no longer supported")
     if kind not in ("xen", "kvm"):
         return
-    disk = job.param("vm_disk")
+    disk = job.said("vm_disk", "VMPARAM_vm_Disk")
     if disk is None:
         raise SubmitError(
             "ERROR: '<vm>_disk' cannot be found.\n"

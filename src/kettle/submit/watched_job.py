@@ -20,18 +20,24 @@ Texts = dict[str, tuple[str, str]]
 
 
 class State(NamedTuple):
-    """A job between two steps; it does not change with it."""
+    """A job between two steps; it does not change with it.
+
+    Its attributes are its own; those of the `cluster` show through.
+    """
 
     fields: Mapping[str, object]
     attributes: Texts
     forced: Texts
+    cluster: Mapping[str, tuple[str, str]]
 
     def value(self, name: str) -> object:
         """Return what stands under a name."""
         if name[0] == FIELD:
             return self.fields[name[1:]]
-        texts, key = (self.forced, name[1:]) if name[0] == FORCED else (self.attributes, name)
-        found = texts.get(key)
+        if name[0] == FORCED:
+            found = self.forced.get(name[1:])
+        else:
+            found = self.attributes.get(name) or self.cluster.get(name)
         return None if found is None else found[1]
 
 
@@ -65,14 +71,16 @@ class Record:
 
 
 # Keeps what is read and written between two steps.
-_NOBODY = Record(State({}, {}, {}))
+_NOBODY = Record(State({}, {}, {}, {}))
 
 
 class _WatchedAttributes(Attributes):
     """Attributes that tell what is read and written."""
 
-    def __init__(self, job: WatchedJob, mark: str) -> None:
-        super().__init__()
+    def __init__(
+        self, job: WatchedJob, mark: str, cluster: Mapping[str, tuple[str, str]] | None = None
+    ) -> None:
+        super().__init__(cluster)
         self._job, self._mark = job, mark
 
     def set(self, name: str, text: str) -> None:
@@ -106,7 +114,7 @@ class WatchedJob(JobBuilder):
 
     def __init__(self, *means: Any, **more: Any) -> None:
         super().__init__(*means, **more)
-        self.attributes = _WatchedAttributes(self, "")
+        self.attributes = _WatchedAttributes(self, "", self.attributes.cluster)
         self.forced = _WatchedAttributes(self, FORCED)
         self.record = _NOBODY
 
@@ -124,7 +132,8 @@ class WatchedJob(JobBuilder):
         """Return what the job is now."""
         get = super().__getattribute__
         fields = {name: get(name) for name in FIELDS}
-        return State(fields, self.attributes.texts.copy(), self.forced.texts.copy())
+        attributes, forced = self.attributes, self.forced
+        return State(fields, attributes.texts.copy(), forced.texts.copy(), attributes.cluster)
 
     def ask(self, question: Callable[..., Any], *words: object) -> Any:
         """Note a question as such: if its answer is the same, nothing of what it read counts."""

@@ -60,8 +60,9 @@ def set_arguments(job: JobBuilder) -> None:
         job.set_string("Arguments", arguments.join_new(["-c", line]))
         return
     if not set_words(job, PROGRAM):
-        job.set_string("Arguments", "")
-        if job.universe is JobUniverse.JAVA:
+        if job.of_cluster("Args") is None:
+            job.set_default("Arguments", '""')
+        if job.universe is JobUniverse.JAVA and not job.is_later:
             raise SubmitError(
                 "ERROR: In Java universe, you must specify the class name to run.\n"
                 "Example:\n\narguments = MyClass\n"
@@ -81,7 +82,7 @@ def set_java_words(job: JobBuilder) -> None:
 
 def set_tool(job: JobBuilder) -> None:
     """Decide the attributes of the tool that is started with the job."""
-    command = job.param("tool_daemon_cmd")
+    command = job.said("tool_daemon_cmd", "ToolDaemonCmd")
     if command is None:
         return
     job.set_string("ToolDaemonCmd", command)
