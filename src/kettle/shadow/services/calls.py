@@ -188,9 +188,21 @@ _STARTERS_EVENTS = frozenset(
 )
 
 
+def _left_before_it_began(shadow: Run) -> bool:
+    """Tell whether a job was asked to leave before its program began.
+
+    What fails after that is no news: the transfer of its files was broken off.
+    """
+    asked = shadow.request is not None and shadow.request.wish is not Wish.ERROR
+    return asked and not shadow.state.executed
+
+
 async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
     ad = call.event
     if ad.string("MyType") == "RemoteErrorEvent":
+        if _left_before_it_began(shadow):
+            shadow.log("The starter of a job that was to leave before it began says why it did not")
+            return call.answer()
         event = job_events.remote_error_event(ad)
         event.host = event.host or shadow.slot_name
         shadow.write_event(event)

@@ -247,9 +247,13 @@ class RunningShadow(Run):
         self.stream = stream
         self.activation.accepted = int(self.host.now())
         self.hear()
-        self.watch_policy()
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
         await self.happen(Event.ACCEPTED)
+        if self.host.policy_seconds:
+            # What is wanted of a running job is wanted before its program begins.
+            await self.check_policy()
+        else:
+            self.watch_policy()
         if self._begins_suspended:
             await self.suspend(go_on=False)
 
