@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,6 +95,27 @@ def test_up_that_fails_in_a_pool_that_was_there_leaves_nothing_trying_and_the_po
         assert pool.exists()
     finally:
         pool.stop(how="fast")
+        shutil.rmtree(top)
+
+
+def test_a_pool_that_refuses_who_starts_it_says_so_at_once_and_keeps_its_logs() -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-"))
+    top.chmod(0o755)
+    try:
+        (top / "tokens").write_text(
+            "SEC_DEFAULT_AUTHENTICATION_METHODS = IDTOKENS\n"
+            f"SEC_TOKEN_POOL_SIGNING_KEY_FILE = {top}/none/POOL\n"
+        )
+        began = time.monotonic()
+        code, said, complaint = kettle("up", "--dir", f"{top}/p", "--config", f"{top}/tokens")
+        assert time.monotonic() - began < 25
+        assert (code, said) == (1, "")
+        assert "accepted no method (tried: IDTOKENS)" in complaint
+        assert "MasterLog: No tokens can be signed" in complaint
+        assert f"(the logs are in {top}/p/log)" in complaint
+        assert (top / "p/log/MasterLog").exists()
+        assert not PersonalPool(f"{top}/p").exists()
+    finally:
         shutil.rmtree(top)
 
 

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 
 # A line of a daemon's own: moment (with parts of a second, or as a number), perhaps the process and
 # the category, ERROR.
-_OWN = re.compile(
-    r"^(?:(?:\d\d/\d\d/\d\d )?\d[\d:.]* )?(?:\((?:pid:|cid:|D_)[^)]*\) )*ERROR:? (.*)"
+_HEAD = r"^(?:(?:\d\d/\d\d/\d\d )?\d[\d:.]* )?(?:\((?:pid:|cid:|D_)[^)]*\) )*"
+_OWN = re.compile(_HEAD + "ERROR:? (.*)")
+# What keeps nobody from running, but others from being heard.
+_REFUSED = re.compile(
+    _HEAD + "((?:No tokens can be signed|PERMISSION DENIED|Failed to send update to collector).*)"
 )
 # The end of a traceback: the exception's name, and what it says.
 _RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?: (.*)")
@@ -20,10 +23,19 @@ _RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?:
 
 def find_complaints(logs: Mapping[str, str]) -> Counter[str]:
     """Return what is complained of in the logs, by name of the log, and how often."""
+    return _find(logs, (_OWN, _RAISED))
+
+
+def find_refusals(logs: Mapping[str, str]) -> Counter[str]:
+    """Return what the logs say of those who were not heard, by name of the log, and how often."""
+    return _find(logs, (_REFUSED,))
+
+
+def _find(logs: Mapping[str, str], patterns: tuple[re.Pattern[str], ...]) -> Counter[str]:
     found: Counter[str] = Counter()
     for name, text in logs.items():
-        for line in text.splitlines():
-            match = _OWN.match(line.strip()) or _RAISED.match(line.strip())
+        for line in map(str.strip, text.splitlines()):
+            match = next(filter(None, (pattern.match(line) for pattern in patterns)), None)
             if match is not None:
                 found[f"{name}: {match[1].strip()}"] += 1
     return found

@@ -61,7 +61,7 @@ class Maker:
         if not self._pool.exists():
             check_name(folder)
             _check_way(folder)
-            if os.path.isdir(folder) and os.listdir(folder):
+            if os.path.isdir(folder) and os.listdir(folder) and not _is_what_is_left(folder):
                 raise UsageError(
                     f"{folder} is not empty and holds no personal pool",
                     hint="choose another folder with --dir",
@@ -214,13 +214,36 @@ class Maker:
         os.rename(temporary, self._pool.config_file)
         self._pool.forget_settings()
 
+    def discard(self) -> None:
+        """Remove the pool but for the logs that its daemons wrote, if any were started.
+
+        A pool can be made in their folder again. Raises UsageError if the pool is up or is none.
+        """
+        folder = self._pool.folder
+        self._check_removable()
+        kept = os.path.join(folder, "log")
+        if not _has_had_a_master(folder):
+            self._remove(folder)
+            return
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name == "condor_config"):
+            if entry.path == kept:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                self._remove(entry.path)
+            else:
+                os.unlink(entry.path)
+
     def purge(self) -> None:
         """Remove the pool and everything in its folder; UsageError if it is up or is none."""
+        if self._pool.master_pid() is None and not os.path.lexists(self._pool.folder):
+            return
+        self._check_removable()
+        self._remove(self._pool.folder)
+
+    def _check_removable(self) -> None:
         folder = self._pool.folder
         if self._pool.master_pid() is not None:
             raise UsageError(f"the pool in {folder} is up", hint="stop it first: kettle down")
-        if not os.path.lexists(folder):
-            return
         if not self._pool.exists():
             raise UsageError(f"{folder} holds no personal pool, so it is left alone")
         if not have_left({self._pool.log_folder, os.path.join(folder, "log")}):
@@ -228,8 +251,20 @@ class Maker:
                 f"daemons of the pool in {folder} still run, so it is left alone",
                 hint="its LOG may be another than when it was started",
             )
+
+    def _remove(self, folder: str) -> None:
         if not remove_tree(folder):
             raise StorageError(f"cannot remove all of {folder}")
+
+
+def _has_had_a_master(folder: str) -> bool:
+    """Tell whether there is what masters that `kettle up` starts write to first."""
+    return os.path.isfile(os.path.join(folder, "log", "master.out"))
+
+
+def _is_what_is_left(folder: str) -> bool:
+    """Tell whether the folder holds nothing but the logs of a pool that did not start."""
+    return os.listdir(folder) == ["log"] and _has_had_a_master(folder)
 
 
 def _check_way(folder: str) -> None:

@@ -93,3 +93,7 @@ class PersonalPool(PoolFolder):
     def purge(self) -> None:
         """Remove the pool and everything in its folder; UsageError if it is up or is none."""
         self._maker.purge()
+
+    def discard(self) -> None:
+        """Remove a pool that did not start, but for the logs that say why, if it has any."""
+        self._maker.discard()

@@ -11,12 +11,11 @@ import os
 import select
 import socket
 import time
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, NotFoundError
-from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
+from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError
+from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.01
 # How often the logs of a pool that is not up yet are looked at.
 _LOOK_SECONDS = 1.0
+# A collector that has not heard us for so long, and says so, will not.
+_REFUSED_SECONDS = 3.0
 # Limit: one message of a service to its manager; longer is none of ours.
 _NOTIFICATION_BYTES = 4096
 # Limit: the kernel takes names of 107 bytes.
@@ -44,19 +45,25 @@ class Complaints:
 
     def __str__(self) -> str:
         """What is said, in a sentence or two."""
-        return render_complaints(self._find()) or f"nothing is said in {self._folder}"
+        logs = self._read()
+        found = find_complaints(logs) or find_refusals(logs)
+        return render_complaints(found) or "no log says why"
+
+    def error(self, what: str) -> KettleError:
+        """Return an error that says what is wrong, what the daemons complain of, and where."""
+        return KettleError(f"{what}: {self}", hint=f"the logs are in {self._folder}")
 
     def are_hopeless(self) -> bool:
         """Whether waiting for the pool is in vain."""
-        return is_hopeless(self._find())
+        return is_hopeless(find_complaints(self._read()))
 
-    def _find(self) -> Counter[str]:
+    def _read(self) -> dict[str, str]:
         logs: dict[str, str] = {}
         for path, size in self._sizes.items():
             with contextlib.suppress(OSError), open(path, errors="replace") as file:
                 file.seek(size)
                 logs[os.path.basename(path)] = file.read()
-        return find_complaints(logs)
+        return logs
 
 
 def load_pool_config(pool: PoolFolder) -> Config:
@@ -102,16 +109,16 @@ def wait_for_master(
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise KettleError(f"the pool is not up in time: {complaints}")
+                raise complaints.error("the pool is not up in time")
             if complaints.are_hopeless():
-                raise KettleError(f"the pool does not come up: {complaints}")
+                raise complaints.error("the pool does not come up")
             watched: list[socket.socket | int] = [ready, exited]
             found, _, _ = select.select(watched, [], [], min(left, _LOOK_SECONDS))
             if ready in found and ready.recv(_NOTIFICATION_BYTES).startswith(b"READY=1"):
                 return
             if exited in found:
                 os.waitpid(pid, 0)
-                raise KettleError(f"the master ended: {complaints}")
+                raise complaints.error("the master ended")
     finally:
         os.close(exited)
 
@@ -119,7 +126,8 @@ def wait_for_master(
 def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadline: float) -> bool:
     """Wait until the collector knows everything a job needs; False if the master ends.
 
-    `deadline` is a moment of `time.monotonic`; KettleError when it is past.
+    `deadline` is a moment of `time.monotonic`; KettleError when it is past, and when the collector
+    goes on refusing to answer.
     """
     # Loaded here: who only asks whether the pool is up need not load the wire.
     from kettle.client.connector import Connector
@@ -131,9 +139,9 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))
     location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
-    missing = set(wanted)
+    missing, heard = set(wanted), time.monotonic()
     while True:
-        with contextlib.suppress(NotFoundError, KettleError):
+        try:
             ads = collector.query(Command.QUERY_ANY_ADS, query)
             missing = wanted - {
                 ad.string("MyType") or ""
@@ -142,11 +150,18 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             }
             if not missing:
                 return True
+            heard = time.monotonic()
+        except (AuthenticationFailed, AuthorizationDenied) as error:
+            if time.monotonic() - heard > _REFUSED_SECONDS:
+                raise complaints.error(f"the collector refuses us, {error}") from None
+        except KettleError:
+            # It may come yet.
+            heard = time.monotonic()
         if pool.master_pid() is None:
             return False
         if time.monotonic() > deadline:
             names = ", ".join(sorted(missing))
-            raise KettleError(f"the pool has no {names} ad in time: {complaints}")
+            raise complaints.error(f"the pool has no {names} ad in time")
         time.sleep(POLL_SECONDS)
 
 

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kettle.errors import ConfigError, KettleError, NotFoundError
+from kettle.errors import ConfigError, NotFoundError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import LEAVE_SECONDS, works_in
 from kettle.pool.readiness import (
@@ -74,7 +74,7 @@ def start(pool: PoolFolder, seconds: float) -> None:
             _end(pool, master, "fast", None)
             raise
     if not is_up:
-        raise KettleError(f"the master ended: {complaints}")
+        raise complaints.error("the master ended")
 
 
 def _wait_for_the_last_ones(pool: PoolFolder, deadline: float) -> None:

@@ -42,6 +42,7 @@ from kettle.runtime.process import kernel, late
 from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.reach import check_reach
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
@@ -236,6 +237,7 @@ def _settle(config: Config) -> tuple[Privileges, RemoteSettings]:
     """
     privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
     privileges.settle()
+    check_reach(privileges.daemon)
     settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
     settings.apply(config)
     return privileges, settings

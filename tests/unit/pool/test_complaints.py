@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
+from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
 
 PORT = "cannot listen on 127.0.0.1 port 9618: Address already in use"
 DISK = "cannot write /p/spool/.schedd_address.super: No space left on device"
@@ -46,3 +46,17 @@ def test_of_a_traceback_only_its_last_word_is_told() -> None:
 
 def test_logs_without_errors_say_nothing() -> None:
     assert render_complaints(find_complaints({"MasterLog": "Started DaemonCore process\n"})) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "PERMISSION DENIED: 127.0.0.1 proved nothing",
+        "No tokens can be signed: cannot make the signing key /p/POOL: No such file or directory",
+        "Failed to send update to collector 0: nobody is there",
+    ],
+)
+def test_what_keeps_others_from_being_heard_is_no_complaint_but_a_refusal(line: str) -> None:
+    logs = {"CollectorLog": f"11/21/26 16:11:05.584 {line}\n" * 3}
+    assert not find_complaints(logs)
+    assert render_complaints(find_refusals(logs)) == f"CollectorLog: {line}"

@@ -11,9 +11,11 @@ import pytest
 
 from kettle.config import Config
 from kettle.errors import UsageError
+from kettle.pool import making
 from kettle.pool.folder import PoolFolder, closed_parent, default_folder
 from kettle.pool.location import Alone, Centre
 from kettle.pool.making import Maker
+from kettle.pool.personal import PersonalPool
 from kettle.pool.readiness import Complaints, find_logs, notification_socket
 from kettle.pool.settings import PoolSettings, render_configuration
 
@@ -71,11 +73,29 @@ def test_what_a_folder_without_a_pool_holds_is_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "mine").read_text() == "mine"
 
 
+def test_of_a_pool_that_did_not_start_its_logs_stay_and_a_pool_can_be_made_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "closed_parent", lambda _folder: None)
+    pool = PersonalPool(str(tmp_path / "p"))
+    pool.make()
+    pool.discard()
+    assert not (tmp_path / "p").exists()
+    pool.make()
+    (tmp_path / "p/log/master.out").touch()
+    (tmp_path / "p/log/MasterLog").write_text("why\n")
+    pool.discard()
+    assert [path.name for path in (tmp_path / "p").iterdir()] == ["log"]
+    assert not pool.exists()
+    pool.make()
+    assert (tmp_path / "p/log/MasterLog").read_text() == "why\n"
+
+
 def test_only_what_is_complained_of_from_now_on_counts(tmp_path: Path) -> None:
     log = tmp_path / "MasterLog"
     log.write_text("07/01/26 12:00:00 ERROR: the old trouble\n")
     complaints = Complaints(str(tmp_path), Config.from_text(f"LOG = {tmp_path}"))
-    assert str(complaints) == f"nothing is said in {tmp_path}"
+    assert str(complaints) == "no log says why"
     with log.open("a") as file:
         file.write("07/01/26 12:00:01 ERROR: the new trouble\n")
     assert "the new trouble" in str(complaints)
@@ -93,7 +113,7 @@ def test_every_daemon_of_the_pool_is_heard_and_no_job_s_starter(tmp_path: Path) 
     }  # fmt: skip
     complaints = Complaints(str(tmp_path), config)
     (tmp_path / "StarterLog").write_text("07/01/26 12:00:01 ERROR: a job's\n")
-    assert str(complaints) == f"nothing is said in {tmp_path}"
+    assert str(complaints) == "no log says why"
     (tmp_path / "NegotiatorLog").write_text("07/01/26 12:00:01 ERROR: no record\n")
     assert str(complaints) == "NegotiatorLog: no record"
 

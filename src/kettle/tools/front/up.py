@@ -143,8 +143,9 @@ def _bring_up(
         pool.start()
     except BaseException:
         if not existed:
-            # Nothing half done: what was made for a pool that does not start goes again.
-            pool.purge()
+            # Nothing half done: what was made for a pool that does not start goes, but for its
+            # logs, if it has any.
+            pool.discard()
         raise
     return was_up
 
