@@ -25,10 +25,22 @@ RUN_LEASE = "KettleRunLease"
 UNLEASED_SECONDS = 1800
 
 
+# The shortest that condor_submit lets pass. Limit: a run gets none that is shorter, however its job
+# came by it (`+JobLeaseDuration`, `condor_qedit`): where starter and startd died, what hides there
+# is ended by the next startd, and that takes a moment.
+SHORTEST_SECONDS = 20
+
+
 def lease_of(job: ClassAd) -> int | None:
-    """Return the lease in seconds that the next run of a job gets; None for none."""
+    """Return the lease in seconds that a job's ad names; None for none."""
     seconds = job.integer("JobLeaseDuration")
     return seconds if seconds is not None and seconds > 0 else None
+
+
+def lease_to_begin_with(job: ClassAd) -> int | None:
+    """Return the lease in seconds that the next run of a job gets; None for none."""
+    seconds = lease_of(job)
+    return None if seconds is None else max(SHORTEST_SECONDS, seconds)
 
 
 def lease_of_run(job: ClassAd) -> int | None:

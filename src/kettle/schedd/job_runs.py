@@ -12,18 +12,18 @@ from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION, RE
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
-from kettle.policy.lease import RUN_LEASE, lease_of
+from kettle.policy.lease import RUN_LEASE, lease_to_begin_with
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.settings import round_up
 from kettle.wire.sinful import Sinful
 
 # How the names begin under which a job keeps what NEGOTIATOR_MATCH_EXPRS put into its slot's ad.
 _MATCHED = "MATCH_EXP_"
-# What describes the machine a job runs on, and goes when it leaves it.
 # How long a run's transfers took, in its shadow's last report: for the schedd's ad alone.
 MOVING_SECONDS = tuple(
     f"FileTransfer{what}Seconds" for what in ("FileRead", "FileWrite", "NetRead", "NetWrite")
 )
+# What describes the machine a job runs on, and goes when it leaves it.
 _OF_THE_RUN = (
     *MOVING_SECONDS,
     "ClaimId",
@@ -114,7 +114,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
     changes: Attributes = {
         **of_claim,
         "LastJobLeaseRenewal": str(now),
-        RUN_LEASE: str(lease_of(ad) or 0),
+        RUN_LEASE: str(lease_to_begin_with(ad) or 0),
         **shadow_attributes(ad, now),
         "JobCurrentStartDate": str(now),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),

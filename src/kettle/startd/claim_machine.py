@@ -14,12 +14,10 @@ from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.errors import ImpossibleTransition
+from kettle.policy.lease import SHORTEST_SECONDS
 
 # An alive interval below this would be mostly talk (manual, Claimed State and Leases).
 LOWEST_ALIVE_INTERVAL_SECONDS = 10
-# The shortest that condor_submit lets pass. A claim that is idle is not lost sooner, whatever the
-# job says: it would be over before its first job begins.
-LOWEST_LEASE_SECONDS = 20
 # The startd asks this often within one lease, so that two lost answers do no harm.
 ALIVES_PER_LEASE = 3
 
@@ -106,9 +104,12 @@ def _next_phase(claim: Claim, name: str) -> ClaimPhase:
 
 
 def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -> float:
-    """Return the lease: that of a job that has one, else MAX_CLAIM_ALIVES_MISSED alives (B145)."""
+    """Return the lease: that of a job that has one, else MAX_CLAIM_ALIVES_MISSED alives (B145).
+
+    An idle claim is lost no sooner than a run: it would be over before its first job begins.
+    """
     if job_lease_seconds is not None:
-        return float(max(job_lease_seconds, LOWEST_LEASE_SECONDS))
+        return float(max(job_lease_seconds, SHORTEST_SECONDS))
     return float(missed * max(alive_interval, LOWEST_ALIVE_INTERVAL_SECONDS))
 
 

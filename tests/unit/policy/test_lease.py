@@ -11,6 +11,7 @@ from kettle.policy.lease import (
     UNLEASED_SECONDS,
     lease_of,
     lease_of_run,
+    lease_to_begin_with,
     longest_silence,
 )
 
@@ -29,6 +30,16 @@ def test_what_is_no_number_of_seconds_is_no_lease(text: str | None, seconds: int
         job.insert_text("JobLeaseDuration", text)
     assert lease_of(job) == lease_of_run(job) == seconds
     assert longest_silence(lease_of(job)) == (seconds or UNLEASED_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lease"), [(None, None), (0, None), (1, 20), (19, 20), (20, 20), (2400, 2400)]
+)
+def test_no_run_begins_with_a_lease_that_a_hidden_program_outlives(
+    seconds: int | None, lease: int | None
+) -> None:
+    job = ClassAd({} if seconds is None else {"JobLeaseDuration": seconds})
+    assert lease_to_begin_with(job) == lease
 
 
 def test_a_run_goes_by_the_lease_that_it_began_with() -> None:

@@ -173,7 +173,7 @@ class RunningShadow(Run):
         self.request = Request(Wish.POLICY_HOLD, reason, int(code), subcode)
 
     async def _live(self) -> None:
-        """Do what the phase is about until it changes (`shadow_machine.DOING`)."""
+        """Do what the phase is about until it changes (`shadow_machine.Phase`)."""
         match self.state.phase:
             case Phase.ACTIVATING:
                 await self._activate()

@@ -224,7 +224,7 @@ def _check_record(record: dict[str, str], wish: Wish, finished: int) -> Iterator
             yield "is completed, and never ran to its end"
         if record.get("ExitCode") != str(wish.code):
             yield f"exited {wish.code}, its record says {record.get('ExitCode')}"
-    elif status == _REMOVED and not wish.to_be_removed:
+    elif status == _REMOVED and not (wish.to_be_removed or wish.removes_itself):
         yield "was removed by nobody"
     starts = int(record.get("NumJobStarts", "0"))
     if starts < finished:

@@ -9,10 +9,29 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import quote_old
 from kettle.testing.simulation.users import Wish
 
-# What jobs say of their leases, as expressions; empty for nothing at all. None is shorter than the
-# one that condor_submit lets pass: what hides where all daemons died is ended by nobody before.
-LEASES = ("2400", "2400", "600", "60", "20", "", "0", "undefined", "time() % 600 + 20")
+# What jobs say of their leases, as expressions; empty for nothing at all.
+LEASES = (
+    *("2400", "2400", "600", "60", "20", "5", "1", "", "0", "undefined", "-1", '"long"', "1/0"),
+    *("time() % 600 + 20", "JobStatus == 2 ? 0 : 600"),
+)
 LONGEST_LEASE = 2400
+
+# Policies that are true when their job is submitted, or as soon as it runs. Those that hold or
+# vacate it do so once: it is to come to its end.
+_ONCE_HELD = "(NumHolds ?: 0) < 1"
+POLICIES: tuple[dict[str, str], ...] = (
+    {"PeriodicHold": _ONCE_HELD},
+    {"PeriodicHold": _ONCE_HELD, "PeriodicRelease": "true"},
+    {"PeriodicHold": f"JobStatus == 2 && {_ONCE_HELD}", "PeriodicRelease": "true"},
+    {"PeriodicRelease": "true"},
+    {"PeriodicRemove": "true"},
+    {"PeriodicRemove": "true", "PeriodicHold": _ONCE_HELD, "PeriodicRelease": "true"},
+    {"PeriodicRemove": "JobStatus == 2"},
+    {"PeriodicVacate": "JobStatus == 2 && (NumShadowStarts ?: 0) < 2"},
+    {"OnExitHold": _ONCE_HELD},
+    {"OnExitRemove": "(NumJobCompletions ?: 0) > 1"},
+    {"LeaveJobInQueue": "time() - EnteredCurrentStatus < 100"},
+)
 
 _PREEMPTION = """\
 PREEMPTION_REQUIREMENTS = {requirements}
@@ -107,4 +126,8 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
             "JobMaxRetries": "1",
             "OnExitRemove": "NumJobCompletions > JobMaxRetries || ExitCode =?= 0",
         }
+    elif source.random() < 0.3:
+        policy = source.choice(POLICIES)
+        wish.more |= policy
+        wish.removes_itself = "PeriodicRemove" in policy
     return wish

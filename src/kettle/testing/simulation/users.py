@@ -41,6 +41,8 @@ class Wish:
     procs: int = 1
     # Attributes beside or instead of the usual ones, as expressions.
     more: dict[str, str] = field(default_factory=dict)
+    # Whether its own policy may remove it.
+    removes_itself: bool = False
     cluster: int = 0
     acknowledged: bool = False
     # Whether its user wanted it removed, and whether the schedd said that it was.
