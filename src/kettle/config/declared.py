@@ -89,7 +89,7 @@ def declared_knobs() -> dict[str, Knob[Any]]:
     return {row.name.upper(): row for row in _rows() if isinstance(row, Knob)}
 
 
-def _names_of_levels() -> set[str]:
+def names_of_levels() -> set[str]:
     """Return the names of the knobs that there are for each level or direction."""
     patterns = [row.pattern for row in _rows() if isinstance(row, Family)]
     return {
@@ -257,7 +257,7 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     """
     declared = declared_knobs()
     # They have no default, so no row of their own.
-    unset = _names_of_levels()
+    unset = names_of_levels()
     texts = " ".join(macro.text for macro in config.entries()).upper()
     for macro in config.entries():
         name = macro.name.upper().rpartition(".")[2]

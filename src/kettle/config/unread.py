@@ -81,6 +81,7 @@ _FAMILIES = (
         ),
         "",
     ),
+    ("security", late_pattern(r"SEC_\w+_AUTHENTICATION_TIMEOUT"), ""),
     (
         "daemon",
         late_pattern(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kettle.config import Config
-from kettle.config.unread import find_unread, tell_unread, why_unread
+from kettle.config.unread import find_area, find_unread, tell_unread, why_unread
 
 
 def test_each_daemon_tells_of_its_own_and_the_master_of_the_rest() -> None:
@@ -65,3 +65,9 @@ def test_so_they_are_where_a_template_names_them() -> None:
 def test_made_up_names_that_count_are_not_told() -> None:
     for name in ("SCHEDD_NAME", "SCHEDD_MAX_JOBS", "GROUP_QUOTA_A", "SHADOW_LOG", "NOT_RESPONDING"):
         assert why_unread(name) == ""
+
+
+def test_how_long_an_authentication_may_take_counts_for_nothing_at_any_level() -> None:
+    names = ("SEC_DEFAULT_AUTHENTICATION_TIMEOUT", "SEC_READ_AUTHENTICATION_TIMEOUT")
+    assert [find_area(name)[0] for name in names] == ["security"] * 2
+    assert find_area("SEC_READ_AUTHENTICATION_METHODS")[0] == ""

@@ -2,6 +2,19 @@
 
 from kettle.config.knob import boolean, family, integer, listing, path, seconds, size, string
 
+# fmt: off
+# The kinds of messages, and the words for a line's head, of which <SUBSYS>_DEBUG is a list.
+CATEGORIES = [
+    "D_ALWAYS", "D_ERROR", "D_STATUS", "D_ZKM", "D_JOB", "D_MACHINE", "D_CONFIG", "D_PROTOCOL",
+    "D_PRIV", "D_DAEMONCORE", "D_FULLDEBUG", "D_SECURITY", "D_COMMAND", "D_MATCH", "D_NETWORK",
+    "D_KEYBOARD", "D_PROCFAMILY", "D_IDLE", "D_THREADS", "D_ACCOUNTANT", "D_SYSCALLS", "D_CRON",
+    "D_HOSTNAME", "D_PERF_TRACE", "D_LOAD", "D_25", "D_26", "D_AUDIT", "D_TEST", "D_STATS",
+    "D_MATERIALIZE", "D_DYE", "D_ALL", "D_ANY", "D_PID", "D_FDS", "D_IDENT", "D_LEVEL",
+    "D_CATEGORY", "D_CAT", "D_TIMESTAMP", "D_BACKTRACE", "D_FAILURE", "D_NOHEADER", "D_SUB_SECOND",
+    "D_FULL", "D_CKPT", "D_PROC", "D_NFS", "D_EXPR", "D_VERBOSE", "D_NONE",
+]
+# fmt: on
+
 
 class LogKnobs:
     """Knobs of daemon logs."""

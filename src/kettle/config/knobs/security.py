@@ -2,6 +2,9 @@
 
 from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
 
+# What SEC_<context>_CRYPTO_METHODS is a list of; how many of them we speak is the wire's affair.
+CRYPTO_METHODS = ["AES", "BLOWFISH", "3DES", "TRIPLEDES"]
+
 
 class SecurityKnobs:
     """Knobs of authentication, authorization and encryption."""
@@ -362,6 +365,12 @@ class SecurityKnobs:
         listing,
         "",
         doc="Which methods a level or direction accepts, best first.",
+    )
+    SEC_AUTHENTICATION_TIMEOUT = family(
+        "SEC_{context}_AUTHENTICATION_TIMEOUT",
+        seconds,
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     SEC_CRYPTO_METHODS = family(
         "SEC_{context}_CRYPTO_METHODS",

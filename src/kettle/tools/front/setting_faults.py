@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.config.cross_check import make, nearest_of, settings
-from kettle.config.declared import declared_knobs
+from kettle.config.declared import declared_knobs, names_of_levels
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import (
     PathKnob,
@@ -23,6 +23,8 @@ from kettle.config.knob import (
     parse_real,
     split_list,
 )
+from kettle.config.knobs.log import CATEGORIES
+from kettle.config.knobs.security import CRYPTO_METHODS
 from kettle.config.log_sizes import odd_unit
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
@@ -40,15 +42,6 @@ CRON_WORDS = [
     "RECONFIG_RERUN", "JOB_LOAD", "CONDITION", "METRICS", "OPTIONS",
 ]
 _MODES = ["Periodic", "WaitForExit", "OneShot", "OnDemand"]
-_CATEGORIES = [
-    "D_ALWAYS", "D_ERROR", "D_STATUS", "D_ZKM", "D_JOB", "D_MACHINE", "D_CONFIG", "D_PROTOCOL",
-    "D_PRIV", "D_DAEMONCORE", "D_FULLDEBUG", "D_SECURITY", "D_COMMAND", "D_MATCH", "D_NETWORK",
-    "D_KEYBOARD", "D_PROCFAMILY", "D_IDLE", "D_THREADS", "D_ACCOUNTANT", "D_SYSCALLS", "D_CRON",
-    "D_HOSTNAME", "D_PERF_TRACE", "D_LOAD", "D_25", "D_26", "D_AUDIT", "D_TEST", "D_STATS",
-    "D_MATERIALIZE", "D_DYE", "D_ALL", "D_ANY", "D_PID", "D_FDS", "D_IDENT", "D_LEVEL",
-    "D_CATEGORY", "D_CAT", "D_TIMESTAMP", "D_BACKTRACE", "D_FAILURE", "D_NOHEADER", "D_SUB_SECOND",
-    "D_FULL", "D_CKPT", "D_PROC", "D_NFS", "D_EXPR", "D_VERBOSE", "D_NONE",
-]
 # fmt: on
 _PERIOD = late_pattern(r"(\d+)\s*([A-Za-z]*)")
 _DEBUG = late_pattern(r"(?:[A-Z_]+_DEBUG|ALL_DEBUG)")
@@ -56,15 +49,6 @@ _DEBUG = late_pattern(r"(?:[A-Z_]+_DEBUG|ALL_DEBUG)")
 _NO_DEBUG = late_pattern(r"\w*(?:GAHP|DAGMAN|HIBERNATION|EVAL_SLOT_ATTRS|REUSE_EXTRA)_?\w*DEBUG")
 _LOG_SIZE = late_pattern(r"MAX_\w+_LOG")
 _CRYPTO = late_pattern(r"SEC_\w+?_CRYPTO_METHODS")
-_CRYPTO_METHODS = ["AES", "BLOWFISH", "3DES", "TRIPLEDES"]
-_LEVELS = [
-    "DEFAULT", "CLIENT", "READ", "WRITE", "ADMINISTRATOR", "CONFIG", "DAEMON", "NEGOTIATOR",
-    "ADVERTISE_MASTER", "ADVERTISE_STARTD", "ADVERTISE_SCHEDD", "OWNER", "SOAP",
-]  # fmt: skip
-_FEATURES = [
-    "AUTHENTICATION", "ENCRYPTION", "INTEGRITY", "NEGOTIATION", "AUTHENTICATION_METHODS",
-    "CRYPTO_METHODS", "SESSION_DURATION", "SESSION_LEASE", "AUTHENTICATION_TIMEOUT",
-]  # fmt: skip
 _SLOT_WORDS = ["PARTITIONABLE", "START", "RANK", "PREEMPT", "STARTD_ATTRS"]
 _SLOT_KNOB = late_pattern(r"(SLOT_TYPE_\d+)_(\w+)")
 # Files that daemons read, and that whoever sets them must have made.
@@ -172,20 +156,20 @@ def _judge_categories(macro: Macro, text: str) -> Iterator[Finding]:
     for word in re.split(r"[\s,|]+", text):
         name = word.lstrip("-").upper().partition(":")[0]
         full = name if name.startswith("D_") else f"D_{name}"
-        if name and full not in _CATEGORIES and "$" not in name:
+        if name and full not in CATEGORIES and "$" not in name:
             sentence = f"{macro.name} names {word}, which is no kind of message"
-            yield make(macro, WARNING, "word", sentence, nearest_of(full, _CATEGORIES))
+            yield make(macro, WARNING, "word", sentence, nearest_of(full, CATEGORIES))
 
 
 def _judge_security(macro: Macro, key: str, text: str, *, known: bool) -> Iterator[Finding]:
     """Find unknown methods of encryption, and names that are nearly those of a level's feature."""
     if _CRYPTO.fullmatch(key):
         for word in split_list(text):
-            if word.upper() not in _CRYPTO_METHODS:
+            if word.upper() not in CRYPTO_METHODS:
                 sentence = f"{macro.name} names {word}, which is no method of encryption"
-                yield make(macro, ERROR, "word", sentence, nearest_of(word, _CRYPTO_METHODS))
+                yield make(macro, ERROR, "word", sentence, nearest_of(word, CRYPTO_METHODS))
     elif not known:
-        names = [f"SEC_{level}_{feature}" for level in _LEVELS for feature in _FEATURES]
+        names = [name for name in names_of_levels() if name.startswith("SEC_")]
         near = nearest_of(key, names) if key not in names else ""
         if near and abs(len(near) - len(key)) <= 1 and _differs_little(key, near):
             yield make(macro, WARNING, "unknown", f"nothing reads {macro.name}", near)

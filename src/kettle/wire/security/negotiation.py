@@ -116,7 +116,6 @@ class Policy(NamedTuple):
     crypto: tuple[str, ...] = CRYPTO_METHODS
     session_seconds: int = DAEMON_SESSION_SECONDS
     lease_seconds: int = DEFAULT_LEASE_SECONDS
-    authentication_timeout: float = 20.0
 
     def forced(self) -> Policy:
         """Return this policy with authentication required."""
@@ -183,7 +182,6 @@ def read_policy(
         crypto=chosen or CRYPTO_METHODS,
         session_seconds=number("SESSION_DURATION", duration),
         lease_seconds=number("SESSION_LEASE", DEFAULT_LEASE_SECONDS),
-        authentication_timeout=float(number("AUTHENTICATION_TIMEOUT", 20)),
     )
 
 
