@@ -18,6 +18,7 @@ from kettle.classad.text import quote_line
 from kettle.errors import ChangedError, KettleError, StorageError
 from kettle.schedd.queue import submission
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.ad_sizes import check_text_sizes
 from kettle.schedd.queue.attribute_rules import check_shape, decide_new
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Cluster
@@ -146,9 +147,11 @@ class _Deciding:
                 stored = decide_new(*job, name, text, self._owner, self._settings)
                 if stored is not None:
                     own[name] = stored
-        if self._applying is None:
-            return list(own.items())
-        return [*own.items(), *_apply_rules(self._cluster, plan, own, self._applying)]
+        texts = list(own.items())
+        if self._applying is not None:
+            texts += _apply_rules(self._cluster, plan, own, self._applying)
+        check_text_sizes(texts, key_of(*job))
+        return texts
 
 
 def _apply_rules(

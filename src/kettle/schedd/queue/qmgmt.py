@@ -19,6 +19,7 @@ from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd.queue import attribute_rules, factory, job_rules, submission, user_records
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.ad_sizes import check_sizes
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, LoggedChange, Steps, code
@@ -511,6 +512,10 @@ class Connection:
 
     def _commit_as_is(self, call: Call, flags: int, warning: str) -> Answer:
         transaction, clusters = self._transaction, self._new_clusters
+        try:
+            check_sizes(transaction, self._queue)
+        except RefusedError as refusal:
+            return self._refuse_to_commit(call, refusal.code or errno.EINVAL, refusal.message)
         submission.complete(transaction, clusters.items(), self._settings, self._now())
         for user in {self._user_of(transaction, cluster) for cluster in clusters}:
             user_records.plan_record(transaction, self._queue, user)

@@ -16,8 +16,9 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Cluster
 from kettle.submit.build import JobPlan
 from kettle.submit.item_lines import split_lines
+from kettle.submit.job import Attributes
 from kettle.submit.materialize import later_jobs
-from kettle.submit.queue_statement import QueueStatement
+from kettle.submit.queue_statement import QueueStatement, Row
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd, plan_action
@@ -65,6 +66,17 @@ def make(schedd: Schedd, cluster: Cluster) -> int:
     made = factory.plan_jobs(transaction, cluster, jobs, schedd.settings, schedd.now)
     schedd.queue.commit(transaction)
     return made
+
+
+def test_a_job_that_is_made_late_is_no_larger_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    monkeypatch.setattr("kettle.schedd.queue.ad_sizes.MOST_CHARACTERS", 1_000)
+    differences = Attributes()
+    differences.set("A", '"' + "x" * 2_000 + '"')
+    plan = JobPlan(0, 1, Row(0, 0, ()), differences)
+    with pytest.raises(RefusedError, match=r"the ad of 1\.0 would have 2\d\d\d characters"):
+        factory.plan_jobs(schedd.queue.transaction(), cluster, [plan], schedd.settings, NOW)
 
 
 def test_a_job_has_only_what_its_row_says_otherwise() -> None:

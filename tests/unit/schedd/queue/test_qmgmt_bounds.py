@@ -13,6 +13,7 @@ from kettle.errors import RemoteProtocolError
 from kettle.records.queue_log import LONGEST_RECORD_BYTES
 from kettle.schedd.queue.qmgmt import LONGEST_FILE_NAME, MOST_CLUSTERS
 from kettle.wire.messages import qmgmt as calls
+from kettle.wire.messages.rpc import Reply
 from unit.schedd.queue_fixture import Schedd
 
 # Enough for what takes the square of it to take a minute.
@@ -87,6 +88,43 @@ def test_the_log_has_no_line_that_it_could_not_be_read_with() -> None:
     for name in ("CpusUsage", "OnceMore", "AsOthers"):
         assert again.text(name) == "undefined"
     assert (again.string("Note"), again.integer("Kept")) == ("said", 1)
+
+
+def test_no_ad_grows_beyond_what_its_readers_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit()
+    monkeypatch.setattr("kettle.schedd.queue.ad_sizes.MOST_CHARACTERS", 100_000)
+
+    def edit(name: str, size: int) -> Reply:
+        client = schedd.client()
+        client.set(1, 0, name, '"' + "x" * size + '"')
+        return client.call(calls.CommitTransactionNoFlags())
+
+    assert [edit(name, 40_000).value for name in ("A", "B", "A", "B")] == [0, 0, 0, 0]
+    refused = edit("C", 40_000)
+    assert (refused.value, refused.errno) == (-1, errno.E2BIG)
+    assert refused.details is not None
+    assert "the ad of 1.0 would have" in (refused.details.string("ErrorReason") or "")
+    assert "C" not in job.ad
+    # Also by very many small ones.
+    sizes = [edit(f"D{number}", 190).value for number in range(600)]
+    assert (sizes[0], sizes[-1]) == (0, -1)
+    # What makes it smaller is no trouble.
+    assert [edit(name, 1).value for name in ("A", "B")] == [0, 0]
+
+
+def test_a_new_ad_is_no_larger_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedd = Schedd()
+    monkeypatch.setattr("kettle.schedd.queue.ad_sizes.MOST_CHARACTERS", 10_000)
+    client = schedd.client()
+    for size, expected in ((6_000, 0), (11_000, -1)):
+        cluster = client.call(calls.NewCluster()).value
+        client.set(cluster, -1, "Owner", "undefined")
+        client.call(calls.NewProc(cluster))
+        # Only the last of them counts.
+        for _ in range(3):
+            client.set(cluster, 0, "A", '"' + "x" * size + '"')
+        assert client.call(calls.CommitTransactionNoFlags()).value == expected
 
 
 def test_the_name_of_a_file_of_items_is_no_longer_than_a_path() -> None:
