@@ -42,6 +42,9 @@ _JOB_TYPES = ("Job", "Machine")
 # Texts up to this length are kept once: statuses, counts, times of one second.
 _SHORT = 10
 
+# So many names of changed attributes are no trouble, whatever the job has.
+_SPARE_NAMES = 64
+
 # Attributes whose values a `Job` keeps at hand.
 _KEPT = frozenset(
     (
@@ -341,8 +344,14 @@ class JobQueue:
 
     def mark_dirty(self, job: JobId, name: str) -> None:
         """Note that a client has changed an attribute, for whoever works on the job elsewhere."""
-        if job in self.jobs:
-            self.dirty.setdefault(job, {})[name] = None
+        if job not in self.jobs:
+            return
+        names, own = self.dirty.setdefault(job, {}), self.jobs[job].ad.table
+        names[name] = None
+        # Limit: attributes that the job had once, and spellings of others, are not collected.
+        if len(names) > 2 * len(own) + _SPARE_NAMES:
+            latest = {each.lower(): each for each in names}
+            self.dirty[job] = {each: None for lower, each in latest.items() if lower in own}
 
     def clear_dirty(self, job: JobId) -> None:
         """Forget which attributes were changed."""

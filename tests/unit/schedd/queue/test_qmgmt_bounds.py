@@ -127,6 +127,23 @@ def test_a_new_ad_is_no_larger_either(monkeypatch: pytest.MonkeyPatch) -> None:
         assert client.call(calls.CommitTransactionNoFlags()).value == expected
 
 
+def test_marks_of_what_a_job_has_no_more_are_not_collected() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit()
+    client = schedd.client()
+    marked = int(calls.SetAttributeFlags.MARK_DIRTY)
+    for number in range(300):
+        name = f"A{number}" if number % 2 else f"{number:09b}".replace("0", "a").replace("1", "A")
+        client.send(calls.SetAttribute2(1, 0, "1", name, marked))
+        client.call(calls.CommitTransactionNoFlags())
+        client.call(calls.DeleteAttribute(1, 0, f"A{number}"))
+        client.call(calls.CommitTransactionNoFlags())
+    assert len(schedd.queue.dirty[job.id]) < 100
+    client.send(calls.SetAttribute2(1, 0, "7", "Kept", marked))
+    client.call(calls.CommitTransactionNoFlags())
+    assert client.call(calls.GetDirtyAttributes(1, 0)).result.integer("Kept") == 7
+
+
 def test_the_name_of_a_file_of_items_is_no_longer_than_a_path() -> None:
     client = Schedd().client()
     cluster = client.call(calls.NewCluster()).value
