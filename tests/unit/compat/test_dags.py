@@ -14,6 +14,8 @@ from kettle.compat import htcondor, htcondor2
 from kettle.compat.htcondor import dags as dags_of_version_1
 from kettle.compat.htcondor2 import dags
 from kettle.compat.htcondor2.dags.exceptions import CannotInvertFormat, DAGsException
+from kettle.compat.htcondor2.dags.rescue import _rescue
+from kettle.compat.htcondor2.dags.writer import DAGWriter
 
 
 def lines(dag: dags.DAG, folder: Path) -> list[str]:
@@ -83,6 +85,24 @@ def test_rescue_reads_what_dagman_writes(tmp_path: Path) -> None:
     dags.rescue(dag, file)
     assert layer.done == {0: True, 2: True}
     assert other.done == {}
+
+
+def test_a_writer_tells_the_lines_without_a_file(tmp_path: Path) -> None:
+    dag = dags.DAG()
+    dag.layer(name="a", vars=[{}] * 3).child_layer(name="b", vars=[{}] * 3)
+    told = list(DAGWriter(dag).yield_dag_file_lines())
+    assert told == lines(dag, tmp_path / "by a function")
+    path = DAGWriter(dag, dags.SimpleFormatter("+")).write(tmp_path / "by itself", "other.dag")
+    assert path == tmp_path / "by itself/other.dag"
+    assert path.read_text().splitlines() == [line.replace(":", "+") for line in told]
+    assert (path.parent / "a.sub").exists()
+
+
+def test_rescue_reads_a_text_too() -> None:
+    dag = dags.DAG()
+    layer = dag.layer(name="a", vars=[{}] * 2, done={0: True})
+    _rescue(dag, "DONE a+1\n", formatter=dags.SimpleFormatter("+"))
+    assert layer.done == {1: True}
 
 
 def test_the_last_rescue_file_is_that_of_the_highest_number(tmp_path: Path) -> None:

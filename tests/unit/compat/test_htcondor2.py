@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd as Ad
+from kettle.client.daemon import Ping
 from kettle.compat import classad2, htcondor, htcondor2
-from kettle.compat.htcondor2 import negotiator
+from kettle.compat.htcondor2 import negotiator, security
+from kettle.compat.htcondor2.job_specs import JobSpec
 from kettle.compat.htcondor2.process import PROCESS
+from kettle.compat.htcondor2.schedd import job_spec_hack
 
 ROOT = Path(__file__).parents[3]
 NOBODY = classad2.ClassAd(
@@ -361,6 +364,52 @@ def test_a_daemon_that_is_not_there_is_told_of_in_the_wheels_words(call: object,
     with pytest.raises(htcondor2.HTCondorException) as raised:
         call()
     assert str(raised.value).startswith(said)
+
+
+def test_a_collector_stays_the_one_of_the_configuration_in_which_it_was_made(
+    configuration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def query_ads(connector: object, address: object, *query: object) -> list[Ad]:
+        asked.append(str(address))
+        return []
+
+    monkeypatch.setattr("kettle.compat.htcondor2.collector.query_ads", query_ads)
+    address_file = tmp_path / "address"
+    with configuration.open("a") as file:
+        file.write(f"COLLECTOR_HOST = here:0\nCOLLECTOR_ADDRESS_FILE = {address_file}\n")
+    PROCESS.reload(str(configuration), {})
+    collector = htcondor2.Collector()
+    PROCESS.reload("/dev/null", {"_CONDOR_COLLECTOR_HOST": "127.0.0.1:2"})
+    for port in (3, 4):
+        address_file.write_text(f"<127.0.0.1:{port}>\n")
+        collector.query()
+    htcondor2.Collector().query()
+    assert asked == ["<127.0.0.1:3>", "<127.0.0.1:4>", "<127.0.0.1:2>"]
+
+
+def test_a_token_is_told_of_by_the_name_that_configurations_have() -> None:
+    found = Ping(True, "joe@pool", "TOKEN", True, True, "id", "", Ad())
+    assert security._policy_of(found, 60011)["AuthMethods"] == "IDTOKENS"
+
+
+def test_what_chooses_jobs_calls_the_function_for_them() -> None:
+    def call(spec: JobSpec) -> object:
+        def ids(*given: object) -> object:
+            return "ids", *given
+
+        def constraint(*given: object) -> object:
+            return "constraint", *given
+
+        return job_spec_hack("<1>", spec, ids, constraint, ["more"])
+
+    assert call("6.5") == ("ids", "<1>", "6.5", "more")
+    assert call(["1.0", "2.1"]) == ("ids", "<1>", "1.0, 2.1", "more")
+    assert call(7) == ("constraint", "<1>", "ClusterId == 7", "more")
+    assert call(classad2.ExprTree("a != 3")) == ("constraint", "<1>", "a != 3", "more")
+    with pytest.raises(TypeError):
+        call(3.1)  # type: ignore[arg-type]
 
 
 def test_what_is_no_job_no_action_and_no_number_is_refused() -> None:

@@ -36,6 +36,55 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
+WHEELS_OWN_SCRIPT = """\
+import importlib, pickle
+import classad2, htcondor2
+from htcondor2._schedd import Schedd, job_spec_hack
+assert Schedd is htcondor2.Schedd
+for module, name in [line.split() for line in '''%s'''.splitlines()]:
+    found = getattr(importlib.import_module(module), name)
+    assert found is getattr(importlib.import_module(module.partition(".")[0]), name), name
+print(pickle.loads(b"chtcondor2._job_status\\nJobStatus\\n(I2\\ntR.").name)
+"""
+# The wheel's own modules that have a class each, by which its pickles name it.
+WHEELS_OWN = """\
+classad2._class_ad ClassAd
+classad2._expr_tree ExprTree
+classad2._parser_type ParserType
+classad2._value Value
+htcondor2._ad_type AdType
+htcondor2._collector Collector
+htcondor2._common_files_event_type CommonFilesEventType
+htcondor2._completion_type CompletionType
+htcondor2._cred_check CredCheck
+htcondor2._cred_type CredType
+htcondor2._credd Credd
+htcondor2._daemon_command DaemonCommand
+htcondor2._daemon_type DaemonType
+htcondor2._dagman DAGMan
+htcondor2._drain_type DrainType
+htcondor2._file_transfer_event_type FileTransferEventType
+htcondor2._history_src HistorySrc
+htcondor2._job_action JobAction
+htcondor2._job_event JobEvent
+htcondor2._job_event_log JobEventLog
+htcondor2._job_event_type JobEventType
+htcondor2._job_status JobStatus
+htcondor2._log_level LogLevel
+htcondor2._loose_functions send_command
+htcondor2._negotiator Negotiator
+htcondor2._placementd Placementd
+htcondor2._query_opt QueryOpt
+htcondor2._remote_param RemoteParam
+htcondor2._schedd Schedd
+htcondor2._security_context SecurityContext
+htcondor2._startd Startd
+htcondor2._submit Submit
+htcondor2._submit_method SubmitMethod
+htcondor2._submit_result SubmitResult
+htcondor2._subsystem_type SubsystemType
+htcondor2._transaction_flag TransactionFlag
+htcondor2._vacate_type VacateType"""
 PRINTED = "/bin/true\n2 Hold\n"
 
 
@@ -64,6 +113,11 @@ def test_a_script_of_the_wheels_runs_with_kettles_modules() -> None:
 def test_what_is_in_a_module_is_kettles_too_and_once() -> None:
     done = run(DISTRIBUTION / "src", PARTS_SCRIPT)
     assert (done.stdout, done.stderr) == ("No module named 'htcondor2.nothing'\n", "")
+
+
+def test_the_wheels_own_modules_are_found_by_their_names() -> None:
+    done = run(DISTRIBUTION / "src", WHEELS_OWN_SCRIPT % WHEELS_OWN)
+    assert (done.stdout, done.stderr) == ("RUNNING\n", "")
 
 
 @pytest.mark.parametrize("name", NAMES)

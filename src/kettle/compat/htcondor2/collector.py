@@ -109,6 +109,8 @@ class Collector:
         self.default = not hosts
         self._token = None if security is None else security.preferred_token
         self._hosts = hosts
+        # As in the wheel COLLECTOR_HOST is that of now, whatever configuration is read later.
+        self._pool = PROCESS.pool() if self.default else None
 
     def query(
         self,
@@ -155,9 +157,9 @@ class Collector:
 
     def _addresses(self) -> list[Sinful]:
         """Return where the collectors are; HTCondorException if nobody says."""
-        if not self._hosts:
+        if self._pool is not None:
             with said_as(_tell_no_collector):
-                return PROCESS.pool().collectors()
+                return self._pool.collectors()
         found = []
         with said_as("Failed communication with collector."):
             for host in self._hosts:

@@ -288,6 +288,23 @@ class Schedd(RecordsOfSchedd):
         return [of_engine(ad) for ad in schedd_calls.query_units(self._address, to_engine(request))]
 
 
+def job_spec_hack(
+    addr: str,
+    job_spec: JobSpec,
+    f_job_ids: Callable[..., Any],
+    f_constraint: Callable[..., Any],
+    args: Iterable[Any],
+) -> Any:
+    """Call one function for jobs that are named by ids, the other for those of a constraint.
+
+    Each takes the address, the ids or the constraint as a text, and the rest.
+    """
+    chosen = choose(job_spec)
+    if chosen.ids:
+        return f_job_ids(addr, ", ".join(chosen.ids), *args)
+    return f_constraint(addr, chosen.expression(), *args)
+
+
 def chosen_by(callback: Callback | None, ads: Iterable[ClassAd]) -> list[Any]:
     """Return the ads, or what the callback makes of each of them, None left out."""
     if callback is None:

@@ -13,6 +13,7 @@ from kettle.compat.htcondor2.process import PROCESS
 from kettle.errors import NotConnected
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
+from kettle.wire.security.negotiation import display_method
 from kettle.wire.security.session import UNAUTHENTICATED
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _policy_of(found: Ping, command: int) -> Ad:
         "MyRemoteUserName": found.user,
         "Authentication": "YES" if found.method else "NO",
         "TriedAuthentication": bool(found.method),
-        "AuthMethods": found.method,
+        "AuthMethods": display_method(found.method),
         "AuthMethodsList": ",".join(found.common_methods),
         "Encryption": "YES" if found.encrypted else "NO",
         "Integrity": "YES" if found.sealed else "NO",

@@ -21,14 +21,19 @@ def rescue(dag: DAG, rescue_file: Path | str, formatter: NodeNameFormatter | Non
 
     `formatter` is what named the jobs when the graph was written.
     """
-    names = formatter or SimpleFormatter()
+    text = Path(rescue_file).read_text(encoding="utf-8", errors=AS_IS)
+    _rescue(dag, text, formatter or SimpleFormatter())
+
+
+def _rescue(dag: DAG, rescue_file_text: str, formatter: NodeNameFormatter) -> None:
+    """Do what `rescue` does, of a file's text; it has the wheel's name, by which it is imported."""
     done: dict[str, dict[int, bool]] = {node.name: {} for node in dag.nodes}
-    for line in Path(rescue_file).read_text(encoding="utf-8", errors=AS_IS).splitlines():
+    for line in rescue_file_text.splitlines():
         # Compat: the wheel takes the letters of DONE from the name as well, and fails at the
         # lines about retries (shown by test_rescue_reads_what_dagman_writes).
         word, _, name = line.strip().partition(" ")
         if word == _DONE:
-            layer, number = names.parse(name.strip())
+            layer, number = formatter.parse(name.strip())
             done.setdefault(layer, {})[number] = True
     for node in dag.nodes:
         node.done = done[node.name]

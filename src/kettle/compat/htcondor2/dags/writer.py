@@ -33,31 +33,36 @@ def write_dag(
     `htcondor2.Submit.from_dag` takes that path, as a text. Raises DAGsException for a graph that
     DAGMan could not read.
     """
-    folder = Path(dag_dir).absolute()
-    writing = _Writing(dag, node_name_formatter or SimpleFormatter())
-    text = "".join(f"{line}\n" for line in writing.lines())
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (dag_file_name or DEFAULT_DAG_FILE_NAME)
-    _write(path, text)
-    for node in writing.described():
-        _write(folder / _submit_file(node), Submit.__str__(node.submit_description))  # type: ignore[arg-type]
-    if writing.joins.joins:
-        (folder / NOOP_SUBMIT_FILE_NAME).touch()
-    if dag.dagman_config:
-        settings = (f"{name} = {value}" for name, value in dag.dagman_config.items())
-        _write(folder / CONFIG_FILE_NAME, "\n".join(settings))
-    return path
+    return DAGWriter(dag, node_name_formatter).write(dag_dir, dag_file_name)
 
 
-class _Writing:
-    """One graph on its way into a file."""
+class DAGWriter:
+    """One graph on its way into files; it is for one writing, or for looking at the lines."""
 
-    def __init__(self, dag: DAG, formatter: NodeNameFormatter) -> None:
+    def __init__(self, dag: DAG, node_name_formatter: NodeNameFormatter | None = None) -> None:
+        """Take the graph, and what names its jobs: the layer and the number where none is given."""
         self.dag = dag
-        self.formatter = formatter
-        self.joins = JoinFactory()
+        self.node_name_formatter = node_name_formatter or SimpleFormatter()
+        self.join_factory = JoinFactory()
 
-    def described(self) -> Iterator[NodeLayer | FinalNode]:
+    def write(self, dag_dir: Path | str, dag_file_name: str | None = DEFAULT_DAG_FILE_NAME) -> Path:
+        """Write the graph into a folder as `write_dag` does, and return the path of its file."""
+        dag = self.dag
+        folder = Path(dag_dir).absolute()
+        text = "".join(f"{line}\n" for line in self.yield_dag_file_lines())
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / (dag_file_name or DEFAULT_DAG_FILE_NAME)
+        _write(path, text)
+        for node in self._described():
+            _write(folder / _submit_file(node), Submit.__str__(node.submit_description))  # type: ignore[arg-type]
+        if self.join_factory.joins:
+            (folder / NOOP_SUBMIT_FILE_NAME).touch()
+        if dag.dagman_config:
+            settings = (f"{name} = {value}" for name, value in dag.dagman_config.items())
+            _write(folder / CONFIG_FILE_NAME, "\n".join(settings))
+        return path
+
+    def _described(self) -> Iterator[NodeLayer | FinalNode]:
         """Yield the nodes whose descriptions become files."""
         for node in (*self.dag.nodes, self.dag.final_node):
             if isinstance(node, NodeLayer | FinalNode) and isinstance(
@@ -65,7 +70,7 @@ class _Writing:
             ):
                 yield node
 
-    def lines(self) -> Iterator[str]:
+    def yield_dag_file_lines(self) -> Iterator[str]:
         """Yield the lines of the DAG's file."""
         yield "# BEGIN META"
         yield from _settings(self.dag)
@@ -76,7 +81,7 @@ class _Writing:
         for node in found:
             yield from self._node(node)
             yield from self._edges(node)
-        for join in self.joins.joins:
+        for join in self.join_factory.joins:
             yield f"JOB {self._join_name(join)} {NOOP_SUBMIT_FILE_NAME} NOOP"
         yield "# END NODES AND EDGES"
         if self.dag.final_node is not None:
@@ -100,7 +105,7 @@ class _Writing:
 
     def _edges(self, parent: BaseNode) -> Iterator[str]:
         for child, edge in self.dag.edges_from(parent):
-            for before, after in edge.get_edges(parent, child, self.joins):
+            for before, after in edge.get_edges(parent, child, self.join_factory):
                 yield f"PARENT {self._names(parent, before)} CHILD {self._names(child, after)}"
 
     def _names(self, node: BaseNode, group: Group) -> str:
@@ -109,10 +114,10 @@ class _Writing:
         return " ".join(self._name(node, number) for number in group)
 
     def _join_name(self, join: JoinNode) -> str:
-        return self.formatter.generate(_JOIN, join.id)
+        return self.node_name_formatter.generate(_JOIN, join.id)
 
     def _name(self, node: BaseNode, number: int) -> str:
-        return _word(self.formatter.generate(node.name, number))
+        return _word(self.node_name_formatter.generate(node.name, number))
 
 
 def _settings(dag: DAG) -> Iterator[str]:
