@@ -19,7 +19,7 @@ from kettle.structs import Struct
 
 # A line that begins so ends a record; it may say nothing more.
 BANNER = "***"
-_BANNER_BYTES = BANNER.encode()
+_BANNER_BYTES = BANNER.encode("ascii")
 # The kinds of records that the epoch history has of file transfers.
 TRANSFERS = frozenset({"INPUT", "OUTPUT", "CHECKPOINT"})
 # What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
