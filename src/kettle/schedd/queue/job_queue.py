@@ -201,6 +201,8 @@ class JobQueue:
         self._types: dict[str, tuple[str, str]] = {}
         # User → where its record was found last (`user_records`).
         self.record_keys: dict[str, str] = {}
+        # Users of whom there was no record when all were looked through, and none has come since.
+        self.unrecorded: set[str] = set()
         self.clusters: dict[int, Cluster] = {}
         self.jobs: dict[JobId, Job] = {}
         self.by_status: dict[int, dict[JobId, Job]] = {status: {} for status in range(11)}
@@ -467,6 +469,7 @@ class JobQueue:
         parsed = parse_key(key)
         number, proc = parsed or (0, 0)
         if number == 0 or proc in {PRIVATE_PROC, JOBSET_PROC}:
+            self.unrecorded.clear()
             self._ads.setdefault(key, ClassAd())
             if key != HEADER_KEY:
                 self._types[key] = (my_type, target_type)

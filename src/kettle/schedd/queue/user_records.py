@@ -20,6 +20,8 @@ from kettle.wire.commands import Command
 RECORD_TYPE = "Owner"
 # The reference numbers records from 2: 0.0 is the header and 0.1 was something once.
 _FIRST = 2
+# Limit: users who are known to have no record; they have one from their first submission on.
+_MOST_UNRECORDED = 1000
 
 _COUNTS = (
     ("NumIdle", JobStatus.IDLE),
@@ -44,16 +46,21 @@ def records(queue: JobQueue) -> Iterator[tuple[str, ClassAd]]:
 
 def find(queue: JobQueue, user: str) -> tuple[str, ClassAd] | None:
     """Return key and ad of a user's record."""
-    # Where it was the last time: a submission asks for each of its jobs.
+    # Where it was the last time, or that it was nowhere: a submission asks for each of its jobs.
     key = queue.record_keys.get(user, "")
     ad = queue.ad(key)
     if ad is not None and ad.string("User") == user:
         return key, ad
+    if user in queue.unrecorded:
+        return None
     for key, ad in records(queue):
         if ad.string("User") == user:
             queue.record_keys[user] = key
             return key, ad
     queue.record_keys.pop(user, None)
+    if len(queue.unrecorded) >= _MOST_UNRECORDED:
+        queue.unrecorded.clear()
+    queue.unrecorded.add(user)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NoReturn
 
 import pytest
@@ -10,7 +11,7 @@ from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue import user_records
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, Schedd
@@ -116,3 +117,25 @@ def test_a_user_with_jobs_is_not_deleted_and_an_unknown_one_not_found() -> None:
     act(schedd, Command.ENABLE_USERREC, User="carol@vm", _userrec_opt_create=True)
     act(schedd, Command.DELETE_USERREC, User="carol@vm")
     assert user_records.find(schedd.queue, "carol@vm") is None
+
+
+def test_a_first_submission_looks_through_the_records_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    schedd.submit(actor=BOB)
+    looks = 0
+    records = user_records.records
+
+    def counted(queue: JobQueue) -> Iterator[tuple[str, ClassAd]]:
+        nonlocal looks
+        looks += 1
+        return records(queue)
+
+    monkeypatch.setattr(user_records, "records", counted)
+    schedd.submit(50, ALICE)
+    # Once for whether there is one, and once for its number.
+    assert looks == 2
+    assert user_records.disabled_reason(schedd.queue, "alice@vm") is None
+    assert act(schedd, Command.DISABLE_USERREC, User="alice@vm") == (1, 0)
+    assert user_records.disabled_reason(schedd.queue, "alice@vm") is not None
