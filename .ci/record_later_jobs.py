@@ -290,6 +290,56 @@ accounting_group_user = $CHOICE(Process,u,)
 accounting_group = g
 nice_user = $CHOICE(Process,true,false)
 
+nice_user = true
+max_job_retirement_time = $CHOICE(Process,5,)
+
+nice_user = true
+max_job_retirement_time = $CHOICE(Process,5,6)
+
+nice_user = $CHOICE(Process,,true)
+max_job_retirement_time = 5
+
+max_retries = 2
+on_exit_hold = $CHOICE(Process,ExitCode > 3,ExitCode > 4)
+
+max_retries = 2
+retry_until = 5
+on_exit_remove = $CHOICE(Process,ExitCode > 3,ExitCode > 4)
+
+max_retries = 2
+retry_until = 5
+on_exit_remove = $CHOICE(Process,ExitCode > 3,)
+
+success_exit_code = 3
+retry_until = $CHOICE(Process,5,)
+
+success_exit_code = $CHOICE(Process,3,)
+retry_until = 5
+
+retry_until = 5
+max_retries = $CHOICE(Process,3,)
+
+on_evict_checks = $CHOICE(Process,x,y)
+transform_body_x = SET A 1
+transform_body_y = SET B 1
+request_memory = 5
+retry_request_memory = 10
+
+on_evict_checks = $CHOICE(Process,x,)
+transform_body_x = SET A 1
+request_memory = 5
+retry_request_memory = 10
+
+container_image = $CHOICE(Process,a.sif,d)
+
+environment = "A=1 B=2"
+queue
+environment = "A=2 C=3"
+queue
+
+environment = "A=$(Process)"
+getenv = LANG
+
 max_retries = 2
 retry_until = $CHOICE(Process,5,)
 

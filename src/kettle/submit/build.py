@@ -14,7 +14,6 @@ from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
-from kettle.submit.differences import differences
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
@@ -315,6 +314,8 @@ class Submission(Struct):
 
     def plan(self, row: Row, job: JobBuilder, steps: Sequence[Step] = ()) -> JobPlan:
         """Finish a later job, for which these steps are left to be run."""
+        from kettle.submit.differences import differences  # for more than one job
+
         for step in steps:
             step.run(job)
         self._finish(job)

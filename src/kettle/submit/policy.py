@@ -38,11 +38,7 @@ def set_retries(job: JobBuilder) -> None:
         if remove is not None:
             job.set_expression("OnExitRemove", remove)
         return
-    if retries is None:
-        default = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
-        job.set_default("JobMaxRetries", str(2 if default is None else default))
-    else:
-        job.set_integer("JobMaxRetries", retries)
+    _set_most_retries(job, retries)
     if hold is None:
         job.set_default("OnExitHold", "false")
     else:
@@ -62,6 +58,14 @@ def set_retries(job: JobBuilder) -> None:
     if remove is not None:
         clauses.append(remove)
     job.set_expression("OnExitRemove", " || ".join(clauses))
+
+
+def _set_most_retries(job: JobBuilder, said: int | None) -> None:
+    if said is None:
+        default = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
+        job.set_default("JobMaxRetries", str(2 if default is None else default))
+    else:
+        job.set_integer("JobMaxRetries", said)
 
 
 def _retry_until(text: str) -> str:
@@ -130,7 +134,8 @@ def set_accounting(job: JobBuilder) -> None:
             job.warnings.append(
                 "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored"
             )
-        job.set_expression("MaxJobRetirementTime", "0")
+        if job.param("max_job_retirement_time") is None:
+            job.set_expression("MaxJobRetirementTime", "0")
     for command, value in (("accounting_group", group), ("accounting_group_user", user)):
         if value is not None and not GROUP_NAME.fullmatch(strip_quotes(value)):
             raise SubmitError(f"ERROR: Invalid {command}: {value}")

@@ -190,12 +190,15 @@ def set_environment(job: JobBuilder) -> None:
                 f"ERROR: {error.message}\nThe environment you specified was: '{text}'"
             ) from None
     is_old = old is not None and old != "" and not arguments.is_new_syntax(old)
+    _write_environment(job, variables, is_old=is_old)
+
+
+def _write_environment(job: JobBuilder, variables: dict[str, str], *, is_old: bool) -> None:
     if not is_old or job.of_cluster("Environment") is not None:
         job.set_string("Environment", arguments.render_environment(variables))
-    if not is_old:
-        return
-    job.set_string("Env", arguments.render_old_environment(variables))
-    job.set_string("EnvDelim", arguments.OLD_DELIMITER)
+    if is_old:
+        job.set_string("Env", arguments.render_old_environment(variables))
+        job.set_string("EnvDelim", arguments.OLD_DELIMITER)
 
 
 def _from_cluster(job: JobBuilder) -> dict[str, str]:

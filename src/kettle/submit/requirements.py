@@ -113,10 +113,7 @@ def _clauses(job: JobBuilder, names: Collection[str]) -> list[str]:
     clauses += _transfer(job, names)
     if policy.needs_deferral(job):
         clauses.append(LOCAL_DEFERRAL if job.universe is JobUniverse.LOCAL else DEFERRAL)
-    checkpoints = (
-        job.param("checkpoint_exit_code") is not None
-        or job.of_cluster("SuccessCheckpointExitCode") is not None
-    )
+    checkpoints = _is_said(job, "checkpoint_exit_code", "SuccessCheckpointExitCode")
     if "hasselfcheckpointtransfers" not in names and (
         checkpoints or evaluate(job.forced.get("WantFTOnCheckpoint") or "") is True
     ):
@@ -134,6 +131,11 @@ def _text_of(job: JobBuilder, command: str, attribute: str) -> str:
         return strip_quotes(job.said(command, attribute) or "") if command else ""
     value = evaluate(forced)
     return value if isinstance(value, str) else ""
+
+
+def _is_said(job: JobBuilder, command: str, attribute: str) -> bool:
+    """Tell whether a command is given, or was for the cluster."""
+    return job.param(command) is not None or job.of_cluster(attribute) is not None
 
 
 def _is_true(job: JobBuilder, command: str, attribute: str) -> bool:
@@ -170,9 +172,7 @@ def _transfer_ability(job: JobBuilder, names: Collection[str]) -> str:
     plugins = _text_of(job, "transfer_plugins", "TransferPlugins")
     can = "TARGET.HasJobTransferPlugins" if plugins else "TARGET.HasFileTransfer"
     if "hasperfileencryption" not in names and any(
-        job.param(command) is not None
-        or job.forced.get(attribute) is not None
-        or job.of_cluster(attribute) is not None
+        _is_said(job, command, attribute) or job.forced.get(attribute) is not None
         for command, attribute in ENCRYPTED
     ):
         can += " && TARGET.HasPerFileEncryption"

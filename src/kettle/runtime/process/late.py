@@ -67,6 +67,7 @@ LATE = (
     ("kettle.starter.services.plugins", "kettle.runtime.storage.url_fetching"),
     ("kettle.submit.arguments", "kettle.attributes.secret_variables"),
     ("kettle.submit.build", "kettle.submit.again"),
+    ("kettle.submit.build", "kettle.submit.differences"),
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
     ("kettle.wire.codec", "kettle.classad.references"),
