@@ -37,6 +37,8 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 VALUES = st.lists(st.sampled_from(PIECES), max_size=4).map("".join)
 START = re.compile(r"\$(ENV|INT)?\(")
 NAME = re.compile(r"[A-Za-z0-9_.]*")
+# CPU; a tenth of it is usual, and what looks twice takes minutes.
+MOST_SECONDS = 10
 
 
 def first_macro(text: str, position: int = 0) -> Reference | None:
@@ -119,7 +121,7 @@ def test_brackets_that_nothing_closes_take_no_time(text: str) -> None:
     began = time.process_time()
     expand(text, B=")(")
     Config.from_text(f"B = {text}\n")
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < MOST_SECONDS
 
 
 def test_defaults_inside_defaults_are_looked_at_once() -> None:
@@ -127,7 +129,7 @@ def test_defaults_inside_defaults_are_looked_at_once() -> None:
     text = "$(A:" * 20_000 + ")" * 20_000
     assert Config.from_text(f"B = {text}$(B)\n").raw("B") == text
     assert len(parse_items("A(" * 20_000)) == 20_000
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < MOST_SECONDS
 
 
 def test_names_inside_names_end_with_a_sentence() -> None:
