@@ -13,6 +13,7 @@ from typing import Final
 from kettle.classad import ClassAd
 from kettle.classad.text import one_line, render_real
 from kettle.policy.attribute_protection import (
+    MAX_EXPRESSION,
     Protection,
     is_attribute_name,
     may_set,
@@ -21,7 +22,7 @@ from kettle.policy.attribute_protection import (
 from kettle.policy.job_words import is_of_a_resource
 from kettle.remembered import Answers
 
-# Limit: attributes taken over from one report.
+# Limit: attributes taken over from one report; none is longer than what a job may set of its own.
 MAX_ATTRIBUTES = 1000
 # Limit: protocols that are told apart in a transfer's statistics.
 MAX_PROTOCOLS = 50
@@ -55,7 +56,7 @@ def from_report(report: ClassAd) -> dict[str, str]:
     updates: dict[str, str] = {}
     for name, text in report.own_texts():
         kept = _kept_name[name]
-        if kept and len(updates) < MAX_ATTRIBUTES:
+        if kept and len(updates) < MAX_ATTRIBUTES and len(text) <= MAX_EXPRESSION:
             updates[kept] = one_line(text)
     return updates
 
@@ -90,6 +91,7 @@ def delayed_chirp(report: ClassAd, patterns: str, lists: Protection) -> dict[str
         if may_set_delayed(name, patterns)
         and may_set(name, lists)
         and (text := delayed.text(name)) is not None
+        and len(text) <= MAX_EXPRESSION
     }
 
 

@@ -201,6 +201,15 @@ def test_delayed_chirp_attributes_are_names_and_single_lines() -> None:
     assert delayed_chirp(report, "*", lists) == {"ChirpY": 'strcat("a b",Z)'}
 
 
+def test_what_a_starter_reports_at_endless_length_is_not_taken_over() -> None:
+    endless = '"' + "x" * 70_000 + '"'
+    report = job(ExitReason=endless, CpusUsage="0.5")
+    report.insert_text("ChirpDelayedAttrs", f"[ ChirpX = {endless}; ChirpY = 2 ]")
+    lists = ProtectedNames(frozenset(), frozenset(), frozenset())
+    assert from_report(report) == {"CpusUsage": "0.5"}
+    assert delayed_chirp(report, "*", lists) == {"ChirpY": "2"}
+
+
 def test_transfer_statistics_add_up_over_the_runs() -> None:
     first = transfer_stats(None, 10, 2)
     assert first == (
