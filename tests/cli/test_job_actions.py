@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -203,6 +204,14 @@ class EmptyQueue:
                 "Couldn't find/remove all jobs matching constraint (%%)\n"
             ),
         ),
+        (
+            "condor_rm -constraint ''",
+            1,
+            (
+                "DCSchedd::actOnJobs:1:Can't insert constraint into ClassAd\n"
+                "Couldn't find/remove all jobs matching constraint ()\n"
+            ),
+        ),
         ("condor_hold nobody", 0, "condor_hold:0:There are no jobs in the queue\n"),
         ("condor_release -held 1.0", 0, "condor_release:0:There are no jobs in the queue\n"),
         (
@@ -235,5 +244,5 @@ def test_an_empty_queue_is_no_failure(
     config.write_text(f"SCHEDD_ADDRESS_FILE = {tmp_path}/address\n")
     out, err = io.StringIO(), io.StringIO()
     environment = {"CONDOR_CONFIG": str(config)}
-    assert main(words.split(), environment, Streams(io.StringIO(), out, err)) == code
+    assert main(shlex.split(words), environment, Streams(io.StringIO(), out, err)) == code
     assert (out.getvalue(), err.getvalue()) == ("", complaint)

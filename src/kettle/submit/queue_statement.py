@@ -178,7 +178,7 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
     statement.how = how
     rest, kind = _matching_kind(rest.strip(), how)
     statement.selected, rest = _slice(rest, reader)
-    if not rest:
+    if not rest and not kind:
         raise reader.parse_error("Invalid Queue count expression")
     statement.items = _items(rest, how, kind, queue, reader, sources)
     if statement.job_count() > MOST_JOBS:
@@ -202,11 +202,12 @@ def _count(text: str, reader: Reader) -> int:
 
 
 def _matching_kind(rest: str, how: str) -> tuple[str, str]:
+    """Take off which names `matching` is about: what is left, and the word, empty without one."""
     if how != "matching":
-        return rest, "any"
+        return rest, ""
     match = re.match(r"(files|dirs|any)(?=[\s(\[]|$)\s*", rest, re.IGNORECASE)
     if match is None:
-        return rest, "any"
+        return rest, ""
     return rest[match.end() :], match.group(1).lower()
 
 
@@ -243,7 +244,7 @@ def _items(
     if how == "from":
         return lines
     words = [word for line in lines for word in SEPARATORS.split(line) if word]
-    return words if how == "in" else _matches(words, kind, sources)
+    return words if how == "in" else _matches(words, kind, reader, sources)
 
 
 def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool) -> list[str]:
@@ -308,12 +309,22 @@ def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[s
     return split_lines(text)
 
 
-def _matches(patterns: Sequence[str], kind: str, sources: SubmitSources) -> list[str]:
-    found: dict[str, None] = {}
+def _matches(
+    patterns: Sequence[str], kind: str, reader: Reader, sources: SubmitSources
+) -> list[str]:
+    found: dict[str, int] = {}
     for pattern in patterns:
         for name in sorted(sources.glob(pattern)):
             fact = sources.look_at(name)
             is_directory = fact is not None and fact.is_directory
-            if kind == "any" or is_directory == (kind == "dirs"):
-                found[name.rstrip("/") + "/" if is_directory else name] = None
+            if kind in {"files", "dirs"} and is_directory != (kind == "dirs"):
+                continue
+            item = name.rstrip("/") + "/" if is_directory else name
+            if item not in found:
+                found[item] = len(found)
+                continue
+            reader.macros.warnings.append(
+                f"'{item}' matching pattern '{pattern}' is a duplicate of item {found[item]}, "
+                "skipping"
+            )
     return list(found)

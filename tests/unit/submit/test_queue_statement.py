@@ -48,6 +48,21 @@ def test_patterns_are_matched_in_order_and_names_come_once() -> None:
     assert args == ['"a.txt"', '"a.dat"', '"b.dat"']
 
 
+def test_a_name_that_is_matched_again_is_told_of() -> None:
+    files = {"b.dat": "", "a.dat": ""}
+    made, jobs = jobs_of("queue f matching (*.dat b.* a.dat)\n", files=files)
+    assert len(jobs) == 2
+    assert made.warnings == [
+        "WARNING: 'b.dat' matching pattern 'b.*' is a duplicate of item 1, skipping",
+        "WARNING: 'a.dat' matching pattern 'a.dat' is a duplicate of item 0, skipping",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["files", "dirs", "any"])
+def test_a_kind_of_names_without_a_pattern_matches_nothing(kind: str) -> None:
+    assert jobs_of(f"queue x matching {kind}\n", files={"a": ""})[1] == []
+
+
 def test_a_slice_that_goes_backwards_is_refused() -> None:
     with pytest.raises(SubmitError, match="in steps of -1"):
         jobs_of("queue x in [::-1] (a b)\n")

@@ -50,6 +50,8 @@ def test_a_priority_or_a_change_is_for_the_jobs_named() -> None:
     assert (wish.priority, wish.change) == (-3, None)
     assert wish.reach == {"name": "ap", "pool": "cm"}
     assert wish.constraint().endswith(' || (Owner == "a\\"b")')
+    # As in the reference the whole part counts.
+    assert [read_wish(["-p", text, "7"]).priority for text in ("1.0", "-2.9", " 3")] == [1, -2, 3]
     wish = read_wish(["+5", "-a"])
     assert (wish.priority, wish.change, wish.constraint()) == (None, 5, "true")
 

@@ -320,6 +320,8 @@ def plan_target(tool: Tool, wish: Wish) -> Target | None:
     if not parts and not wish.everything and not wish.held:
         return None
     constraint = parts[0] if len(parts) == 1 else " && ".join(f"({part})" for part in parts)
+    if not parts:
+        constraint = "true"
     which = f" matching constraint ({constraint})" if parts else ""
     if parts == named:
         which = _plain_words(wish) or which
@@ -328,7 +330,7 @@ def plan_target(tool: Tool, wish: Wish) -> Target | None:
         held = f"JobStatus == {int(JobStatus.HELD)}"
         constraint = f"({constraint}) && ({held})" if parts else held
     verb = "fast-vacate" if wish.action is JobAction.VACATE_FAST else tool.verb
-    return Target(constraint or "true", f"All {jobs} have been", f"Couldn't find/{verb} all {jobs}")
+    return Target(constraint, f"All {jobs} have been", f"Couldn't find/{verb} all {jobs}")
 
 
 def _named_conditions(wish: Wish) -> list[str]:

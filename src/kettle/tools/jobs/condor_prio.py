@@ -140,10 +140,12 @@ def _take_value(wish: Wish, option: str, value: str | None) -> None:
         raise BriefError(f"condor_prio: {option} requires another argument")
     if option != "-p":
         wish.reach["pool" if option == "-pool" else "name"] = value
-    elif re.fullmatch(r"[+-]?\d{1,12}", value) and abs(int(value)) < 1 << 31:
+        return
+    number = re.fullmatch(r"\s*([+-]?\d{1,12})(\.\d*)?", value, re.ASCII)
+    if number is not None and abs(int(number[1])) < 1 << 31:
         # Compat: the reference takes a longer number for another, a word for 0, and succeeds
         # (test_what_makes_no_sense_is_said).
-        wish.priority = int(value)
+        wish.priority = int(number[1])
     else:
         raise UsageError(f"a priority is a whole number, not {value}")
 
