@@ -32,6 +32,13 @@ def may_leave(job: Job) -> bool:
     return not job.ad.boolean("LeaveJobInQueue") and not has_unwritten_events(job)
 
 
+def stays_removed(job: Job) -> bool:
+    """Tell whether a removed job stays for no reason but LeaveJobInQueue: its end is news now."""
+    if job.status != JobStatus.REMOVED or job.is_external:
+        return False
+    return job.ad.boolean("LeaveJobInQueue") is True and not has_unwritten_events(job)
+
+
 def was_leaving(job: Job) -> bool:
     """Tell whether a job that was completed until now was on its way out: its log has its end."""
     before = ClassAd({"JobStatus": int(JobStatus.COMPLETED)}, parent=job.ad)

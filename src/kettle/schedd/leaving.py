@@ -28,21 +28,26 @@ class Leaving:
         self._now = now
 
     def let_go(self, job: Job) -> None:
-        """Let a finished job leave, unless it is to stay."""
+        """Let a finished job leave; of one that is to stay its log is told."""
         if departures.may_leave(job):
             self._rests.forget(job.id)
             forget_rest(job.ad)
+            self._outside.departures.begin(job)
+        elif departures.stays_removed(job) and _wants_abort_event(job):
             self._outside.departures.begin(job)
 
     def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
         """Write the last event and the history record of finished jobs, whose status is on disk.
 
-        Returns the jobs that may be taken out once the records are on disk too. One that the
+        Returns the jobs that may be taken out once the records are on disk too. A removed job that
+        is to stay has its last event, and no record before it leaves. One that the
         history does not take stays, and is tried again by `WaitingPolicy.see_out`.
         """
         there = self._queue.jobs
-        finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
-        aborted = [job for job in finished if _wants_abort_event(job)]
+        present = [job for job in jobs if there.get(job.id) is job]
+        finished = [job for job in present if departures.may_leave(job)]
+        staying = [job for job in present if departures.stays_removed(job)]
+        aborted = [job for job in (*finished, *staying) if _wants_abort_event(job)]
         if aborted:
             self._outside.owners.aborted(aborted)
             for job in aborted:
@@ -55,7 +60,7 @@ class Leaving:
         recorded = self._outside.records.finished(ready) if ready else ()
         for job in recorded:
             job.recorded = True
-        if len(recorded) < len(finished):
+        if staying or len(recorded) < len(finished):
             self._note_told(aborted, {job.id for job in recorded})
         return recorded
 

@@ -498,6 +498,29 @@ def test_a_job_that_stays_in_the_queue_leaves_when_its_owner_says_so() -> None:
     assert not world.queue.jobs
 
 
+@pytest.mark.parametrize("runs", [False, True])
+def test_the_log_of_a_removed_job_that_stays_in_the_queue_has_its_end_at_once_and_once(
+    *, runs: bool
+) -> None:
+    world = World()
+    (job,) = world.submit(LeaveJobInQueue="Fetched =!= true")
+    if runs:
+        world.run(job)
+    act(world, 3, "1.0", RemoveReason="via condor_rm")
+    if runs:
+        assert ("009", "1.0") not in world.hands.take()
+        world.exit(job, int(ShadowExit.KILLED))
+    assert world.hands.take().count(("009", "1.0")) == 1
+    assert job.ad.integer("JobAbortEventLogged") == 1
+    world.scheduler.policy.see_out([job])
+    assert world.queue.jobs
+    assert world.hands.take() == []
+    world.queue.update(job.id, {"Fetched": "true"})
+    world.scheduler.policy.see_out([job])
+    assert world.hands.take() == [("history", "1.0", "3")]
+    assert not world.queue.jobs
+
+
 def test_removing_a_running_job_waits_for_its_shadow() -> None:
     world = World()
     (job,) = world.submit()
