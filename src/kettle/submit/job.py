@@ -33,7 +33,10 @@ STRING = late_pattern(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)')
 WORD = late_pattern(
     r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
 )
-
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+_DIGITS = late_pattern(r"[-+]?[0-9]+")
+_LITERAL = late_pattern(r"[-+]?[0-9]+(\.[0-9]+)?")
+_MOST_DIGITS = 30
 
 T = TypeVar("T")
 
@@ -287,16 +290,16 @@ class JobBuilder:
             return bool(value)
         raise SubmitError(f"ERROR: {command}={text} is invalid, must eval to a boolean.")
 
-    def integer(self, command: str, shown: str = "") -> int | None:
-        """Return the number of a command; raise SubmitError if it is none."""
+    def integer(self, command: str, shown: str = "", *, bits: int = 65) -> int | None:
+        """Return the number of a command; raise SubmitError if it is none, or has more `bits`."""
         text = self.param(command)
         if text is None:
             return None
-        value = evaluate(text)
-        if isinstance(value, (bool, int, float)):
-            return int(value)
-        name = shown or self.name_of(command)
-        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to an integer.")
+        number = whole_number(text)
+        if number is None or abs(number) >> (bits - 1):
+            name = shown or self.name_of(command)
+            raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to an integer.")
+        return number
 
     def name_of(self, command: str) -> str:
         """Return the name under which the description gives a command; not its attribute's."""
@@ -362,6 +365,38 @@ def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:
         return ad.evaluate_expression(parse_expression(text, old=True))
     except ClassAdSyntaxError:
         return None
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that an expression is, as one of 64 bits; None where it is none."""
+    if _DIGITS.fullmatch(text):
+        return min(max(leading_number(text) or 0, LEAST), MOST)
+    value = evaluate(text)
+    if isinstance(value, float):
+        # What no number of 64 bits can be is the least one, as where C does it.
+        return int(value) if LEAST <= value <= MOST else LEAST
+    return int(value) if isinstance(value, (bool, int)) else None
+
+
+def leading_number(text: str, bits: int = 0) -> int | None:
+    """Return the number that a text begins with, cut to `bits` as C's atoi() does it."""
+    digits = _DIGITS.match(text)
+    if digits is None:
+        return None
+    # Limit: what has more digits than this is as large as a number can be, either way.
+    number = int(digits.group()[:_MOST_DIGITS])
+    if not bits:
+        return number
+    number = min(max(number, LEAST), MOST) & ((1 << bits) - 1)
+    return number - (number >> (bits - 1) << bits)
+
+
+def literal_number(text: str) -> float | None:
+    """Return what a number or truth value says by itself, None for all other expressions."""
+    word = text.lower()
+    if word in ("true", "false"):
+        return float(word == "true")
+    return float(text) if _LITERAL.fullmatch(text) else None
 
 
 def split_list(text: str) -> list[str]:

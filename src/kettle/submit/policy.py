@@ -5,9 +5,9 @@ from __future__ import annotations
 from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, evaluate, normalize, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, literal_number, normalize, whole_number
 
-GROUP_NAME = late_pattern(r"[\w.@-]+")
+GROUP_NAME = late_pattern(r"\S+")
 SHORTEST_LEASE_SECONDS = 20
 NICE_GROUP = "nice-user"
 CRON = (
@@ -29,7 +29,7 @@ WITHOUT_LEASE = (JobUniverse.LOCAL, JobUniverse.SCHEDULER, JobUniverse.GRID, Job
 def set_retries(job: JobBuilder) -> None:
     """Decide OnExitHold, OnExitRemove and how often the job is tried again."""
     retries = job.integer("max_retries")
-    success = job.integer("success_exit_code")
+    success = job.integer("success_exit_code", bits=32)
     until = job.param("retry_until")
     remove, hold = job.param("on_exit_remove"), job.param("on_exit_hold")
     if retries is None and success is None and until is None:
@@ -69,16 +69,17 @@ def _set_most_retries(job: JobBuilder, said: int | None) -> None:
 
 
 def _retry_until(text: str) -> str:
+    said = f"ERROR: retry_until={text} is invalid, it must be an integer or boolean expression."
     try:
         expression = normalize(text)
     except ClassAdSyntaxError:
-        raise SubmitError(
-            f"ERROR: retry_until={text} is invalid, it must be an integer or boolean expression."
-        ) from None
-    value = evaluate(text)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return f"ExitCode =?= {int(value)}"
-    return expression
+        raise SubmitError(said) from None
+    code = whole_number(text)
+    if code is None:
+        return expression
+    if abs(code) >> 31:
+        raise SubmitError(said)
+    return f"ExitCode =?= {code}"
 
 
 def set_leave_in_queue(job: JobBuilder) -> None:
@@ -115,7 +116,8 @@ def set_lease(job: JobBuilder) -> None:
                 "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
             )
         return
-    if text.isdecimal() and 0 < int(text) < SHORTEST_LEASE_SECONDS:
+    seconds = literal_number(text)
+    if seconds is not None and 0 < int(seconds) < SHORTEST_LEASE_SECONDS:
         job.warnings.append(
             f"WARNING: JobLeaseDuration less than {SHORTEST_LEASE_SECONDS} seconds is not "
             f"allowed, using {SHORTEST_LEASE_SECONDS} instead"
@@ -137,17 +139,17 @@ def set_accounting(job: JobBuilder) -> None:
         if job.param("max_job_retirement_time") is None:
             job.set_expression("MaxJobRetirementTime", "0")
     for command, value in (("accounting_group", group), ("accounting_group_user", user)):
-        if value is not None and not GROUP_NAME.fullmatch(strip_quotes(value)):
+        if value is not None and not GROUP_NAME.fullmatch(value):
             raise SubmitError(f"ERROR: Invalid {command}: {value}")
     if group is None and user is None:
         return
-    name = strip_quotes(user) if user is not None else job.facts.user
+    name = user if user is not None else job.facts.user
     job.set_string("AcctGroupUser", name)
     if group is None:
         job.set_string("AccountingGroup", name)
         return
-    job.set_string("AcctGroup", strip_quotes(group))
-    job.set_string("AccountingGroup", f"{strip_quotes(group)}.{name}")
+    job.set_string("AcctGroup", group)
+    job.set_string("AccountingGroup", f"{group}.{name}")
 
 
 def set_notification(job: JobBuilder) -> None:
@@ -229,7 +231,7 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
         more = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
         raise SubmitError(f"{said}\n{more}") from None
     value = evaluate(text)
-    if isinstance(value, (bool, str, float)):
+    if isinstance(value, (bool, str, float)) or text.lower() in ("undefined", "error"):
         raise error
     if isinstance(value, int) and value < 0:
         raise error
@@ -240,5 +242,5 @@ def set_materialization(job: JobBuilder) -> None:
     """Decide the limits of a cluster that makes its jobs later."""
     idle = job.integer("max_idle")
     if idle is not None:
-        job.set_integer("JobMaterializeMaxIdle", idle)
-    job.integer("max_materialize")
+        job.set_expression("JobMaterializeMaxIdle", job.param("max_idle") or "")
+    job.integer("max_materialize", bits=32)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import signal
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
-from kettle.submit.job import JobBuilder, evaluate, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -48,11 +47,11 @@ def set_universe(job: JobBuilder) -> None:
         word = "vanilla"
     universe = NAMES.get(word)
     if universe is None:
-        digits = re.match(r"[-+]?\d+", word)
-        if digits is None or not int(digits.group()):
+        number = leading_number(word, 32)
+        if not number:
             raise SubmitError(f"ERROR: I don't know about the '{text}' universe.")
         numbers = {int(one): one for one in JobUniverse}
-        universe = numbers.get(int(digits.group()))
+        universe = numbers.get(number)
         if universe is None:
             raise SubmitError("ERROR: 'Unknown' is not a supported universe.")
     if universe in UNSUPPORTED:

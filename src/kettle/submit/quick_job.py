@@ -212,11 +212,11 @@ class QuickJob(JobBuilder):
             return self._booleans[command]
         return self._keep(self._booleans, command, super().boolean(command))
 
-    def integer(self, command: str, shown: str = "") -> int | None:
-        """Return the number of a command; raise SubmitError if it is none."""
+    def integer(self, command: str, shown: str = "", *, bits: int = 65) -> int | None:
+        """Return the number of a command; raise SubmitError if it is none, or has more `bits`."""
         if command in self._integers:
             return self._integers[command]
-        return self._keep(self._integers, command, super().integer(command, shown))
+        return self._keep(self._integers, command, super().integer(command, shown, bits=bits))
 
     def _keep(self, known: dict[str, T], command: str, value: T) -> T:
         """Keep the value of a command whose text does not change."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kettle.submit.sources import SubmitSources
 
 QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
-OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
+OWN_ATTRIBUTE = late_pattern(r"([+-])([^\s=:@]*)\s*=\s*(.*)$", re.DOTALL)
 BARE = late_pattern(
     r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)", re.IGNORECASE
 )
@@ -121,7 +121,7 @@ class SubmitReader(StatementReader):
                 # Compat: in the reference it is the schedd that refuses such a name, when the jobs
                 # are committed, so that a dry run takes it
                 # (test_an_attribute_name_with_quotes_is_refused).
-                if not ATTRIBUTE_NAME.fullmatch(name):
+                if name and not ATTRIBUTE_NAME.fullmatch(name):
                     raise Trouble(hint=f"{name} is no attribute name")
                 text = value.strip() if sign == "+" else "undefined"
                 self.table.assign(f"MY.{name}", text, place.origin(lines.number))

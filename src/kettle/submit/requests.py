@@ -11,11 +11,9 @@ from kettle.classad.parser import is_plain
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
-from kettle.submit.job import JobBuilder, mentioned_names, normalize
+from kettle.submit.job import JobBuilder, literal_number, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
-TRUTHS = {"false": 0, "true": 1}
-LITERAL = late_pattern(r"[-+]?\d+(\.\d+)?")
 RESOURCE = late_pattern(r"REQUEST_([A-Z0-9]\w+)", re.IGNORECASE)
 OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
 MOST_HISTORY = (1 << 31) - 1
@@ -294,6 +292,5 @@ def is_more_than(text: str | None, bound: float) -> bool:
         text = text if is_plain(text) else normalize(text)
     except ClassAdSyntaxError:
         return False
-    if text in TRUTHS:
-        return TRUTHS[text] > bound
-    return float(text) > bound if LITERAL.fullmatch(text) else True
+    number = literal_number(text)
+    return number is None or number > bound

@@ -41,7 +41,7 @@ OTHER_ADDRESS = (
     '(stringListIMember(MY.VM_CkptMac,TARGET.VM_All_Guest_Macs,",") == false))'
 )
 NEWER = 'versioncmp(split(TARGET.CondorVersion)[1],"8.9.7") >= 0'
-CUDA_VERSION = late_pattern(r"(\d+)(?:\.(\d+))?")
+CUDA_VERSION = late_pattern(r"\+?(\d+)(?:\.\+?(\d+))?")
 MIGHT_TRANSFER = (
     JobUniverse.VANILLA,
     JobUniverse.MPI,
@@ -226,6 +226,8 @@ def _cuda(job: JobBuilder) -> list[str]:
             "ERROR: cuda_version must be of the form 'x' or 'x.y', where x and y are positive "
             "integers."
         )
+    # Compat: the reference takes numbers below zero, too, and makes others of them
+    # (test_a_version_of_cuda_is_no_number_below_zero).
     major, minor = int(match.group(1)), match.group(2)
     if minor is not None or major < 1000:
         major = major * 1000 + int(minor or 0) % 100

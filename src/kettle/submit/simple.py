@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
-from kettle.submit.job import JobBuilder, strip_quotes
+from kettle.submit.job import JobBuilder, leading_number, strip_quotes
 from kettle.submit.registry import simple_commands
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ def _set_integer(job: JobBuilder, command: Command, text: str) -> None:
     job.set_integer(command.attribute, job.integer(command.name) or 0)
 
 
+def _set_leading_number(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_integer(command.attribute, leading_number(text, 32) or 0)
+
+
 def _set_string(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, strip_quotes(text))
 
@@ -108,9 +112,9 @@ def _set_comma_list(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, ",".join(item for item in items if item))
 
 
-def _set_filled_list(job: JobBuilder, command: Command, text: str) -> None:
+def _set_filled_comma_list(job: JobBuilder, command: Command, text: str) -> None:
     if text.strip(", \t"):
-        _set_list(job, command, text)
+        _set_comma_list(job, command, text)
 
 
 def _set_quoted_list(job: JobBuilder, command: Command, text: str) -> None:
@@ -128,10 +132,11 @@ SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
     "count": _set_count,
     "expression": _set_expression,
     "file": _set_file,
-    "filled list": _set_filled_list,
+    "filled comma list": _set_filled_comma_list,
     "filled string": _set_filled_string,
     "forbidden": _refuse,
     "integer": _set_integer,
+    "leading number": _set_leading_number,
     "list": _set_list,
     "plain": _set_plain,
     "quoted file": _set_quoted_file,

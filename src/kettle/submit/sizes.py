@@ -7,12 +7,12 @@ import re
 
 from kettle.patterns import late_pattern
 
-SIZE = late_pattern(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
+SIZE = late_pattern(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?:([KMGT])B?)?", re.IGNORECASE)
 # Limit: numbers beyond this are no sizes.
 MOST = float(1 << 62)
 # Limit: longer texts are no sizes; what becomes of thousands of digits nobody waits for.
 LONGEST = 256
-KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
+KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30}
 
 
 def parse_size(text: str, unit: str) -> int | None:

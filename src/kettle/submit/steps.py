@@ -101,6 +101,7 @@ def _force(job: JobBuilder, variable: Variable) -> None:
         # The queue gives a job its numbers; what a description says of them counts for nothing.
         return
     if not name:
+        text = job.checked(name, text or "undefined")
         raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
     if name.lower() == "jobstatus":
         # Each job has it for itself; the queue takes no other than idle and held.
@@ -120,7 +121,6 @@ def set_ignored(job: JobBuilder) -> None:
 
 
 IGNORED = (
-    "allow_startup_script",
     "interactive_args",
     "interactive_executable",
 )

@@ -12,6 +12,7 @@ from kettle.submit.sizes import parse_size
 
 # Where the tools of X.509 proxies put the user's; the number is appended.
 PROXIES = "/tmp/x509up_u"  # noqa: S108
+UNREADABLE_PROXY = "ERROR: unable to read proxy file"
 URL = late_pattern(r"([A-Za-z][\w+.-]*)://")
 SHOULD = {
     "yes": "YES",
@@ -274,7 +275,11 @@ def set_transfer_sizes(job: JobBuilder) -> None:
 def set_proxy(job: JobBuilder) -> None:
     """Decide the X.509 proxy and the tokens that travel with the job."""
     name = job.param("x509userproxy")
-    if job.boolean("use_x509userproxy") and name is None:
+    try:
+        is_wanted = job.boolean("use_x509userproxy")
+    except SubmitError as wrong:
+        raise SubmitError(f"{UNREADABLE_PROXY}\n{wrong}") from None
+    if is_wanted and name is None:
         name = job.facts.environment.get("X509_USER_PROXY") or (f"{PROXIES}{job.facts.uid}")
     if name is not None:
         path = job.path(name)
@@ -283,7 +288,7 @@ def set_proxy(job: JobBuilder) -> None:
         except OSError:
             text = ""
         if "-----BEGIN CERTIFICATE-----" not in text:
-            raise SubmitError("ERROR: unable to read proxy file")
+            raise SubmitError(UNREADABLE_PROXY)
         job.set_string("x509userproxy", path)
     lifetime = job.param("delegate_job_gsi_credentials_lifetime")
     if lifetime is not None:

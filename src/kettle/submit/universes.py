@@ -7,7 +7,7 @@ import re
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
-from kettle.submit.job import JobBuilder, split_list, strip_quotes
+from kettle.submit.job import JobBuilder, leading_number, split_list, strip_quotes
 from kettle.submit.transfer import URL
 
 UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
@@ -187,7 +187,7 @@ def set_remote_universe(job: JobBuilder) -> None:
         if text is None:
             continue
         universe = UNIVERSE_NUMBERS.get(text.lower())
-        number = int(text) if text.isdecimal() else universe
+        number = leading_number(text, 32) or universe
         if not number:
             raise SubmitError(f"ERROR: Unknown {side}Universe of '{text}' specified")
         job.set_integer(f"{side}JobUniverse", number)

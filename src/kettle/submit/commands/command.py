@@ -10,9 +10,10 @@ class Command(NamedTuple):
 
     `kind` is the converter: expression, boolean, integer, count (an integer from 0), string, plain
     (a string whose outer quotes stay), file (a string that is made an absolute name), list,
-    filled string and filled list (no attribute where nothing is in them), or special where a step
-    of its own in `kettle.submit` makes the attribute. The attribute's name is accepted as a
-    command too. `universes` names the one universe that looks at the command, ""
+    leading number (what stands behind its digits does not count), comma list (of what may have
+    blanks in it), filled string and filled comma list (no attribute where nothing is in them), or
+    special where a step of its own in `kettle.submit` makes the attribute. The attribute's name is
+    accepted as a command too. `universes` names the one universe that looks at the command, ""
     for all.
     """
 

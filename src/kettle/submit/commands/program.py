@@ -104,7 +104,6 @@ COMMANDS = (
     Command(
         "transfer_executable", "TransferExecutable", "special", "Whether the program is sent along."
     ),
-    Command("allow_startup_script", "", "special", "Accepted and ignored."),
     Command("core_size", "CoreSize", "integer", "Largest core file in bytes."),
     Command("stack_size", "StackSize", "expression", "Stack limit of the job in bytes."),
     Command("kill_sig", "KillSig", "special", "Signal that asks the job to leave."),
@@ -123,7 +122,7 @@ COMMANDS = (
     Command(
         "kill_sig_timeout",
         "KillSigTimeout",
-        "integer",
+        "leading number",
         "Seconds between that signal and SIGKILL, if there is no job_max_vacate_time.",
     ),
     Command(

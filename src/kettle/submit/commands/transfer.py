@@ -81,7 +81,7 @@ COMMANDS = (
     Command(
         "public_input_files",
         "PublicInputFiles",
-        "filled list",
+        "filled comma list",
         "Files that may be sent over HTTP without secrecy.",
     ),
     Command(

@@ -1,0 +1,56 @@
+"""What `condor_submit -dry-run` of 25.14.1 made of odd values, and what it said of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import LanguageError
+from kettle.submit.sources import SubmitFacts
+from unit.submit.submitting import FACTS, submission
+
+DATA = json.loads((Path(__file__).parents[2] / "data" / "submit_values.json").read_text("utf-8"))
+CASES: list[list[object]] = DATA["cases"]
+# Where it was recorded.
+WHERE = SubmitFacts(
+    now=FACTS.now,
+    user="root",
+    folder="/tmp/ld",
+    file_name=FACTS.file_name,
+    version=FACTS.version,
+    platform=FACTS.platform,
+    environment={},
+)
+FILES = {"/bin/sleep": "x", "/tmp/ld/in.txt": "i"}
+
+
+def made_of(line: str) -> tuple[str, dict[str, str]]:
+    """What is said of a description with this line, and the attributes of its job."""
+    text = f"{DATA['description']}{line}\nqueue\n"
+    try:
+        made = submission(text, files=FILES, facts=WHERE)
+        (job,) = made.jobs()
+    except LanguageError as refused:
+        return refused.message, {}
+    said = "\n".join(made.warnings)
+    return said, {name: text for ad in (made.cluster, job.differences) for name, text in ad}
+
+
+def test_odd_values_become_what_the_reference_makes_of_them() -> None:
+    _, plain = made_of("")
+    found = []
+    for line, _, _ in CASES:
+        said, made = made_of(str(line))
+        # How a job is made says nothing here: some of these lines have it made later.
+        names = sorted((made.keys() | plain.keys()) - {"ProcId", "JobStatus"}) if made else []
+        other = {name: made.get(name) for name in names if made.get(name) != plain.get(name)}
+        found.append([line, said, other])
+    assert found == CASES
+
+
+@pytest.mark.parametrize("text", ["-1.5", "-1.-5", "-1"])
+def test_a_version_of_cuda_is_no_number_below_zero(text: str) -> None:
+    said, _ = made_of(f"cuda_version = {text}")
+    assert said.startswith("ERROR: cuda_version must be of the form")
