@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
-from kettle.submit.queue_statement import UNIT_SEPARATOR
 from kettle.submit.registry import known_names
+from kettle.submit.tables import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

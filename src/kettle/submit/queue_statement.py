@@ -1,7 +1,7 @@
 """What a queue statement says: how many jobs, with which variables, for which items.
 
-`queue [N] [VARIABLES] [in|from|matching [files|dirs|any]] [SLICE] [ITEMS]`. Items stand on the
-line, in brackets over several lines, in a file, or are printed by a command (vectors, topics
+`queue [N] [VARIABLES] [in|from [TABLE]|matching [files|dirs|any]] [SLICE] [ITEMS]`. Items stand on
+the line, in brackets over several lines, in a file, or are printed by a command (vectors, topics
 "queue" and "queue arguments").
 """
 
@@ -16,6 +16,7 @@ from kettle.config.knob import parse_integer, parse_real
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.item_lines import BLANKS, split_lines
+from kettle.submit.tables import UNIT_SEPARATOR, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +37,6 @@ COUNT_FIRST = late_pattern(
     r"(-?\d[\d.]*+(?:\s*[-+*/%]\s*\d[\d.]*+)*+|\([^)]*\))(?:[\s,]+|(?=[A-Za-z_])|$)", re.ASCII
 )
 VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
-UNIT_SEPARATOR = "\x1f"
 _BLANKS = " \t"
 _FIELD_END = late_pattern(r"[, \t]")
 _UNIT_END = late_pattern(UNIT_SEPARATOR)
@@ -178,9 +178,20 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
     statement.how = how
     rest, kind = _matching_kind(rest.strip(), how)
     statement.selected, rest = _slice(rest, reader)
+    table, rest = read_table(rest, reader.parse_error)
+    if table is not None:
+        if how != "from":
+            raise reader.parse_error("Queue keyword conflict")
+        if statement.selected == slice(None):
+            statement.selected, rest = _slice(rest, reader)
     if not rest and not kind:
         raise reader.parse_error("Invalid Queue count expression")
     statement.items = _items(rest, how, kind, queue, reader, sources)
+    if table is not None:
+        where = "<" if rest.startswith("(") else rest
+        statement.variables, statement.items = table.read(
+            statement.items, statement.variables, where, reader.parse_error
+        )
     if statement.job_count() > MOST_JOBS:
         raise reader.parse_error(f"more than {MOST_JOBS} jobs in one queue statement")
     return statement

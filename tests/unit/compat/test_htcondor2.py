@@ -385,6 +385,9 @@ def test_a_collector_stays_the_one_of_the_configuration_in_which_it_was_made(
     for port in (3, 4):
         address_file.write_text(f"<127.0.0.1:{port}>\n")
         collector.query()
+    location = collector.locate(htcondor2.DaemonType.Collector)
+    assert location is not None
+    assert location["MyAddress"] == "<127.0.0.1:4>"
     htcondor2.Collector().query()
     assert asked == ["<127.0.0.1:3>", "<127.0.0.1:4>", "<127.0.0.1:2>"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kettle.errors import SubmitError
@@ -61,6 +63,52 @@ def test_a_name_that_is_matched_again_is_told_of() -> None:
 @pytest.mark.parametrize("kind", ["files", "dirs", "any"])
 def test_a_kind_of_names_without_a_pattern_matches_nothing(kind: str) -> None:
     assert jobs_of(f"queue x matching {kind}\n", files={"a": ""})[1] == []
+
+
+TABLE = "h,i\na,b\n1, x y ,z\n\n3\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("from TABLE table", "h=a i=b|h=1 i=x y ,z|h=1 i=x y ,z|h=3 i="),
+        ("1 from table (\na\n1,2\n)", "a=1,2"),
+        ("a,b from table", "a=h b=i|a=a b=b|a=1 b=x y ,z|a=1 b=x y ,z|a=3 b="),
+        ("from table(header=none) table", "Item=h,i|Item=a,b|Item=1, x y ,z|Item=1, x y ,z|Item=3"),
+        ("p,q from table(csv) table", "p=h q=i|p=a q=b|p=1 q=x y ,z|p=1 q=x y ,z|p=3 q="),
+        ("from Table(Header = 1) table", "a=h b=i|a=1 b=x y ,z|a=1 b=x y ,z|a=3 b="),
+        ("from TABLE(header=1,skip=1) [:1] table", "a=1 b=x y ,z"),
+        ("from [1:2] TABLE(header=1,skip=2,nonsense) table", "a=3 b="),
+        ("from TABLE(sep=;) (\na;b\n1,2 ; 3\n)", "a=1,2 b=3"),
+        ("from TABLE(sep= ) (\na  b\n1\t2 3\n)", "a=1 b=2 3"),
+        ("a from TABLE", "a=file of this name"),
+    ],
+)
+def test_a_table_names_its_variables(statement: str, rows: str) -> None:
+    files = {"table": TABLE, "TABLE": "file of this name\n"}
+    names = [word.partition("=")[0] for word in rows.split("|")[0].split(" ") if "=" in word]
+    shown = " ".join(f"{name}=$({name})" for name in names)
+    got = values(f'My.Shown = "{shown}"\nqueue {statement}\n', "Shown", files=files)
+    assert "|".join(text.strip('"') for text in got) == rows
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("from TABLE (\n)", "Heading row 0 is beyond the end of table <"),
+        ("from TABLE(header=7) (\na\n)", "Heading row 7 is beyond the end of table <"),
+        ("from TABLE (\n\na\n)", "No column headings found on row 0 in table <"),
+        ("from TABLE (\na-b,c,,d\n1\n)", "Columns 1,3 have names that are not allowed : a-b,"),
+        ("from TABLE(\na\n1\n)", "Invalid TABLE options"),
+        ("from TABLE(header=1)", "Invalid Queue count expression"),
+        ("from TABLE [x] table", re.escape("Invalid [::] statement")),
+        ("in TABLE (a b)", "Queue keyword conflict"),
+        ("x matching table *", "Queue keyword conflict"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(statement: str, said: str) -> None:
+    with pytest.raises(SubmitError, match=said):
+        jobs_of(f"queue {statement}\n")
 
 
 def test_a_slice_that_goes_backwards_is_refused() -> None:

@@ -203,7 +203,7 @@ class Collector:
         if kind is None:
             raise HTCondorException(_NOWHERE)
         with said_as(_NOWHERE):
-            pool = PROCESS.pool()
+            pool = self._pool if kind is COLLECTOR and self._pool else PROCESS.pool()
             return of_engine(_location_ad(pool.locate(kind), kind))
 
     def locateAll(self, daemon_type: DaemonType) -> list[ClassAd]:  # noqa: N802

@@ -23,12 +23,12 @@ from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import (
     COUNT_FIRST,
     KEYWORD,
-    UNIT_SEPARATOR,
     VARIABLE_NAME,
     QueueStatement,
     parse_queue,
 )
 from kettle.submit.reader import ATTRIBUTE_NAME, QueueText, SubmitReader
+from kettle.submit.tables import UNIT_SEPARATOR
 
 _NAME: Final = "<PythonString>"
 _WORD_QUEUE: Final = "queue "
