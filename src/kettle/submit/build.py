@@ -68,6 +68,8 @@ class SubmitOptions(Struct):
     batch_name: str = ""
     most_jobs: int | None = None
     interactive: bool = False
+    # Whether the program must be there, have some length, and be no script of DOS's.
+    checks_program: bool = True
 
 
 class Submission(Struct):
@@ -172,6 +174,7 @@ class Submission(Struct):
             self.facts,
             spooled=self.options.spooled,
             interactive=self.options.interactive,
+            checks_program=self.options.checks_program,
             extended=self.extended,
             cluster=self.cluster.texts if cluster is None else cluster,
         )

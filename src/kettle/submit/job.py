@@ -148,6 +148,7 @@ class JobBuilder:
         *,
         spooled: bool = False,
         interactive: bool = False,
+        checks_program: bool = True,
         extended: tuple[Command, ...] = (),
         cluster: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
@@ -157,6 +158,7 @@ class JobBuilder:
         self.facts = facts
         self.spooled = spooled
         self.interactive = interactive
+        self.checks_program = checks_program
         self.extended = extended
         # Whether the cluster has its attributes already, which this job has too until it sets its
         # own: what its commands do not say is as it is there.

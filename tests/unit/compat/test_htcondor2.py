@@ -16,6 +16,7 @@ from kettle.compat.htcondor2 import negotiator, security
 from kettle.compat.htcondor2.job_specs import JobSpec
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.compat.htcondor2.schedd import job_spec_hack
+from kettle.compat.htcondor2.submitting import read
 
 ROOT = Path(__file__).parents[3]
 NOBODY = classad2.ClassAd(
@@ -226,6 +227,16 @@ def test_the_example_in_the_manual_prints_what_is_under_it(
     code, printed = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)
     exec(compile(code, "python-htcondor.md", "exec"), {})
     assert capsys.readouterr().out == printed
+
+
+def test_a_program_need_not_be_there_and_is_not_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "dos").write_bytes(b"#!/bin/sh\r\n")
+    for name in ("nowhere", "empty", "dos"):
+        path = tmp_path / name
+        submission = read(htcondor2.Submit({"executable": str(path)}), 1, spooled=False)
+        assert len(list(submission.jobs())) == 1
+        assert submission.cluster_ad()["Cmd"] == str(path)
 
 
 # -- Event logs -----------------------------------------------------------------------------

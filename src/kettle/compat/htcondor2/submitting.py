@@ -114,7 +114,9 @@ def read(description: Description, count: int, *, spooled: bool) -> Submission:
     """
     config = PROCESS.config
     facts = read_facts(config, os.environ, "")
-    text, options = description.queue_text(count), SubmitOptions(spooled=spooled)
+    # As in the wheel nobody looks at the program: without one the job is held when it would start.
+    options = SubmitOptions(spooled=spooled, checks_program=False)
+    text = description.queue_text(count)
     found = read_submission(text, description.sources(), config, facts, options)
     # Not by way of text: a value would be a comment, or another command, in some of its lines.
     description.assign_to(found.macros)
