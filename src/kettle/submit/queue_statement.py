@@ -57,6 +57,9 @@ class Row:
 class Macros(Protocol):
     """What replaces the macros of a statement."""
 
+    # Takes what is to be told of a statement that is read all the same.
+    warnings: list[str]
+
     def expand(self, text: str) -> str:
         """Return the text with its macros replaced."""
 
