@@ -47,11 +47,7 @@ class Leaving:
         present = [job for job in jobs if there.get(job.id) is job]
         finished = [job for job in present if departures.may_leave(job)]
         staying = [job for job in present if departures.stays_removed(job)]
-        aborted = [job for job in (*finished, *staying) if _wants_abort_event(job)]
-        if aborted:
-            self._outside.owners.aborted(aborted)
-            for job in aborted:
-                job.ad["JobAbortEventLogged"] = 1
+        aborted = self._tell_end((*finished, *staying))
         # A log may have had no room for that.
         ready = [job for job in finished if departures.may_leave(job)]
         now = self._now()
@@ -63,6 +59,15 @@ class Leaving:
         if staying or len(recorded) < len(finished):
             self._note_told(aborted, {job.id for job in recorded})
         return recorded
+
+    def _tell_end(self, jobs: Iterable[Job]) -> list[Job]:
+        """Write the event of a removed job's end where it is due; return those jobs."""
+        aborted = [job for job in jobs if _wants_abort_event(job)]
+        if aborted:
+            self._outside.owners.aborted(aborted)
+            for job in aborted:
+                job.ad["JobAbortEventLogged"] = 1
+        return aborted
 
     def _note_told(self, aborted: Iterable[Job], leaving: Container[JobId]) -> None:
         """Note of those that stay that their event is written: the next try must write no other."""

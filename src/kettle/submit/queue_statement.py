@@ -169,16 +169,9 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
     if keyword is None:
         statement.count = _count(text, reader)
         return statement
-    left, how, rest = text[: keyword.start()], keyword.group(1).lower(), text[keyword.end() :]
-    counted = COUNT_FIRST.match(left)
-    if counted is not None:
-        statement.count = _count(counted.group(1), reader)
-        left = left[counted.end() :]
-    names = [name for name in SEPARATORS.split(left.strip()) if name]
-    if not all(VARIABLE_NAME.fullmatch(name) for name in names):
-        raise reader.parse_error("Invalid Queue count expression")
-    statement.variables = tuple(names) or ("Item",)
-    statement.how = how
+    _read_left(statement, text[: keyword.start()], reader)
+    statement.how = how = keyword.group(1).lower()
+    rest = text[keyword.end() :]
     rest, kind = _matching_kind(rest.strip(), how)
     statement.selected, rest = _slice(rest, reader)
     table, rest = read_table(rest, reader.parse_error)
@@ -198,6 +191,18 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
     if statement.job_count() > MOST_JOBS:
         raise reader.parse_error(f"more than {MOST_JOBS} jobs in one queue statement")
     return statement
+
+
+def _read_left(statement: QueueStatement, left: str, reader: Reader) -> None:
+    """Take over what stands before the keyword: how many jobs an item makes, and the variables."""
+    counted = COUNT_FIRST.match(left)
+    if counted is not None:
+        statement.count = _count(counted.group(1), reader)
+        left = left[counted.end() :]
+    names = [name for name in SEPARATORS.split(left.strip()) if name]
+    if not all(VARIABLE_NAME.fullmatch(name) for name in names):
+        raise reader.parse_error("Invalid Queue count expression")
+    statement.variables = tuple(names) or ("Item",)
 
 
 def _count(text: str, reader: Reader) -> int:
