@@ -183,7 +183,7 @@ async def come_back_to(starter: Starter, pool: SimulatedPool) -> None:
     await happens(lambda: starter.shadow.returns > 0)
 
 
-@pytest.mark.parametrize(("returns", "lease"), [(0, 15), (1, 2), (1, 60)])
+@pytest.mark.parametrize(("returns", "lease"), [(0, 25), (1, 20), (1, 60)])
 def test_a_program_ends_with_the_lease_whatever_call_to_the_silent_shadow_is_in_flight(
     returns: int, lease: int, tmp_path: Path, starters: list[Starter]
 ) -> None:
