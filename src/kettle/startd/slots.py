@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")
 """The resources every machine has: cores, MiB, KiB, KiB."""
@@ -113,6 +114,9 @@ class Share:
 
 
 AUTO = Share()
+# Limit: characters of a share, and digits of an exponent: fractions are exact, however large.
+_LONGEST_SHARE = 100
+_GREAT_EXPONENT = late_pattern(r"[eE][+-]?[\d_]{3}")
 
 
 def parse_share(text: str, where: str) -> Share:
@@ -120,12 +124,15 @@ def parse_share(text: str, where: str) -> Share:
     text = text.strip()
     if text.lower() == "auto":
         return AUTO
+    # What is endless is no number either.
+    bounded = len(text) <= _LONGEST_SHARE and _GREAT_EXPONENT.search(text) is None
+    number = text if bounded else ""
     try:
         if text.endswith("%"):
-            return Share(part=Fraction(text[:-1].strip()) / 100)
+            return Share(part=Fraction(number[:-1].strip()) / 100)
         if "/" in text:
-            return Share(part=Fraction(text.replace(" ", "")))
-        return Share(number=float(text))
+            return Share(part=Fraction(number.replace(" ", "")))
+        return Share(number=float(number))
     except (ValueError, ZeroDivisionError):
         raise ConfigError(
             f"{where}: {text!r} is not a share of a resource",

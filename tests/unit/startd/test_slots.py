@@ -229,3 +229,9 @@ def test_a_startd_that_began_on_a_full_disk_offers_what_is_freed() -> None:
     assert offered() == 5000
     assert not whole.follow_disk(always=True)
     assert offered() == 7000
+
+
+@pytest.mark.parametrize("share", ["1e99999999999%", "1e-9_9_9_9_9_9_9_9/1", "1" * 5_000 + "%"])
+def test_a_share_of_endless_digits_is_none(share: str) -> None:
+    with pytest.raises(ConfigError, match="is not a share"):
+        parse_slot_type(f"cpus=2, memory={share}", [], "SLOT_TYPE_1")
