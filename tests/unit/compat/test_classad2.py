@@ -136,6 +136,35 @@ def test_the_last_error_says_where_in_the_text_it_was() -> None:
     assert "column" in classad2.lastError()
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('debug(7 == "7")', True),
+        ('"a" < true', True),
+        ('1 + (2 - size(ifThenElse(true, "a" != relTime("1"), 1)))', True),
+        ('TARGET.Other >= 1.5 ? "a" : "b"', True),
+        ("mine || false", True),
+        ("TRUE || mine", False),
+        ('"a" == undefined', False),
+        ('{1} == "a"', False),
+        ('"a" =?= 3', False),
+        ('1 + "a"', False),
+        ('1 == 1 == 2 == "a"', True),
+        ("==".join(["1"] * 1000) + '== "a" == 1', True),
+    ],
+)
+def test_the_last_error_tells_of_a_text_that_is_compared_with_what_is_none(
+    text: str, told: bool
+) -> None:
+    with pytest.raises(classad2.ClassAdException):
+        ClassAd("[a = ]")
+    before = classad2.lastError()
+    mine, theirs = ClassAd("[mine = (1 == TARGET.Other)]"), ClassAd('[Other = "x"]')
+    ExprTree(text).eval(mine, theirs)
+    after = "strings can only be compared to strings" if told else before
+    assert classad2.lastError() == after
+
+
 def test_a_long_stream_of_ads_is_read_to_its_end() -> None:
     """Each ad is looked at once; this takes a second, and hours were it not so."""
     text = '[a=1;b="]"]\n' * 20_000

@@ -27,6 +27,7 @@ from kettle.compat.classad.names import (
 )
 from kettle.compat.classad2 import ClassAdException
 from kettle.compat.classad2.ads import ad_of_mapping
+from kettle.compat.classad2.comparisons import note_error
 from kettle.compat.classad2.convert import (
     CONTEXT,
     from_python,
@@ -170,8 +171,10 @@ class ExprTree(classad2.ExprTree):
         if target is not None and not isinstance(target, classad2.ClassAd):
             raise TypeError("target must be a ClassAd")
         theirs = None if mine is None or target is None or target._ad is mine._ad else target._ad
-        state = new_state(None if mine is None else mine._ad, theirs, CONTEXT)
-        return evaluate_lazily(self._tree, state)
+        ours = None if mine is None else mine._ad
+        value = evaluate_lazily(self._tree, new_state(ours, theirs, CONTEXT))
+        note_error(value, self._tree, ours, theirs)
+        return value
 
     def _beside(self, tree: Expr) -> ExprTree:
         return ExprTree._of(tree, self._scope)

@@ -16,6 +16,7 @@ from kettle.classad.ad import parse_ad_at, to_expression
 from kettle.classad.compile import evaluate_once
 from kettle.classad.nodes import AdNode, AttributeReference, Literal, Selection, children
 from kettle.classad.unparse import library_order, unparse
+from kettle.compat.classad2.comparisons import note_error
 from kettle.compat.classad2.convert import (
     CONTEXT,
     from_python,
@@ -245,12 +246,14 @@ class ExprTree:
         """
         mine, theirs = _scopes(scope, target)
         value = evaluate_once(self._tree, mine, theirs, CONTEXT)
+        note_error(value, self._tree, mine, theirs)
         return to_python(value, wrap_ad, wrap_tree)
 
     def simplify(self, scope: ClassAd | None = None, target: ClassAd | None = None) -> ExprTree:
         """Return the value of the expression as an expression."""
         mine, theirs = _scopes(scope, target)
         value = evaluate_once(self._tree, mine, theirs, CONTEXT)
+        note_error(value, self._tree, mine, theirs)
         return ExprTree._of(to_expression(value))
 
 

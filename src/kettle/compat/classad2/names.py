@@ -41,7 +41,9 @@ LAST_ERROR: Final = _LastError()
 
 
 def lastError() -> str:  # noqa: N802 - the wheel's name
-    """Return why the last text that could not be read could not.
+    """Return why the last text that could not be read could not, or the last value is an error.
+
+    Of values it is told that a text was compared with what is none.
 
     Compat: the reference's own sentences are not copied; ours say where in the text it was. Shown
     by test_the_last_error_says_where_in_the_text_it_was.
