@@ -25,9 +25,9 @@ from kettle.patterns import LatePattern
 
 SOURCE = Path(importlib.import_module("kettle").__path__[0])
 # How often a word is repeated: at first what costs nothing, then what tells a square from a line.
-SHORT, LONG = 1_500, 24_000
-# Seconds of processor time. A square takes 5 to 20 ms at the short length, and seconds at the long
-# one; what grows with the length takes a fifth of a millisecond and three.
+SHORT, LONG = 3_000, 24_000
+# Seconds of processor time. A square takes 4 to 80 ms at the short length, and seconds at the long
+# one; what grows with the length takes half a millisecond and three.
 SUSPICIOUS, TOO_LONG = 0.002, 0.5
 # Limit: so many letters of a pattern are paired; those of long lists of words say nothing new.
 MOST_LETTERS = 10
