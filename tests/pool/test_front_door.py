@@ -453,3 +453,24 @@ def test_ctrl_c_ends_a_command_that_does_not_want_to_end(folder: Path) -> None:
     assert running.returncode == 130
     assert "have been removed" in complaint
     wait_until(lambda: not programs_of(f": >{notes}/ready"), 30)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_as_it_begins_leaves_no_job(folder: Path, number: int) -> None:
+    lines = folder.parent / "lines"
+    lines.write_text("".join(f"{line}\n" for line in range(1000)))
+    inside = place.pool_environment(str(folder), os.environ)
+
+    def nothing_is_queued() -> bool:
+        return call_tool("condor_q", ["-af", "ClusterId"], inside)[1] == ""
+
+    kettle_run = ("run", "--dir", str(folder), "--each-line", str(lines), "--", "sleep", "300")
+    for tenths in range(1, 9, 2):
+        with start_kettle(*kettle_run) as running:
+            time.sleep(tenths / 10)
+            running.send_signal(number)
+            # As where a process and its group are told.
+            time.sleep(0.002)
+            running.send_signal(number)
+            running.communicate(timeout=100)
+        wait_until(nothing_is_queued, 30)

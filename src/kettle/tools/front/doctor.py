@@ -110,16 +110,28 @@ def check_folder(patient: Patient) -> Verdict:
 
 
 def check_disk(patient: Patient) -> Verdict:
-    """There is room for the spool and for jobs."""
+    """There is room for the spool and for jobs, wherever they are."""
     folder = patient.folder
     while not folder.exists():
         folder = folder.parent
-    free = shutil.disk_usage(folder).free / 2**30
+    free, folder = min(
+        (shutil.disk_usage(each).free / 2**30, each) for each in (folder, *_places(patient))
+    )
     if free < 0.2:
         return BAD, f"{free:.2f} GiB free in {folder}", "make room, or choose another folder"
     if free < 2:
         return DOUBT, f"only {free:.1f} GiB free in {folder}", "jobs that need more will not match"
     return GOOD, f"{free:.0f} GiB free in {folder}", ""
+
+
+def _places(patient: Patient) -> list[Path]:
+    """Return the folders that the daemons write to, as far as they are known and there."""
+    try:
+        config = place.read_configuration(patient.given, patient.environment)[1]
+    except KettleError:
+        return []
+    named = [] if config is None else [config.get(name) for name in ("LOG", "SPOOL", "EXECUTE")]
+    return [Path(name) for name in named if name and os.path.isdir(name)]
 
 
 def check_clock(_: Patient) -> Verdict:

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from functools import partial
 
+from kettle.errors import UsageError
+from kettle.pool.personal import PersonalPool
 from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
 
@@ -30,8 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Stop the pool; that it was not up is no error, that there is none is (NotFoundError)."""
     pool = place.open_pool(arguments.dir, environment)
-    if not (pool.exists() or pool.is_up()):
-        raise place.missing_pool(pool)
+    _check_stoppable(pool)
     running = leaving.Running()
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
@@ -64,6 +65,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         sentences.append(_say_gone(left))
     streams.stdout.write("".join(f"{sentence}\n" for sentence in sentences))
     return 0
+
+
+def _check_stoppable(pool: PersonalPool) -> None:
+    """Raise NotFoundError where there is no pool, UsageError for one that somebody else started."""
+    if not (pool.exists() or pool.is_up()):
+        raise place.missing_pool(pool)
+    if pool.master_pid() is None and pool.is_up():
+        raise UsageError(
+            f"the pool in {pool.folder} is up, and not yours to stop: its lock cannot be opened",
+            hint="its owner can, or root: sudo kettle down",
+        )
 
 
 def _say_why(running: leaving.Running, streams: Streams, seconds: float, *, fast: bool) -> None:

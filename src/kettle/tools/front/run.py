@@ -1,20 +1,20 @@
 """`kettle run`: a command, or one for each line or file, as jobs, with their output shown.
 
 What is asked for becomes a submit file (`description.py`), which `--dry-run` prints. The exit code
-is 0 if every job succeeded, a single job's own, else 1; 130 after Ctrl-C (or SIGTERM), which
-removes the jobs.
+is 0 if every job succeeded, a single job's own, else 1; 130 after Ctrl-C (or SIGTERM, or a
+terminal that closed), which removes the jobs.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import glob
 import json
 import os
 import re
 import shlex
 import shutil
-import signal
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +27,7 @@ from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, Tally
 from kettle.tools.front.description import Request, can_be_listed, render_description
+from kettle.tools.front.interruptions import Interruptions
 from kettle.tools.front.progress import follow
 from kettle.tools.programs import Streams
 
@@ -81,11 +82,11 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         return 0
     environment = place.pool_environment(arguments.dir, environment)
     folder = Path(tempfile.mkdtemp(prefix="kettle-run-"))
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interruptions = Interruptions()
     try:
-        return run_in(folder, request, arguments, environment, streams)
+        with interruptions.watched():
+            return run_in(folder, request, arguments, environment, streams, interruptions)
     finally:
-        signal.signal(signal.SIGTERM, before)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -173,19 +174,22 @@ def run_in(
     arguments: argparse.Namespace,
     environment: Mapping[str, str],
     streams: Streams,
+    interruptions: Interruptions,
 ) -> int:
     """Run the request with its log and standard streams in `folder`."""
     batch = Batch(environment, folder)
     request = request.placed_in(str(folder), str(batch.log))
     if request.by_file:
         request = stage_files(folder, request)
-    batch.submit(render_description(request))
-    for line in batch.warnings:
-        streams.stderr.write(f"{line}\n")
     where = f" --dir {shlex.quote(arguments.dir)}" if arguments.dir else ""
     shower = OutputShower(folder, streams, shown=not arguments.json)
     title = os.path.basename(request.command[0])
     try:
+        # What was submitted has to be known before it can be removed.
+        with interruptions.held():
+            batch.submit(render_description(request))
+        for line in batch.warnings:
+            streams.stderr.write(f"{line}\n")
         tally = follow(
             batch,
             title,
@@ -196,8 +200,13 @@ def run_in(
             hint=f"no job has begun yet; kettle why{where} {batch.cluster}.0 says why",
         )
     except KeyboardInterrupt:
-        batch.remove()
-        streams.stderr.write(f"\nThe jobs of cluster {batch.cluster} have been removed.\n")
+        if not batch.cluster:
+            return 130
+        with interruptions.held(tells=False):
+            batch.remove()
+        with contextlib.suppress(OSError):
+            # The terminal may be gone.
+            streams.stderr.write(f"\nThe jobs of cluster {batch.cluster} have been removed.\n")
         return 130
     if tally.held:
         batch.remove()

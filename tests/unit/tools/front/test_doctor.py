@@ -1,0 +1,32 @@
+"""What the doctor says of disks."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kettle.tools.front import doctor
+
+
+@pytest.mark.parametrize("name", ["LOG", "SPOOL", "EXECUTE"])
+def test_a_full_disk_is_found_wherever_the_daemons_write(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    lines = [
+        f"{each} = {full if each == name else tmp_path}" for each in ("LOG", "SPOOL", "EXECUTE")
+    ]
+    config = tmp_path / "condor_config"
+    config.write_text("\n".join(lines) + "\n")
+    free = {full: 0}
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda each: SimpleNamespace(free=free.get(Path(each), 1 << 40))
+    )
+    patient = doctor.Patient(tmp_path, {"CONDOR_CONFIG": str(config)})
+    verdict, said, _ = doctor.check_disk(patient)
+    assert verdict == doctor.BAD
+    assert said == f"0.00 GiB free in {full}"
