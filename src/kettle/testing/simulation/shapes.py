@@ -27,7 +27,7 @@ POLICIES: tuple[dict[str, str], ...] = (
     {"PeriodicRemove": "true"},
     {"PeriodicRemove": "true", "PeriodicHold": _ONCE_HELD, "PeriodicRelease": "true"},
     {"PeriodicRemove": "JobStatus == 2"},
-    {"PeriodicVacate": "JobStatus == 2 && (NumShadowStarts ?: 0) < 2"},
+    {"PeriodicVacate": "JobStatus == 2 && (NumJobStarts ?: 0) < 2"},
     {"OnExitHold": _ONCE_HELD},
     {"OnExitRemove": "(NumJobCompletions ?: 0) > 1"},
     {"LeaveJobInQueue": "time() - EnteredCurrentStatus < 100"},
