@@ -198,9 +198,12 @@ settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
 setting = "STARTD_LOG = /no/such/folder/Log"
 settings.change(config, lambda level: True, "STARTD_LOG", setting, for_good=True)
 """
+# Python may be in root's own folder; that is not what is asked here.
 BEGIN = """
 import sys
+from kettle.runtime import daemon
 from kettle.runtime.daemon import run
+daemon.check_reach = lambda account: None
 sys.exit(run("STARTD", None, ["condor_startd", "-f", "-c", sys.argv[1]]))
 """
 

@@ -158,9 +158,19 @@ class Batch:
             pause = POLL_SECONDS[0] if events else min(pause * 1.3, POLL_SECONDS[1])
             time.sleep(pause)
 
-    def remove(self) -> None:
-        """Remove what has not ended."""
-        call_tool("condor_rm", [str(self.cluster)], self.environment)
+    def remove(self) -> str:
+        """Remove what has not ended, and return a sentence about what became of that."""
+        words = [str(self.cluster)]
+        code, _, complaint = call_tool("condor_rm", words, self.environment)
+        if code and self.is_queued():
+            return f"The jobs of cluster {self.cluster} are still queued: {complaint.strip()}"
+        return f"The jobs of cluster {self.cluster} have been removed."
+
+    def is_queued(self) -> bool:
+        """Tell whether jobs of it are queued, or whether that cannot be known."""
+        words = [str(self.cluster), "-af", "ProcId"]
+        code, said, _ = call_tool("condor_q", words, self.environment)
+        return bool(code or said.strip())
 
 
 def call_tool(

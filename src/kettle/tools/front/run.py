@@ -203,10 +203,10 @@ def run_in(
         if not batch.cluster:
             return 130
         with interruptions.held(tells=False):
-            batch.remove()
+            said = batch.remove()
         with contextlib.suppress(OSError):
             # The terminal may be gone.
-            streams.stderr.write(f"\nThe jobs of cluster {batch.cluster} have been removed.\n")
+            streams.stderr.write(f"\n{said}\n")
         return 130
     if tally.held:
         batch.remove()
