@@ -11,9 +11,9 @@ from collections.abc import Callable, Container
 from functools import partial
 
 from kettle.attributes.codes import HoldReasonCode, JobAction, JobStatus, VacateReasonCode
-from kettle.schedd import departures, job_machine
+from kettle.schedd import job_machine
 from kettle.schedd.claims import Claim, Claims, Phase
-from kettle.schedd.leaving import Leaving
+from kettle.schedd.departures import Departures, was_leaving
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
@@ -29,14 +29,14 @@ class JobOrders:
         queue: JobQueue,
         claims: Claims,
         unended: Container[JobId],
-        leaving: Leaving,
+        departures: Departures,
         outside: Outside,
         now: Callable[[], int],
     ) -> None:
         self._queue = queue
         self._claims = claims
         self._unended = unended
-        self._leaving = leaving
+        self._departures = departures
         self._outside = outside
         self._now = now
 
@@ -64,17 +64,17 @@ class JobOrders:
                 self._held(job, done.reason, HoldReasonCode.UserRequest, plan.request.subcode)
             case JobAction.RELEASE:
                 self._released(job, done.reason)
-                self._leaving.let_go(job)
+                self._departures.let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if self.has_run(job):
                 word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
                 self._signal_removal(job, done.reason, word)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 if action is JobAction.REMOVE_X:
                     self._forget_run(job)
-                if done.was == JobStatus.COMPLETED and departures.was_leaving(job):
+                if done.was == JobStatus.COMPLETED and was_leaving(job):
                     # Its log has its end, or will have it, and needs no other.
                     self._queue.update(job.id, {"JobAbortEventLogged": "1"})
-                self._leaving.let_go(job)
+                self._departures.let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.
                 code = int(VacateReasonCode.ScheddVacate)
@@ -138,7 +138,7 @@ class JobOrders:
         if self.has_run(job):
             self._signal_removal(job, reason)
         else:
-            self._leaving.let_go(job)
+            self._departures.let_go(job)
 
     def release(self, job: Job, reason: str) -> None:
         """Release a job."""

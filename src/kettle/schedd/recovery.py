@@ -74,7 +74,7 @@ class Recovery:
             return
         if job.status == JobStatus.REMOVED and self._outside.owners.was_told(job):
             self._queue.update(job.id, {"JobAbortEventLogged": "1"})
-        self._scheduler.leaving.let_go(job)
+        self._scheduler.departures.let_go(job)
 
     def _take_over(self, job: Job) -> bool:
         """Have a new shadow look for a run that an earlier schedd began; False if none can.

@@ -5,7 +5,7 @@ claim gets a job, a shadow's exit becomes the job's next status and the claim's 
 performed here: everything outside is done by the parts of `Outside`, which are shells of the
 runtime at work and lists in tests. Each decision is made by the room it belongs to
 (`job_machine`, `claims`, `exits`, `idle_jobs`). What users and policy want of jobs is carried out
-in `job_orders` and `waiting_policy`, and finished jobs go in `leaving`.
+in `job_orders` and `waiting_policy`, and finished jobs go in `departures`.
 Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 """
 
@@ -31,11 +31,11 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
 from kettle.schedd import job_machine, job_runs, tallies
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
+from kettle.schedd.departures import Departures
 from kettle.schedd.exits import ENDED, event_of_exit
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import FINISHED, HOLD_WORDS, ON_A_MACHINE
 from kettle.schedd.job_orders import JobOrders
-from kettle.schedd.leaving import Leaving
 from kettle.schedd.matched_slots import Allowances, fits, keep_group
 from kettle.schedd.moved_startds import moved_address
 from kettle.schedd.negotiation import note_autocluster
@@ -78,9 +78,11 @@ class Scheduler:
         self.rests = Rests()
         # Jobs whose run is over, and the queue could not be told yet.
         self._unended: set[JobId] = set()
-        self.leaving = Leaving(queue, self.rests, outside, now)
-        self.orders = JobOrders(queue, self.claims, self._unended, self.leaving, outside, now)
-        self.policy = WaitingPolicy(queue, self.orders, self.leaving, outside, now, system_policy)
+        self.departures = Departures(queue, self.rests, outside, now)
+        self.orders = JobOrders(queue, self.claims, self._unended, self.departures, outside, now)
+        self.policy = WaitingPolicy(
+            queue, self.orders, self.departures, outside, now, system_policy
+        )
         # Sizes that are kept coarse: lower-case name → percent.
         self.rounded: Mapping[str, int] = {}
 
@@ -346,7 +348,7 @@ class Scheduler:
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
         if job.status not in ON_A_MACHINE and not self.orders.has_run(job):
-            self.leaving.let_go(job)
+            self.departures.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
         """Take over the events of jobs without a shadow, whose host is gone; raises like others."""
@@ -492,7 +494,7 @@ class Scheduler:
         if end.tries and SCHEDD_EVENTS in end.attributes:
             # Whoever ended it beside us waits for that no more.
             self.outside.owners.recall(job)
-        self.leaving.let_go(job)
+        self.departures.let_go(job)
 
     def _count_moved(self, end: RunEnd) -> None:
         """Count what a run has moved."""

@@ -35,7 +35,7 @@ from kettle.schedd.services.ads import ScheddAds
 from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.services.claims import ClaimCommands
 from kettle.schedd.services.connect import ConnectCommands
-from kettle.schedd.services.departing import Departures
+from kettle.schedd.services.departing import DepartingJobs
 from kettle.schedd.services.desk import NegotiationDesk
 from kettle.schedd.services.events import ScheddEvents
 from kettle.schedd.services.exports import ExportCommands
@@ -116,7 +116,7 @@ class ScheddService:
         mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
         self.owners = Owners(self.events, mailer, self.unwritten)
         self.records = Records(self, mailer)
-        self.departures = Departures(self)
+        self.departures = DepartingJobs(self)
         self.shadows = ShadowHosts(self, self.records)
         self.beside = BesideJobs(self, self.unwritten)
         self.factories = Factories(self, self._own_ad)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
+from kettle.schedd.departures import Departures
 from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.job_orders import JobOrders
-from kettle.schedd.leaving import Leaving
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
@@ -23,14 +23,14 @@ class WaitingPolicy:
         self,
         queue: JobQueue,
         orders: JobOrders,
-        leaving: Leaving,
+        departures: Departures,
         outside: Outside,
         now: Callable[[], int],
         system: SystemPolicy,
     ) -> None:
         self._queue = queue
         self._orders = orders
-        self._leaving = leaving
+        self._departures = departures
         self._outside = outside
         self._now = now
         self.system = system
@@ -40,7 +40,7 @@ class WaitingPolicy:
         for job in jobs:
             finished = job.status in FINISHED and job.id in self._queue.jobs
             if finished and not self._orders.has_run(job):
-                self._leaving.let_go(job)
+                self._departures.let_go(job)
 
     def apply(self, jobs: Iterable[Job]) -> None:
         """Do what periodic expressions want of those of the jobs that wait, or are held.

@@ -96,7 +96,7 @@ class Hands:
     def begin(self, job: Job) -> None:
         """Everything is on disk at once."""
         assert self.scheduler is not None
-        self.scheduler.leaving.take_out(self.scheduler.leaving.record([job]))
+        self.scheduler.departures.take_out(self.scheduler.departures.record([job]))
 
     def finished(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if self.full:

@@ -76,7 +76,7 @@ def test_a_job_that_leaves_while_it_rests_says_nothing_of_that_in_the_history() 
     (job,) = world.submit()
     job.ad[RESTS_UNTIL] = 5
     world.scheduler.queue.update(job.id, {"JobStatus": "3"})
-    world.scheduler.leaving.let_go(job)
+    world.scheduler.departures.let_go(job)
     assert RESTS_UNTIL not in job.ad
 
 

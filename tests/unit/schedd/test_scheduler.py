@@ -101,11 +101,11 @@ def test_a_job_that_cannot_be_taken_out_keeps_what_it_has(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(world.journal, "append", full)
     with pytest.raises(StorageError):
-        world.scheduler.leaving.take_out([job])
+        world.scheduler.departures.take_out([job])
     assert cleaned == []
     monkeypatch.setattr(world.journal, "append", append)
-    world.scheduler.leaving.take_out([job])
-    world.scheduler.leaving.take_out([job])
+    world.scheduler.departures.take_out([job])
+    world.scheduler.departures.take_out([job])
     assert cleaned == ["1.0"]
 
 
@@ -1038,7 +1038,7 @@ def test_a_record_says_when_its_job_was_seen_out_and_that_its_log_has_a_removal(
     world.run(first)
     world.exit(first)
     act(world, 3, "1.1")
-    world.scheduler.leaving.let_go(second)
+    world.scheduler.departures.let_go(second)
     assert first.ad.integer("JobFinishedHookDone") == second.ad.integer("JobFinishedHookDone")
     assert first.ad.integer("JobFinishedHookDone") is not None
     assert "JobAbortEventLogged" not in first.ad
@@ -1059,5 +1059,5 @@ def test_a_removal_adds_no_end_to_the_log_of_a_job_that_was_on_its_way_out(
     assert status_of(job) is JobStatus.COMPLETED
     act(world, 3, "1.0")
     world.hands.take()
-    world.scheduler.leaving.record([job])
+    world.scheduler.departures.record([job])
     assert world.hands.take().count(("009", "1.0")) == events

@@ -28,7 +28,7 @@ GATHER_SECONDS = 0.05
 _SLICE = 100
 
 
-class Departures:
+class DepartingJobs:
     """The jobs that leave; nobody can fetch the files of those `leaving` any more."""
 
     def __init__(self, schedd: Schedd) -> None:
@@ -127,10 +127,10 @@ class Departures:
             return
         for start in range(0, len(recorded), _SLICE):
             part = recorded[start : start + _SLICE]
-            take_out = schedd.scheduler.leaving.take_out
+            take_out = schedd.scheduler.departures.take_out
             tasks.do_with_each(take_out, part, "The departure of a finished job")
             await asyncio.sleep(0)
 
     def _record(self, jobs: list[Job]) -> None:
         """Have those of the jobs recorded that are not: one may stay after that, and try again."""
-        self._schedd.scheduler.leaving.record([job for job in jobs if not job.recorded])
+        self._schedd.scheduler.departures.record([job for job in jobs if not job.recorded])

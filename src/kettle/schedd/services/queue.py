@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.queue.transaction import Change
     from kettle.schedd.services.ads import ScheddAds
-    from kettle.schedd.services.departing import Departures
+    from kettle.schedd.services.departing import DepartingJobs
     from kettle.schedd.services.factories import Factories
     from kettle.schedd.services.parts import Schedd
     from kettle.schedd.services.shadows import ShadowHosts
@@ -65,7 +65,7 @@ class QueueCommands:
         *,
         shadows: ShadowHosts,
         ads: ScheddAds,
-        departures: Departures,
+        departures: DepartingJobs,
         factories: Factories,
     ) -> None:
         self._schedd = schedd

@@ -45,7 +45,7 @@ from kettle.wire.messages.queue_queries import (
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.services.departing import Departures
+    from kettle.schedd.services.departing import DepartingJobs
     from kettle.schedd.services.parts import Schedd
 
 TRANSFER_SECONDS = 600.0
@@ -59,7 +59,7 @@ _OUTPUT = int(HoldReasonCode.TransferOutputError)
 class SpoolCommands:
     """Handlers of the two commands and their plain forms."""
 
-    def __init__(self, schedd: Schedd, departures: Departures) -> None:
+    def __init__(self, schedd: Schedd, departures: DepartingJobs) -> None:
         self._schedd = schedd
         self._departures = departures
         self._arriving: set[JobId] = set()

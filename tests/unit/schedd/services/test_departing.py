@@ -14,7 +14,7 @@ from kettle.runtime import tasks
 from kettle.schedd.departures import MOST_TOGETHER
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services import departing
-from kettle.schedd.services.departing import GATHER_SECONDS, Departures
+from kettle.schedd.services.departing import GATHER_SECONDS, DepartingJobs
 from kettle.testing.virtual_loop import run_virtually
 
 
@@ -27,8 +27,9 @@ class Schedd:
         self.fails = False
         self.jobs: dict[int, Any] = {}
         self.runtime = SimpleNamespace(log=SimpleNamespace(problem=self.story.append))
-        self.journal = self.history = self.on_disk = self.scheduler = self.leaving = self
-        self.departures = Departures(self)  # type: ignore[arg-type]
+        self.journal = self.history = self.on_disk = self
+        self.scheduler = SimpleNamespace(departures=self)
+        self.departures = DepartingJobs(self)  # type: ignore[arg-type]
 
     def then(self, action: Callable[[], None]) -> None:
         """Last statuses are on disk when the test says so."""
