@@ -116,7 +116,7 @@ class Connector:
         from kettle.wire.security.claim_id import COLLECTOR_SIDE  # few tools command a daemon
 
         session = capability.session(COLLECTOR_SIDE, expires_at=time.time() + CAPABILITY_SECONDS)
-        self._sessions.add(session, address=str(address))
+        self._sessions.add(session, address=str(address), named_by_peer=True)
 
     def remember_own_job(self, schedd: Sinful) -> None:
         """Use the session by which this schedd knows whom it runs, where we run in such a job.
@@ -184,7 +184,7 @@ class Connector:
             raise
         self._tell(lambda notes: notes.note_client(stream.session, time.time(), resumed=resumed))
         if session is None:
-            self._sessions.add(stream.session, address=str(sinful))
+            self._sessions.add(stream.session, address=str(sinful), named_by_peer=True)
         return stream
 
     def _tell(self, say: Callable[[ModuleType], Iterable[str]]) -> None:

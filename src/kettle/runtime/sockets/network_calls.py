@@ -134,7 +134,7 @@ class CommandClient:
             stream.close()
             raise
         if session is None:
-            standing.outgoing.add(used, address=str(sinful))
+            standing.outgoing.add(used, address=str(sinful), named_by_peer=True)
         stream.accept(
             command,
             Peer(
@@ -200,7 +200,7 @@ class CommandClient:
             )
         finally:
             stream.close()
-        standing.outgoing.add(session, address=str(sinful))
+        standing.outgoing.add(session, address=str(sinful), named_by_peer=True)
         self._agreed[str(sinful)] = (session.id, standing.clock.steady())
         return session
 

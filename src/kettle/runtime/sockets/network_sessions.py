@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from kettle.errors import RemoteProtocolError
 from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.wire.levels import Level
@@ -193,14 +194,21 @@ class Standing:
         for `…@matchsession` names only. Raises RemoteProtocolError if the claim carries no session.
         """
         ends = None if lifetime is None else self.clock.steady() + lifetime
-        self.sessions.add(claim.session(user, expires_at=ends, commands=commands))
-        self._grant(claim.session_id, levels, user)
+        session = claim.session(user, expires_at=ends, commands=commands)
+        # A startd may think of any id, such as a user's.
+        if self.sessions.add(session, named_by_peer=True):
+            self._grant(claim.session_id, levels, user)
 
     def remove_session(self, claim: ClaimId) -> None:
         """Forget a claim's session, in both directions."""
-        self.sessions.forget(claim.session_id)
-        self.outgoing.forget(claim.session_id)
-        self._revoke(claim.session_id)
+        try:
+            session = claim.session("")
+        except RemoteProtocolError:
+            return
+        self.sessions.forget_this(session)
+        self.outgoing.forget_this(session)
+        if claim.session_id not in self.sessions:
+            self._revoke(claim.session_id)
 
     def expire_sessions(self) -> None:
         """Forget sessions that nobody can use any more, and what they granted."""
@@ -231,7 +239,9 @@ class Standing:
     def claim_session(self, claim: ClaimId) -> Session:
         """Return the session of a claim, as its client."""
         known = self.outgoing.find(claim.session_id, self.clock.steady())
-        if known is None:
+        # One that has a user was negotiated: what another server called its session has nothing to
+        # do with the claim.
+        if known is None or known.user:
             known = claim.session("")
             self.outgoing.add(known)
         return known

@@ -116,11 +116,22 @@ class SessionCache:
     def __contains__(self, session_id: object) -> bool:
         return session_id in self._sessions
 
-    def add(self, session: Session, *, address: str | None = None) -> None:
-        """Keep a session; with `address` a client will find it for commands to that address."""
+    def add(
+        self, session: Session, *, address: str | None = None, named_by_peer: bool = False
+    ) -> bool:
+        """Keep a session; with `address` a client will find it for commands to that address.
+
+        What was `named_by_peer` takes nobody else's place: an id says who made it and when, and
+        whoever guesses one could otherwise put an end to others' sessions. Returns False then, and
+        the session is good for the connection on which it was made.
+        """
         known = self._sessions.get(session.id)
-        if known is not None and known.user != session.user:
-            self._leave(known)
+        if known is not None:
+            own = address is not None and known.peer_address == address
+            if named_by_peer and known.key != session.key and not own:
+                return False
+            if known.user != session.user:
+                self._leave(known)
         self._sessions[session.id] = session
         self._use(session)
         if address is not None:
@@ -131,6 +142,7 @@ class SessionCache:
         while len(self._sessions) > self._maximum:
             greediest = max(self._of_user, key=lambda user: len(self._of_user[user]))
             self.forget(next(iter(self._of_user[greediest])))
+        return True
 
     def _use(self, session: Session) -> None:
         """Note that a session is the one that was used last."""
@@ -165,6 +177,12 @@ class SessionCache:
             if session is not None and command in session.valid_commands:
                 return session
         return None
+
+    def forget_this(self, session: Session) -> None:
+        """Drop a session, but not another's of the same id."""
+        known = self._sessions.get(session.id)
+        if known is not None and known.key == session.key:
+            self.forget(session.id)
 
     def forget(self, session_id: str) -> None:
         """Drop a session, if it is there."""

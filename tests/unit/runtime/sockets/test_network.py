@@ -27,8 +27,14 @@ from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.frames import encode_header
 from kettle.wire.levels import Level
-from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
-from kettle.wire.security.session import SessionCache
+from kettle.wire.security.claim_id import (
+    CLAIM_INFO,
+    EXECUTE_SIDE,
+    SUBMIT_SIDE,
+    ClaimId,
+    mint_claim_id,
+)
+from kettle.wire.security.session import Session, SessionCache
 
 SERVER = """\
 NETWORK_INTERFACE = 127.0.0.1
@@ -638,3 +644,57 @@ def test_strangers_who_send_too_much_together_are_dropped_and_others_are_heard()
         assert any("strangers have sent too much" in line for line in wire.lines)
 
     wire.run(scenario)
+
+
+def test_a_server_that_names_its_session_as_another_s_puts_an_end_to_none(wire: Wire) -> None:
+    async def scenario() -> None:
+        good, evil, client = await wire.serve(), await wire.serve(), wire.make("TOOL", CLIENT)
+        good.register(ASK, echo)
+        evil.register(ASK, echo)
+        assert await ask(client, good, ASK, "one") == "one from alice@here"
+        assert good.standing.server is not None
+        assert evil.standing.server is not None
+        [session] = good.standing.server.sessions.sessions()
+        name, _, number = session.id.rpartition(":")
+        evil.standing.server.session_name = name
+        evil.standing.server.sessions_made = int(number) - 1
+        assert await ask(client, evil, ASK, "two") == "two from alice@here"
+        assert evil.standing.server.sessions.sessions()[0].id == session.id
+        assert await ask(client, good, ASK, "three") == "three from alice@here"
+        # It was resumed: nothing was agreed on anew.
+        assert len(good.standing.server.sessions) == 1
+        await good.close()
+        await evil.close()
+
+    wire.run(scenario)
+
+
+def test_a_claim_whose_id_is_that_of_a_user_s_session_locks_nobody_out(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, user = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        await ask(user, server, ASK, "one")
+        assert server.standing.server is not None
+        [session] = server.standing.server.sessions.sessions()
+        claim = ClaimId.with_session(f"{session.id}#{CLAIM_INFO}{'ab' * 32}")
+        assert claim is not None
+        server.add_session(claim, user=EXECUTE_SIDE, levels=(Level.READ,), commands=(ASK,))
+        assert await ask(user, server, ASK, "two") == "two from alice@here"
+        server.remove_session(claim)
+        assert await ask(user, server, ASK, "three") == "three from alice@here"
+        assert server.standing.server.sessions.sessions() == (session,)
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_claim_has_its_own_session_whatever_a_server_called_one_before() -> None:
+    claim = mint_claim_id("<127.0.0.1:9618>", 1, 2, bytes(range(32)))
+    standing = Wire("memory").make("SCHEDD", CLIENT).standing
+    theirs = Session(id=claim.session_id, key=bytes(32), user="somebody@here")
+    assert standing.outgoing.add(theirs, address="<127.0.0.1:666>", named_by_peer=True)
+    own = standing.claim_session(claim)
+    assert own.key == claim.session("").key
+    assert standing.claim_session(claim) is own
+    assert not standing.outgoing.add(theirs, address="<127.0.0.1:666>", named_by_peer=True)
+    assert standing.claim_session(claim) is own
