@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from kettle.attributes.version import VERSION_NUMBERS
+from kettle.digits import whole
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
@@ -227,10 +228,10 @@ def _decide_defined(argument: str, names: Names) -> tuple[bool, str]:
 
 def _decide_version(text: str) -> tuple[bool, str]:
     match = VERSION.match(text)
-    if match is None or int(match.group(4)) < OLDEST_VERSION:
+    if match is None or whole(match.group(4)) < OLDEST_VERSION:
         return False, "the version literal is invalid"
     negation, operator, equals = match.group(1, 2, 3)
-    wanted = tuple(int(part) for part in match.group(4, 5, 6) if part is not None)
+    wanted = tuple(whole(part) for part in match.group(4, 5, 6) if part is not None)
     # Where the last number is missing it is not compared.
     ours = VERSION_NUMBERS[: len(wanted)]
     truth = {"<": ours < wanted, ">": ours > wanted}.get(operator, ours == wanted)

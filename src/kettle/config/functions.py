@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kettle.digits import whole
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def compute_random_integer(call: Call) -> str:
     for position, word in enumerate(("min", "max", "step")):
         text = parts[position] if position < len(parts) else ("1" if word == "step" else "")
         written = _DIGITS.match(text)
-        number = int(written[1]) if written else None
+        number = whole(written[1]) if written else None
         if number is None or (word == "step" and number < 1):
             call.problem(f"$RANDOM_INTEGER() config macro: invalid {word}!")
             number = 1 if word == "step" else 0
@@ -324,7 +325,7 @@ def whole_value(text: str) -> int | None:
     """Evaluate a text to a whole number, cut towards zero; None where it has none."""
     written = _DIGITS.match(text)
     if written and not text[written.end() :].strip():
-        return max(SMALLEST_INTEGER, min(int(written[1]), LARGEST_INTEGER))
+        return max(SMALLEST_INTEGER, min(whole(written[1]), LARGEST_INTEGER))
     value = evaluate_number(text)
     if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
         return SMALLEST_INTEGER
@@ -333,7 +334,7 @@ def whole_value(text: str) -> int | None:
 
 def parse_whole(text: str) -> int | None:
     """Read digits with an optional sign; None for anything else."""
-    return int(text) if re.fullmatch(r"[-+]?\d+", text) else None
+    return whole(text) if re.fullmatch(r"[-+]?\d+", text) else None
 
 
 def parse_real(text: str) -> float | None:

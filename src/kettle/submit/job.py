@@ -16,6 +16,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.parser import is_plain
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
+from kettle.digits import whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
@@ -36,7 +37,6 @@ WORD = late_pattern(
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 _DIGITS = late_pattern(r"[-+]?[0-9]+")
 _LITERAL = late_pattern(r"[-+]?[0-9]+(\.[0-9]+)?")
-_MOST_DIGITS = 30
 
 T = TypeVar("T")
 
@@ -385,8 +385,7 @@ def leading_number(text: str, bits: int = 0) -> int | None:
     digits = _DIGITS.match(text)
     if digits is None:
         return None
-    # Limit: what has more digits than this is as large as a number can be, either way.
-    number = int(digits.group()[:_MOST_DIGITS])
+    number = whole(digits.group())
     if not bits:
         return number
     number = min(max(number, LEAST), MOST) & ((1 << bits) - 1)

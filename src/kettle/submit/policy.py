@@ -117,7 +117,7 @@ def set_lease(job: JobBuilder) -> None:
             )
         return
     seconds = literal_number(text)
-    if seconds is not None and 0 < int(seconds) < SHORTEST_LEASE_SECONDS:
+    if seconds is not None and 1 <= seconds < SHORTEST_LEASE_SECONDS:
         job.warnings.append(
             f"WARNING: JobLeaseDuration less than {SHORTEST_LEASE_SECONDS} seconds is not "
             f"allowed, using {SHORTEST_LEASE_SECONDS} instead"

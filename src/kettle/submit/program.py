@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 from kettle.attributes.codes import JobUniverse
+from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
@@ -311,7 +312,7 @@ def signal_name(text: str) -> str:
     """
     number = _LEADING_NUMBER.match(text)
     known = signal.Signals.__members__
-    found = int(number.group()) if number else known.get(text.upper())
+    found = whole(number.group()) if number else known.get(text.upper())
     names = {int(member): member.name for member in signal.Signals if member < signal.SIGRTMIN}
     if found is None or int(found) not in names:
         raise SubmitError(f"ERROR: invalid signal {text}")

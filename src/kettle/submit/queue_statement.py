@@ -13,6 +13,7 @@ import shlex
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.config.knob import parse_integer, parse_real
+from kettle.digits import whole
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.item_lines import BLANKS, split_lines
@@ -237,7 +238,7 @@ def _slice(rest: str, reader: Reader) -> tuple[slice, str]:
     match = SLICE.match(rest)
     if match is None:
         raise reader.parse_error("Invalid [::] statement")
-    start, stop, step = (int(part) if part else None for part in match.groups())
+    start, stop, step = (whole(part) if part else None for part in match.groups())
     if step is not None and step < 1:
         # Compat: the reference dies of an assertion
         # (test_a_slice_that_goes_backwards_is_refused).

@@ -8,6 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.nodes import Binary, Conditional
 from kettle.classad.parser import is_plain
+from kettle.digits import whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
@@ -242,7 +243,7 @@ def _runtime_version(text: str) -> str:
     match = re.fullmatch(r"(\d+)(?:\.(\d{1,2}))?", text)
     if match is None:
         return text
-    major, minor = int(match.group(1)), match.group(2)
+    major, minor = whole(match.group(1)), match.group(2)
     if minor is None and major > 1000:
         return text
     return str(major * 1000 + int(minor or 0) * 10)

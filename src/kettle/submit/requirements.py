@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import UNDEFINED
 from kettle.classad.text import equals, quote_operand
+from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import policy, transfer
@@ -228,9 +229,9 @@ def _cuda(job: JobBuilder) -> list[str]:
         )
     # Compat: the reference takes numbers below zero, too, and makes others of them
     # (test_a_version_of_cuda_is_no_number_below_zero).
-    major, minor = int(match.group(1)), match.group(2)
+    major, minor = whole(match.group(1)), match.group(2)
     if minor is not None or major < 1000:
-        major = major * 1000 + int(minor or 0) % 100
+        major = major * 1000 + whole(minor or "0") % 100
     job.set_integer("CUDAVersion", major)
     return ["CUDAVersion <= TARGET.CUDAMaxSupportedVersion"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kettle.attributes.codes import JobUniverse
+from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
 from kettle.submit.job import JobBuilder, leading_number, split_list, strip_quotes
@@ -167,7 +168,7 @@ def set_parallel(job: JobBuilder) -> None:
         if count is None:
             raise SubmitError("ERROR: No machine_count specified!")
         digits = re.match(r"[-+]?\d+", count)
-        hosts = int(digits.group()) if digits else 0
+        hosts = whole(digits.group()) if digits else 0
     if job.universe is JobUniverse.PARALLEL:
         job.set_boolean("WantIOProxy", True)
         job.set_boolean("JobRequiresSandbox", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kettle.attributes.codes import JobUniverse
+from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.submit.grid import has_fields
 from kettle.submit.job import JobBuilder
@@ -42,7 +43,7 @@ def set_virtual_machine(job: JobBuilder) -> None:
             job.set_string("JobVMNetworkingType", network)
     _set_memory(job)
     vcpus = re.match(r"\s*[-+]?\d+", job.param("vm_vcpus") or job.param("request_cpus") or "1")
-    job.set_integer("JobVM_VCPUS", max(1, int(vcpus.group()) if vcpus else 0))
+    job.set_integer("JobVM_VCPUS", max(1, whole(vcpus.group()) if vcpus else 0))
     address = job.param("vm_macaddr")
     if address is not None:
         job.set_string("JobVM_MACADDR", address)

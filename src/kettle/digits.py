@@ -1,0 +1,24 @@
+"""Whole numbers of others, who may write digits without end.
+
+Python refuses to read thousands of digits, and would take the square of their number for less.
+"""
+
+from __future__ import annotations
+
+# Limit: a number that has more digits than this is one with that many; no number of ours has.
+MOST_DIGITS = 30
+
+
+def whole(text: str) -> int:
+    """Return the number that decimal digits with a sign or without one write.
+
+    ValueError for any other text, as of `int`.
+    """
+    if len(text) <= MOST_DIGITS:
+        return int(text)
+    sign = -1 if text[0] == "-" else 1
+    digits = text[1:] if text[0] in "+-" else text
+    if not digits.isdecimal():
+        raise ValueError(f"{text[:MOST_DIGITS]!r}… is no whole number")
+    digits = digits.lstrip("0") or "0"
+    return sign * (int(digits) if len(digits) <= MOST_DIGITS else 10**MOST_DIGITS)
