@@ -51,13 +51,17 @@ def later_jobs(
     try:
         statement = submission.first_statement()
         total = statement.job_count()
-        live: tuple[Step, ...] | None = None
+        # Asked of the cluster's first job, with whichever job it goes on: what a job is depends on
+        # no restart of the schedd.
+        live: tuple[Step, ...] = ()
+        for row in statement.rows():
+            submission.set_row(statement, row)
+            live = _live_steps(submission.macros, submission.builder(texts))
+            break
         submission.job_count = skip
         for row in statement.rows(skip):
             submission.macros.allow(_MOST_WORK)
             submission.set_row(statement, row)
-            if live is None:
-                live = _live_steps(submission.macros, submission.builder(texts))
             plan = submission.plan(row, submission.builder(texts), live)
             yield plan._replace(total=total, next_row=statement.next_row(row))
             submission.job_count += 1
