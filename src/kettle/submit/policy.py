@@ -8,7 +8,6 @@ from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, literal_number, normalize, whole_number
 
 GROUP_NAME = late_pattern(r"\S+")
-SHORTEST_LEASE_SECONDS = 20
 NICE_GROUP = "nice-user"
 CRON = (
     ("cron_minute", "CronMinute"),
@@ -116,13 +115,15 @@ def set_lease(job: JobBuilder) -> None:
                 "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
             )
         return
+    from kettle.policy.lease import SHORTEST_SECONDS  # few descriptions name a lease
+
     seconds = literal_number(text)
-    if seconds is not None and 1 <= seconds < SHORTEST_LEASE_SECONDS:
+    if seconds is not None and 1 <= seconds < SHORTEST_SECONDS:
         job.warnings.append(
-            f"WARNING: JobLeaseDuration less than {SHORTEST_LEASE_SECONDS} seconds is not "
-            f"allowed, using {SHORTEST_LEASE_SECONDS} instead"
+            f"WARNING: JobLeaseDuration less than {SHORTEST_SECONDS} seconds is not "
+            f"allowed, using {SHORTEST_SECONDS} instead"
         )
-        text = str(SHORTEST_LEASE_SECONDS)
+        text = str(SHORTEST_SECONDS)
     job.set_expression("JobLeaseDuration", text)
 
 

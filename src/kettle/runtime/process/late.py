@@ -70,6 +70,7 @@ LATE = (
     ("kettle.submit.build", "kettle.submit.differences"),
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
+    ("kettle.submit.policy", "kettle.policy.lease"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
 # What brings a library of megabytes with it (numpy, the standard library's web client): arrays, for
