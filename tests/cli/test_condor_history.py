@@ -87,6 +87,7 @@ def test_the_records_meant_are_shown(tmp_path: Path, words: list[str], clusters:
         (["-daemon:foo"], "No daemon history to read: FOO_DAEMON_HISTORY undefined"),
         (["-extract", "x"], "-extract requires a constraint for which ClassAds to copy"),
         (["-extract", "x", "-name", "y", "1"], "-extract can only be used when reading directly"),
+        (["-completedsince", "2099-01-01"], "'2099-01-01' not valid parameter for -completedsince"),
     ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, words: list[str], complaint: str) -> None:

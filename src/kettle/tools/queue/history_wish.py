@@ -286,9 +286,7 @@ def _apply(
         case "since":
             wish.since, wish.ends_early = read_since(values[0]), True
         case "completedsince":
-            found = re.match(r"\d+", values[0])
-            if found is not None and int(found[0]):
-                wish.since = f"CompletionDate <= {found[0]}"
+            _since_completion(wish, values[0])
         case "backwards" | "forwards" | "nobackwards":
             wish.forwards = name != "backwards"
         case "limit" | "match":
@@ -299,6 +297,17 @@ def _apply(
             pass
         case _:
             _apply_form(wish, name, word, qualifiers, values, rest)
+
+
+def _since_completion(wish: Wish, text: str) -> None:
+    """Take the time of `-completedsince`, in seconds; what does not begin with a number is none."""
+    found = re.match(r"\d+", text)
+    if found is None:
+        return
+    if found.end() < len(text):
+        raise UsageError(f"Error: '{text}' not valid parameter for -completedsince")
+    if int(found[0][:18]):
+        wish.since = f"CompletionDate <= {found[0][:18]}"
 
 
 def _apply_form(
