@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from kettle.classad import ClassAd, parse_old_ad
@@ -361,6 +360,11 @@ def start_kettle(*words: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        # What a shell starts in the background ignores SIGINT, and so do its children.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=_be_at_a_terminal,
     )
+
+
+def _be_at_a_terminal() -> None:
+    """Ignore no signal: what a shell starts in the background does, or what `nohup` starts."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
