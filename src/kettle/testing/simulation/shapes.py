@@ -27,7 +27,9 @@ POLICIES: tuple[dict[str, str], ...] = (
     {"PeriodicRemove": "true"},
     {"PeriodicRemove": "true", "PeriodicHold": _ONCE_HELD, "PeriodicRelease": "true"},
     {"PeriodicRemove": "JobStatus == 2"},
-    {"PeriodicVacate": "JobStatus == 2 && (NumJobStarts ?: 0) < 2"},
+    # A job that its policy takes before its program began has only a shadow's start, and one of
+    # the scheduler universe only its own.
+    {"PeriodicVacate": "JobStatus == 2 && max({NumShadowStarts ?: 0, NumJobStarts ?: 0}) < 2"},
     {"OnExitHold": _ONCE_HELD},
     {"OnExitRemove": "(NumJobCompletions ?: 0) > 1"},
     {"LeaveJobInQueue": "time() - EnteredCurrentStatus < 100"},
