@@ -135,6 +135,12 @@ def test_histories_of_runs_and_daemons_are_asked_for_elsewhere(
     ask = ("condor_history", "-name", name)
     runs = (*ask, "-epochs", cluster, "-af:j", "NumShadowStarts")
     wait_until(lambda: run_tool(pool, *runs)[1] == f"{cluster}.0 1\n", 30)
+    # As the job was while it ran, whatever has become of it.
+    same = "ShadowIpAddr =?= MyAddress"
+    names = ("JobStatus", "RemoteHost", "LastRemoteHost", same, "HoldReason")
+    while_it_ran = run_tool(pool, *ask, "-epochs", cluster, "-af", *names)[1].split()
+    assert (while_it_ran[0], while_it_ran[2:]) == ("2", ["undefined", "true", "undefined"])
+    assert while_it_ran[1].startswith("slot1_")
     kinds = (*ask, "-epochs", "-type", "spawn", cluster, "-af:j", "NumShadowStarts")
     assert run_tool(pool, *kinds)[1].startswith(f"{cluster}.0 ")
     # The schedd records itself when it begins.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kettle.classad import ClassAd
@@ -54,12 +55,12 @@ class JobRecords:
 
     def ad_lines(self, job: Job) -> str:
         """Return the lines of a job that leaves the queue."""
-        return self._lines_of(job, self._left_out_at_last)
+        return self._lines_of(job.id.cluster, job.ad, self._left_out_at_last)
 
-    def _lines_of(self, job: Job, left_out: frozenset[str]) -> str:
-        """Return a job's lines without secrets, in the order of their names."""
-        table = job.ad.table
-        _, own, end = self._layout_of(job, left_out)
+    def _lines_of(self, cluster: int, ad: ClassAd, left_out: frozenset[str]) -> str:
+        """Return the lines of a cluster's job without secrets, in the order of their names."""
+        table = ad.table
+        _, own, end = self._layout_of(cluster, ad, left_out)
         pieces: list[str] = []
         for before, name in own:
             text = table[name]
@@ -80,14 +81,25 @@ class JobRecords:
         )
         return (self.ad_lines(job) + banner).encode("utf-8", "surrogateescape")
 
-    def run(self, kind: str, job: Job, now: int, more: Sequence[str] = ()) -> bytes:
+    def run(
+        self,
+        kind: str,
+        job: Job,
+        now: int,
+        more: Sequence[str] = (),
+        was: Mapping[str, str | None] = MappingProxyType({}),
+    ) -> bytes:
         """Return the record of a run: SPAWN when it begins, EPOCH when it has ended.
 
         Runs are counted from 0. Of a beginning only the names are recorded, and `more`; all of the
-        job if that says `all`.
+        job if that says `all`. `was` is what its ad said otherwise then, None for nothing.
         """
         whole = kind == "EPOCH" or [name.lower() for name in more] == ["all"]
-        lines = self._lines_of(job, self._left_out) if whole else _lines(job.ad, (*_NAMES, *more))
+        ad = _overlaid(job.ad, was) if was else job.ad
+        if whole:
+            lines = self._lines_of(job.id.cluster, ad, self._left_out)
+        else:
+            lines = _lines(ad, (*_NAMES, *more))
         return _epoch(kind, job, now, lines)
 
     def transfer(
@@ -98,34 +110,44 @@ class JobRecords:
         of_the_job = [name for name in (*_TRANSFER_NAMES, *more) if name not in record]
         return _epoch(kind, job, now, own + _lines(job.ad, of_the_job))
 
-    def _layout_of(self, job: Job, left_out: frozenset[str]) -> _Layout:
-        key = (job.id.cluster, left_out, tuple(job.ad.own_names()))
+    def _layout_of(self, cluster: int, ad: ClassAd, left_out: frozenset[str]) -> _Layout:
+        key = (cluster, left_out, tuple(ad.own_names()))
         layout = self._layouts.get(key)
-        parent = job.ad.parent
+        parent = ad.parent
         shared = {} if parent is None else parent.table
         if layout is not None and layout.shared == shared:
             self._layouts.move_to_end(key)
             return layout
-        layout = self._layouts[key] = self._make_layout(job, dict(shared), left_out)
+        layout = self._layouts[key] = _make_layout(ad, dict(shared), left_out)
         if len(self._layouts) > MOST_LAYOUTS:
             self._layouts.popitem(last=False)
         return layout
 
-    def _make_layout(
-        self, job: Job, shared: Mapping[str, object], left_out: frozenset[str]
-    ) -> _Layout:
-        ad, before = job.ad, ""
-        own: list[tuple[str, str]] = []
-        for name in sorted(ad.names(), key=str.lower):
-            lower = name.lower()
-            if is_private_attribute(name) or lower in left_out:
-                continue
-            if lower in ad.table:
-                own.append((f"{before}{name} = ", lower))
-                before = "\n"
-            else:
-                before += f"{name} = {ad.text(name)}\n"
-        return _Layout(shared, own, before)
+
+def _make_layout(ad: ClassAd, shared: Mapping[str, object], left_out: frozenset[str]) -> _Layout:
+    before = ""
+    own: list[tuple[str, str]] = []
+    for name in sorted(ad.names(), key=str.lower):
+        lower = name.lower()
+        if is_private_attribute(name) or lower in left_out:
+            continue
+        if lower in ad.table:
+            own.append((f"{before}{name} = ", lower))
+            before = "\n"
+        else:
+            before += f"{name} = {ad.text(name)}\n"
+    return _Layout(shared, own, before)
+
+
+def _overlaid(ad: ClassAd, was: Mapping[str, str | None]) -> ClassAd:
+    """Return an ad with those attributes as they were."""
+    other = ad.copy()
+    for name, text in was.items():
+        if text is None:
+            other.discard(name)
+        else:
+            other.insert_text(name, text)
+    return other
 
 
 def _lines(ad: ClassAd, names: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from kettle.classad.text import quote_line, read_count
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.policy.lease import RUN_LEASE, lease_to_begin_with
 from kettle.schedd.job_machine import Attributes
+from kettle.schedd.run_records import SHADOW_ADDRESS
 from kettle.schedd.settings import round_up
 from kettle.wire.sinful import Sinful
 
@@ -39,6 +40,7 @@ _OF_THE_RUN = (
     "TransferringOutput",
     "TransferQueued",
     "ShadowBday",
+    SHADOW_ADDRESS,
     "WallClockCheckpoint",
     RUN_LEASE,
     JOB_PID,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kettle.schedd.claims import Claim
+from kettle.schedd.job_machine import Attributes
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
 
@@ -69,8 +70,8 @@ class Telling(Protocol):
 class Recording(Protocol):
     """Who keeps what is to be kept of jobs that are over, and throws away the rest."""
 
-    def run_ended(self, job: Job) -> None:
-        """Append a run of a job to the epoch history."""
+    def run_ended(self, job: Job, was: Attributes) -> None:
+        """Append a run of a job to the epoch history; `was` is what it had otherwise then."""
 
     def finished(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """Append finished jobs to the history files; return those that these have taken."""

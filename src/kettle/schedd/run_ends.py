@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kettle.schedd.job_machine import Event
+from kettle.schedd.job_machine import Attributes, Event
 from kettle.schedd.queue.job_ids import JobId
 
 # How long after a failure it is tried again: longer each time.
@@ -19,7 +19,8 @@ class RunEnd:
 
     `pause` is how long the job waits after it, `status` what it was then, `tries` how often the
     queue did not take the end. What was last committed, or tried: `event` is what the end means for
-    the job, None if that was decided before, `moved_before` the bytes of the runs before this one.
+    the job, None if that was decided before, `moved_before` the bytes of the runs before this one,
+    `was` what the job's ad said otherwise in the run (`run_records.as_it_ran`).
     """
 
     job: JobId
@@ -31,6 +32,7 @@ class RunEnd:
     tries: int = 0
     event: Event | None = None
     moved_before: tuple[float, float] = (0.0, 0.0)
+    was: Attributes = field(default_factory=dict)
 
     def next_try(self) -> int:
         """Return in how many seconds it is to be tried again, after one more failure."""

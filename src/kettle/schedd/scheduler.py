@@ -45,6 +45,7 @@ from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
 from kettle.schedd.run_ends import RunEnd
+from kettle.schedd.run_records import SHADOW_ADDRESS, as_it_ran
 from kettle.schedd.statistics import Statistics
 from kettle.schedd.steps import do_all
 from kettle.schedd.waiting_policy import WaitingPolicy
@@ -475,6 +476,7 @@ class Scheduler:
             # Its log has the job's end: a removal that came too late adds none.
             changes["JobAbortEventLogged"] = "1"
         end.moved_before = job.ad.real("BytesRecvd") or 0.0, job.ad.real("BytesSent") or 0.0
+        end.was = as_it_ran(job.ad, changes, reported, attributes.get(SHADOW_ADDRESS, ""))
         transaction.update(key_of(*job.id), changes)
         self.queue.commit(transaction)
 
@@ -485,7 +487,8 @@ class Scheduler:
             # Its event is the shadow's to write, the mail is ours.
             self.outside.owners.held_running(job)
         self.statistics.on_ended(job, end.reason, end.at, decided=event is None)
-        self.outside.records.run_ended(job)
+        if job.universe not in BESIDE_THE_SCHEDD:
+            self.outside.records.run_ended(job, end.was)
         if job.status == JobStatus.HELD and event is None and end.status != JobStatus.HELD:
             # It was held when no shadow was there any more that could have told its log.
             subcode = job.ad.integer("HoldReasonSubCode") or 0

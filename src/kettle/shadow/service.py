@@ -238,7 +238,7 @@ class ShadowHost:
         network.register(Command.FILETRANS_UPLOAD, self._on_upload, levels=(Level.ALLOW,))
         network.register(Command.FILETRANS_DOWNLOAD, self._on_download, levels=(Level.ALLOW,))
         self.control.timeout = None
-        self.tell_schedd(HostReady())
+        self.tell_schedd(HostReady(self.address_text))
 
     async def serve(self) -> None:
         """Do what the schedd says until it says stop, or is gone."""

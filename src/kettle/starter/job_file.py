@@ -1,4 +1,4 @@
-"""What .job.ad says beside the job's own ad: what became of it on this machine.
+"""What .job.ad and records of the startd say beside the job's ad: what it was given here.
 
 Programs read there where they are, what they have, and what their files are called at home
 (observed of real starters: vanilla jobs with and without file transfer, local ones).
@@ -37,9 +37,7 @@ def job_as_run(
         text = job.text(name)
         if text is not None:
             ad.insert_text(f"Orig{name}", text)
-    owner = job.string("OsUser") or job.string("Owner")
-    if owner:
-        ad["OsUser"] = owner
+    ad.update(_of_account(job))
     if job.integer("JobUniverse") == JobUniverse.LOCAL:
         return _without_the_schedds(ad)
     ad.update(_as_shown(provisioned))
@@ -51,6 +49,21 @@ def job_as_run(
         ad["Iwd"] = sandbox.scratch
         ad.update(_streams(job))
     return ad
+
+
+def given(job: ClassAd, sandbox: Sandbox, provisioned: ClassAd) -> ClassAd:
+    """Return what STARTD_HISTORY has of what a job was given on its machine."""
+    ad = _as_shown(provisioned)
+    ad.update(_of_account(job))
+    ad["CondorScratchDir"] = sandbox.scratch
+    if job.lookup("TransferInputFileCounts") is None:
+        ad["TransferInputFileCounts"] = ClassAd(count_input(job))
+    return ad
+
+
+def _of_account(job: ClassAd) -> dict[str, object]:
+    owner = job.string("OsUser") or job.string("Owner")
+    return {"OsUser": owner} if owner else {}
 
 
 def _without_the_schedds(ad: ClassAd) -> ClassAd:

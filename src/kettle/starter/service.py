@@ -30,7 +30,7 @@ from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
-from kettle.starter.job_file import job_as_run
+from kettle.starter.job_file import given, job_as_run
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
 from kettle.starter.leave_machine import ORDERS, Effect, Order, Stage, choose_stage
 from kettle.starter.limits import Excess
@@ -286,6 +286,10 @@ class Starter:
         provisioned, home = self.place.provisioned(), self.keeper.account.home
         ad = job_as_run(self.job, self.sandbox, provisioned, home, transfers=self.transfers)
         return SmallFile(self.sandbox.job_ad, self.place.text_of_job(ad))
+
+    def had(self) -> ClassAd:
+        """Return what the job was given here, for the startd's record of it."""
+        return given(self.job, self.sandbox, self.place.provisioned())
 
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""
@@ -547,4 +551,4 @@ class Starter:
         self.shadow.close()
         if self._keeper is not None:
             self._keeper.remove()
-        self.control.tell_done(self.end.final)
+        self.control.tell_done(self.end.final, self.had() if self._keeper is not None else None)

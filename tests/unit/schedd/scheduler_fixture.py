@@ -9,6 +9,7 @@ from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.job_policy import SystemPolicy
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_machine import Attributes
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
@@ -90,7 +91,7 @@ class Hands:
     def recall(self, job: Job) -> None:
         self.done.append(("recall", str(job.id)))
 
-    def run_ended(self, job: Job) -> None:
+    def run_ended(self, job: Job, was: Attributes) -> None:
         self.runs.append(str(job.id))
 
     def begin(self, job: Job) -> None:

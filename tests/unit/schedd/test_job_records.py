@@ -24,6 +24,19 @@ def test_a_run_is_recorded_when_it_begins_by_name_and_when_it_ends_in_full() -> 
     assert not [line for line in epoch.lines if "secret" in line]
 
 
+def test_a_record_of_a_run_has_what_its_job_said_then() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, Args='"x"')
+    schedd.queue.update(job.id, {"NumShadowStarts": "1", "JobStatus": "4", "CurrentHosts": "0"})
+    was = {"JobStatus": "2", "currenthosts": None, "RemoteHost": '"slot1@x"'}
+    data = JobRecords().run("EPOCH", job, NOW, was=was)
+    (epoch,) = history.read_forwards(data)
+    assert "JobStatus = 2" in epoch.lines
+    assert 'RemoteHost = "slot1@x"' in epoch.lines
+    assert not [line for line in epoch.lines if line.lower().startswith("currenthosts ")]
+    assert job.ad.integer("JobStatus") == 4
+
+
 def names_of(record: history.Record) -> list[str]:
     return [line.partition(" = ")[0] for line in record.lines]
 

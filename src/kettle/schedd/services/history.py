@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kettle.classad import ClassAd
     from kettle.records.history_query import HistoryQuery
     from kettle.runtime.context import Runtime
+    from kettle.schedd.job_machine import Attributes
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.settings import ServiceSettings
 
@@ -121,10 +122,13 @@ class HistoryFiles:
         problem = f"Job {job.id} stays, the history does not take it: {trouble}"
         self._runtime.log.problem(problem)
 
-    def append_epoch(self, kind: str, job: Job, now: int) -> None:
-        """Write that a run of a job began (SPAWN) or ended (EPOCH)."""
+    def append_epoch(self, kind: str, job: Job, now: int, was: Attributes | None = None) -> None:
+        """Write that a run of a job began (SPAWN) or ended (EPOCH).
+
+        `was` is what the job's ad said otherwise while it ran.
+        """
         more = self.settings.epoch_attributes.get(kind, ())
-        self._append_epoch(job, now, lambda: self._records.run(kind, job, now, more))
+        self._append_epoch(job, now, lambda: self._records.run(kind, job, now, more, was or {}))
 
     def append_transfer(self, kind: str, job: Job, record: ClassAd, now: int) -> None:
         """Write what URL plug-ins did in a run of a job (INPUT, OUTPUT or CHECKPOINT)."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kettle.classad.text import quote_line
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
+from kettle.schedd.run_records import SHADOW_ADDRESS
 from kettle.schedd.services.checkpoint_clearing import CheckpointClearing
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
+    from kettle.schedd.job_machine import Attributes
     from kettle.schedd.queue.job_ids import JobId
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.mail import Mailer
@@ -29,10 +32,18 @@ class Records:
         """Append to the epoch history that a run began."""
         self._schedd.history.append_epoch("SPAWN", job, self._schedd.now())
 
-    def run_ended(self, job: Job) -> None:
-        """Append an ended run to the epoch history."""
-        self._schedd.trace(job, Step.SETTLED)
-        self._schedd.history.append_epoch("EPOCH", job, self._schedd.now())
+    def run_ended(self, job: Job, was: Attributes) -> None:
+        """Append an ended run to the epoch history; `was` is what the job had otherwise then."""
+        schedd = self._schedd
+        schedd.trace(job, Step.SETTLED)
+        if SHADOW_ADDRESS in was:
+            settings = schedd.queue_settings
+            was |= {
+                "ShadowVersion": quote_line(settings.version),
+                "UidDomain": quote_line(settings.uid_domain),
+                "OsUser": quote_line(job.owner),
+            }
+        schedd.history.append_epoch("EPOCH", job, schedd.now(), was)
 
     def transferred(self, job_id: JobId, kind: str, record: ClassAd) -> None:
         """Append what URL plug-ins did in a run to the epoch history."""

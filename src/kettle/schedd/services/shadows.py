@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.classad.text import quote_line
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.octets import to_bytes
@@ -28,6 +29,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.host_reports import believed
 from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
+from kettle.schedd.run_records import SHADOW_ADDRESS
 from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
@@ -81,6 +83,8 @@ class _Host:
     stream: Stream | None = None
     child: Child | None = None
     ready: bool = False
+    # Where its shadows listen, once it is ready.
+    address: str = ""
     # Whether it gets no further jobs, and ends with its last one.
     leaving: bool = False
     waiting: deque[HostMessage] = field(default_factory=deque)
@@ -346,7 +350,7 @@ class ShadowHosts:
         while True:
             message = read_host_message(await host.stream.receive_forever())
             if isinstance(message, HostReady):
-                host.ready = True
+                host.ready, host.address = True, message.address
                 if host.waiting:
                     self._pump(host)
             elif isinstance(message, UpdateJob | ShadowExited | TransferRecord):
@@ -395,8 +399,9 @@ class ShadowHosts:
         if job not in host.jobs:
             self._problem(host, f"reports the end of {job}, which it does not run")
             return
-        attributes = self._believed(host, job, message.attributes)
-        _note_unwritten(host, job, attributes)
+        believed_of_it = self._believed(host, job, message.attributes)
+        _note_unwritten(host, job, believed_of_it)
+        attributes = {**believed_of_it, SHADOW_ADDRESS: quote_line(host.address)}
         host.jobs.discard(job)
         if self._by_job.get(job) is host:
             del self._by_job[job]

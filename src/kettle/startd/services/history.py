@@ -1,6 +1,6 @@
 """What ran on this machine: STARTD_HISTORY, written and asked for.
 
-A record is the job's ad with what its starter said last. Records of the same moment are rendered
+A record is `startd.run_record`'s. Records of the same moment are rendered
 and written together, a little after their jobs have ended: nobody was promised that they are on
 disk. The format is `records.history`'s, the file `runtime.storage.record_files`'s.
 """
@@ -15,11 +15,13 @@ from kettle.classad.shared_lines import SharedLines
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.errors import RefusedError, StorageError
+from kettle.policy.lease import RUN_LEASE
 from kettle.records import history_query
 from kettle.records.history import ENVIRONMENT, render_banner, render_record
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.record_files import RecordFile, read_rotation, send_history
+from kettle.startd.run_record import PASSING, run_record
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -28,8 +30,10 @@ from kettle.wire.messages.short_way import FOR_THE_STARTER
 
 # Records that come within this time are written together.
 _TOGETHER_SECONDS = 0.05
+# What starters and shadows need of each other.
+_OTHERS = frozenset((*FOR_THE_STARTER, *PASSING, RUN_LEASE))
 # With what letters the names begin that may have to be left out of a record.
-_FIRST_LETTERS = frozenset(name[0] for name in FOR_THE_STARTER) | frozenset("cCtT_")
+_FIRST_LETTERS = frozenset(name[0] for name in _OTHERS) | frozenset("cCtT_")
 
 
 class RunHistory:
@@ -67,11 +71,8 @@ class RunHistory:
         """Write soon what ran, and what its starter said of its end."""
         if self._open() is None:
             return
-        ad = job
-        if final is not None:
-            ad = final.copy()
-            ad.parent = job
-        self._waiting.append((ad, int(self._runtime.clock.now())))
+        now = int(self._runtime.clock.now())
+        self._waiting.append((run_record(job, final, now), now))
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_TOGETHER_SECONDS, self.flush)
@@ -128,7 +129,7 @@ def _is_kept(line: str) -> bool:
     if line[0] not in _FIRST_LETTERS:
         return True
     name = line.partition(" ")[0]
-    return name not in FOR_THE_STARTER and not is_private_attribute(name)
+    return name not in _OTHERS and not is_private_attribute(name)
 
 
 def _is_kept_without_environment(line: str) -> bool:

@@ -104,6 +104,10 @@ class Starter(Protocol):
         """The job's processes; known together with the sandbox."""
         ...
 
+    def had(self) -> ClassAd:
+        """Return what the job was given here, for the startd's record of it."""
+        ...
+
     @property
     def reports(self) -> Reports:
         """What is said of the job."""

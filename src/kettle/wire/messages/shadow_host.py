@@ -97,7 +97,9 @@ class ShadowExited(JobMessage, word=12):
 
 
 class HostReady(HostMessage, word=13):
-    """The host is ready for shadows."""
+    """The host is ready for shadows, which listen at its address (a sinful string)."""
+
+    address: str = string(default="")
 
 
 class TransferRecord(JobMessage, word=14):

@@ -49,6 +49,7 @@ class Stage:
         self.runtime.processes.zygote.entries[HOST_ENTRY] = self.host  # type: ignore[attr-defined]
         self.hosts = ShadowHosts(self, self)  # type: ignore[arg-type]
         self.story: list[str] = []
+        self.addresses: set[str] = set()
         self.streams: list[Stream] = []
         # What a host does after it is ready: read, or nothing at all.
         self.reads = True
@@ -104,6 +105,7 @@ class Stage:
         if self.raises:
             raise ValueError("a bug")
         self.story.append(f"ended {job_id}")
+        self.addresses.add(attributes["ShadowIpAddr"])
 
     def on_host_lost(self, jobs: Iterable[JobId]) -> None:
         """Note it and have them taken over, as the scheduler does."""
@@ -117,7 +119,7 @@ class Stage:
         """Be a host: note each word."""
         stream = Stream.over(child.fds[0])
         self.streams.append(stream)
-        stream.post(HostReady())
+        stream.post(HostReady("<1.2.3.4:6>"))
         try:
             while True:
                 if not self.reads:
@@ -182,6 +184,7 @@ def test_a_host_without_work_ends_and_the_next_job_has_a_new_one(tmp_path: Path)
         await asyncio.sleep(2)
         assert stage.hosts.count == 0
         assert stage.story == ["start 1.0", "ended 1.0", "stop"]
+        assert stage.addresses == {'"<1.2.3.4:6>"'}
         stage.start(2)
         await asyncio.sleep(1)
         assert stage.story[3:] == ["start 2.0"]
