@@ -17,6 +17,8 @@ from kettle.master.backoff import Backoff
 
 # A daemon that leaves with this code asks not to be started again (the reference's own number).
 EXIT_NO_RESTART = 99
+# What a daemon that may have no log to tell it in says by its exit status.
+_REASONS = {44: "its configuration or its log file is not right, as it says on its standard error"}
 
 
 class Phase(Enum):
@@ -430,7 +432,10 @@ def _is_late(state: DaemonState, event: Event) -> bool:
 
 def describe_exit(code: int) -> str:
     """Say in words how a process ended."""
-    return f"died due to signal {-code}" if code < 0 else f"exited with status {code}"
+    if code < 0:
+        return f"died due to signal {-code}"
+    reason = _REASONS.get(code)
+    return f"exited with status {code}" + (f" ({reason})" if reason else "")
 
 
 def check(state: DaemonState) -> None:

@@ -212,7 +212,8 @@ def run(
         log = open_log(config, arguments, subsystem)
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {title}: {error}\n")
-        return EXIT_FAILURE
+        # Nothing of ours can be written where one would look: the master says at least this much.
+        return EXIT_BAD_CONFIGURATION if isinstance(error, StorageError) else EXIT_FAILURE
     folder = config.get("LOG")
     if folder is not None:
         # Where a core file may be left, and no folder of a user's is kept busy.

@@ -23,6 +23,7 @@ from kettle.master.child_machine import (
     Started,
     StartFailed,
     StopDaemon,
+    Tell,
     TimeUp,
     TurnedOff,
     TurnedOn,
@@ -60,6 +61,17 @@ def test_a_daemon_that_dies_starts_again_after_constant_plus_one() -> None:
     assert SetTimer("SCHEDD", state.timer, 15.0) in effects
     state, effects = step(state, TimeUp(state.timer), 15.0)
     assert effects == [StartDaemon("SCHEDD", 2)]
+
+
+def test_what_a_daemon_without_a_log_ended_for_is_said_by_its_status() -> None:
+    said = [
+        effect.text
+        for code in (1, 44)
+        for effect in play(*RUNNING, (5.0, Exited(1, code)))[1]
+        if isinstance(effect, Tell)
+    ]
+    assert said[0] == "The SCHEDD (pid 42) exited with status 1"
+    assert "exited with status 44 (its configuration or its log file is not right" in said[2]
 
 
 def test_each_quick_death_doubles_what_is_added_to_the_constant() -> None:
