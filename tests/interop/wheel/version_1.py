@@ -248,12 +248,18 @@ attempt("x", lambda: [ad["ProcId"] for ad in schedd.xquery(mine, ["ProcId"])])
 attempt("x limit", lambda: len(list(schedd.xquery(projection=["ProcId"], limit=2))))
 attempt("x names", lambda: [sorted(ad) for ad in schedd.xquery(mine, ["ProcId"])])
 queries = [schedd.xquery(mine, name="q1"), schedd.xquery("false", name="q2")]
-attempt(
-    "poll",
-    lambda: sorted(
-        (q.tag(), len(q.nextAdsNonBlocking()), q.done()) for q in htcondor.poll(queries)
-    ),
-)
+
+
+def polled():
+    """Return what came of each query, however often it was heard of."""
+    heard = {}
+    for query in htcondor.poll(queries):
+        count, _ = heard.get(query.tag(), (0, False))
+        heard[query.tag()] = (count + len(query.nextAdsNonBlocking()), query.done())
+    return sorted((tag, *of_it) for tag, of_it in heard.items())
+
+
+attempt("poll", polled)
 attempt(
     "edit",
     lambda: (lambda made: (type(made).__name__, int(made), str(made)))(
@@ -282,6 +288,8 @@ attempt("no constraint", lambda: schedd.act(action.Hold, "bad &&"))
 attempt("no action", lambda: schedd.act(1, job))
 wanted = " || ".join(f"ClusterId == {one}" for one in clusters)
 attempt("remove", lambda: schedd.act(action.Remove, wanted)["TotalSuccess"])
+# A removed job leaves the queue a moment after the answer.
+wait_for(lambda: list(schedd.history(mine, ["ClusterId"], 1)))
 attempt(
     "history",
     lambda: [
