@@ -224,6 +224,20 @@ def test_run_fails_with_one_if_any_of_many_failed(folder: Path) -> None:
     assert "ended with code 3" in complaint
 
 
+def test_run_leaves_no_job_when_nobody_reads_what_it_shows(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "lines").write_text("0\n300\n301\n")
+    words = ("--each-line", str(tmp_path / "lines"), "--", "sh", "-c", "echo shown; sleep {}")
+    with start_kettle("run", "--dir", str(folder), "--quiet", *words) as running:
+        assert running.stdout is not None
+        running.stdout.close()
+        assert running.wait(60) == 141
+    environment = {**os.environ, "CONDOR_CONFIG": f"{folder}/condor_config"}
+    left = call_tool(
+        "condor_q", ["-constraint", 'regexp("sleep", Arguments)', "-af", "Arguments"], environment
+    )
+    assert left == (0, "", "")
+
+
 def test_run_says_why_a_job_could_not_start(folder: Path) -> None:
     code, _, complaint = kettle("run", "--dir", str(folder), "--", "no-such-program-anywhere")
     assert code == 127

@@ -23,9 +23,9 @@ MOST_SLOTS = 12
 
 
 def draw(
-    snapshot: Snapshot, *, most_jobs: int = MOST_JOBS, chosen: int | None = None
+    snapshot: Snapshot, *, most_jobs: int = MOST_JOBS, chosen: str | None = None
 ) -> RenderableType:
-    """Return the whole screen; `chosen` is the row of the job table to mark."""
+    """Return the whole screen; `chosen` is the job whose row is marked."""
     parts: list[RenderableType] = [draw_daemons(snapshot)]
     if snapshot.slots:
         parts.append(draw_slots(snapshot.slots))
@@ -81,13 +81,13 @@ def render_bar(used: int, total: int, width: int = 10) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def draw_jobs(snapshot: Snapshot, most: int, chosen: int | None) -> RenderableType:
+def draw_jobs(snapshot: Snapshot, most: int, chosen: str | None) -> RenderableType:
     """Return the table of jobs, what runs first, and a line that counts them."""
     table = Table(expand=True, box=None, header_style="bold")
     for name in ("job", "owner", "state", "time", "command", "where / why"):
         table.add_column(name, no_wrap=name != "where / why", overflow="ellipsis")
-    for row, job in enumerate(order_jobs(snapshot.jobs)[:most]):
-        marked = row == chosen
+    for job in order_jobs(snapshot.jobs)[:most]:
+        marked = job.id == chosen
         table.add_row(
             job.id,
             job.owner,

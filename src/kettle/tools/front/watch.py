@@ -14,7 +14,7 @@ import select
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from kettle.errors import UsageError
@@ -30,9 +30,10 @@ ACTIONS = {"h": "condor_hold", "r": "condor_release", "x": "condor_rm", "t": "co
 
 @dataclass(frozen=True)
 class View:
-    """What is on the screen besides the pool: the chosen row, and the last thing said."""
+    """What is on the screen besides the pool: the chosen job, its row, and the last thing said."""
 
-    chosen: int = 0
+    chosen: str | None = None
+    row: int = 0
     said: str = ""
     ended: bool = False
 
@@ -47,17 +48,37 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def decide_key(key: str, view: View, rows: int) -> tuple[View, str]:
-    """Return the view after a key, and the tool to run on the chosen job, empty for none."""
+def settle(view: View, jobs: Sequence[str]) -> View:
+    """Return the view of these jobs, as they stand on the screen.
+
+    The chosen job stays the chosen one wherever it has moved to; once it is gone, it is the one
+    that stands in its row.
+    """
+    if not jobs:
+        return replace(view, chosen=None, row=0)
+    row = jobs.index(view.chosen) if view.chosen in jobs else min(view.row, len(jobs) - 1)
+    return replace(view, chosen=jobs[row], row=row)
+
+
+def decide_key(key: str, view: View, jobs: Sequence[str]) -> tuple[View, str]:
+    """Return the view after a key, and the tool to run on the chosen job, empty for none.
+
+    `jobs` are those on the screen: no other can be chosen.
+    """
     if key in {"q", "\x03", "\x1b"}:
         return replace(view, ended=True), ""
     if key in {"\x1b[A", "k"}:
-        return replace(view, chosen=max(0, view.chosen - 1), said=""), ""
+        return _move(view, jobs, -1), ""
     if key in {"\x1b[B", "j"}:
-        return replace(view, chosen=max(0, min(rows - 1, view.chosen + 1)), said=""), ""
-    if key in ACTIONS and rows:
+        return _move(view, jobs, 1), ""
+    if key in ACTIONS and view.chosen in jobs:
         return view, ACTIONS[key]
     return view, ""
+
+
+def _move(view: View, jobs: Sequence[str], step: int) -> View:
+    row = max(0, min(len(jobs) - 1, view.row + step))
+    return replace(view, chosen=jobs[row] if jobs else None, row=row, said="")
 
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
@@ -85,17 +106,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     with Live(console=console, screen=True, auto_refresh=False) as live, keys() as read_key:
         while not view.ended:
             snapshot: Snapshot = take_snapshot(reach)
-            rows = min(len(snapshot.jobs), console.height)
-            view = replace(view, chosen=max(0, min(view.chosen, rows - 1)))
-            screen = draw(snapshot, most_jobs=max(5, console.height - 22), chosen=view.chosen)
+            most = max(5, console.height - 22)
+            jobs = [job.id for job in order_jobs(snapshot.jobs)[:most]]
+            view = settle(view, jobs)
+            screen = draw(snapshot, most_jobs=most, chosen=view.chosen)
             live.update(
                 Group(screen, Text(view.said or HELP, style="dim")),
                 refresh=True,
             )
-            view, tool = decide_key(read_key(REFRESH_SECONDS), view, rows)
-            if tool:
-                job = order_jobs(snapshot.jobs)[view.chosen].id
-                _, out, err = call_tool(tool, [job], inside)
+            view, tool = decide_key(read_key(REFRESH_SECONDS), view, jobs)
+            if tool and view.chosen:
+                _, out, err = call_tool(tool, [view.chosen], inside)
                 view = replace(view, said=(out + err).strip()[-1000:])
     return 0
 

@@ -1,0 +1,44 @@
+"""What `kettle run` makes of the files it is given."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import NotFoundError
+from kettle.tools.front.run import find_files
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b[1].txt", "b1.txt", "c?.dat"):
+        Path(name).write_text(name)
+    Path("folder").mkdir()
+    return tmp_path
+
+
+def names(found: list[str]) -> list[str]:
+    assert all(os.path.isabs(path) for path in found)
+    return [os.path.basename(path) for path in found]
+
+
+def test_a_name_that_a_shell_has_expanded_is_that_file(files: Path) -> None:
+    assert names(find_files(["a.txt", "b[1].txt", "folder"])) == ["a.txt", "b[1].txt"]
+    assert names(find_files([str(files / "*.txt")])) == ["a.txt", "b1.txt", "b[1].txt"]
+
+
+def test_a_file_that_several_patterns_match_is_one_job(files: Path) -> None:
+    assert names(find_files(["b*.txt", "*.txt"])) == ["b1.txt", "b[1].txt", "a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "named"),
+    [(["a.txt", "z*"], "z*"), (["gone.txt"], "gone.txt"), (["folder"], "folder")],
+)
+def test_a_pattern_without_a_file_is_named(files: Path, patterns: list[str], named: str) -> None:
+    with pytest.raises(NotFoundError) as failure:
+        find_files(patterns)
+    assert str(failure.value).startswith(f"no file matches {named}")
