@@ -55,12 +55,12 @@ class Family:
             return
         common = texts.get
         own = {key: raw for key, raw in table.items() if common(key) != raw}
+        ad.chain(own, self._common)
         shared = len(table) - len(own)
         if (len(texts) - shared) * _WORTH_IT > len(texts):
             self._miss()
         else:
             self._misses = 0
-        ad.chain(own, self._common)
 
     def _miss(self) -> None:
         self._misses += 1

@@ -6,6 +6,7 @@ A format has exactly one conversion. What a C program would take from somewhere 
 
 from __future__ import annotations
 
+from math import copysign, isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.octets import to_text
@@ -19,21 +20,28 @@ _TEXT = r"(?:[^%]|%%)*"
 # Limit: a width and a precision of four digits; nobody reads a wider number, and a few characters
 # more of a format would otherwise fill the memory of whoever expands it.
 _HEAD = r"%([-+ #0']*)([1-9]\d{0,3})?(?:\.(\d{0,4}))?"
-_INTEGER = late_pattern(rf"({_TEXT}){_HEAD}([hlqjzt]*)([dixXouc])({_TEXT})")
+_INTEGER = late_pattern(rf"({_TEXT}){_HEAD}([hlqjztL]*)([dixXouc])({_TEXT})")
 _REAL = late_pattern(rf"({_TEXT}){_HEAD}(l?)([eEfFgGaA])({_TEXT})")
 # What a letter of length says of a whole number's bits; two of one kind are `hh` and `ll`.
 _BITS = {"": 32, "h": 16, "hh": 8}
+_WHOLE: Final = frozenset("dixXouc")
 
 
-class _Form(NamedTuple):
-    """A format: Python's for the number alone, and what has to be done before and after."""
+class Conversion(NamedTuple):
+    """What stands between `%` and the letter, the length left out, and the letter."""
 
-    before: str
     flags: str
     width: int
     precision: int | None
-    bits: int
     letter: str
+
+
+class _Form(NamedTuple):
+    """A format taken apart: one conversion, and the text around it."""
+
+    before: str
+    conversion: Conversion
+    bits: int
     after: str
 
 
@@ -50,66 +58,92 @@ def is_real_format(text: str) -> bool:
 def render(format_text: str, value: float) -> str:
     """Format a number with a format that fits it."""
     form = _forms[format_text]
-    if form.letter in "aA":
-        shown = _hexadecimal(value, form)
-    elif form.letter in "dxXoc":
-        shown = _whole(int(value), form)
+    if form.conversion.letter in _WHOLE:
+        shown = convert_whole(int(value), form.conversion, form.bits)
     else:
-        shown = f"{_start(form)}{form.letter}" % value
-    return f"{form.before}{shown}{form.after}"
+        shown = convert_real(float(value), form.conversion)
+    # A byte that is zero ends a text of C's.
+    return f"{form.before}{shown}{form.after}".partition("\0")[0]
+
+
+def convert_whole(number: int, conversion: Conversion, bits: int = 64) -> str:
+    """Convert as much of a whole number as so many bits hold, with one of `dixXouc`."""
+    flags, _, precision, letter = conversion
+    if letter == "c":
+        # A letter is one byte.
+        return _pad("", to_text(bytes([number & 0xFF])), conversion, zeros=False)
+    number &= (1 << bits) - 1
+    # Letters but these take the sign for a bit like the others.
+    if is_signed := letter in "di":
+        number -= (number >> (bits - 1)) << bits
+    digits = f"{abs(number):{letter if letter in 'xXo' else 'd'}}"
+    if precision is not None:
+        digits = digits.rjust(precision, "0") if number or precision else ""
+    if letter == "o" and "#" in flags and not digits.startswith("0"):
+        digits = f"0{digits}"
+    prefix = f"0{letter}" if letter in "xX" and "#" in flags and number else ""
+    sign = _sign(flags, is_negative=number < 0) if is_signed else ""
+    return _pad(sign + prefix, digits, conversion, zeros=precision is None)
+
+
+def convert_real(number: float, conversion: Conversion) -> str:
+    """Convert a real number with one of `eEfFgGaA`."""
+    flags, _, precision, letter = conversion
+    sign = _sign(flags, is_negative=copysign(1, number) < 0)
+    size = abs(number)
+    if not isfinite(size):
+        text = f"{size:f}"
+        return _pad(sign, text.upper() if letter.isupper() else text, conversion, zeros=False)
+    sharp = "#" if "#" in flags else ""
+    if letter in "aA":
+        text = _hexadecimal(size, precision, sharp)
+        prefix, digits = f"0{'xX'[letter == 'A']}", text.upper() if letter == "A" else text
+        return _pad(sign + prefix, digits, conversion, zeros=True)
+    exact = "" if precision is None else f".{precision}"
+    return _pad(sign, f"%{sharp}{exact}{letter}" % size, conversion, zeros=True)
 
 
 def _read(text: str) -> _Form:
     found = _INTEGER.fullmatch(text) or _REAL.fullmatch(text)
     assert found is not None
     before, flags, width, precision, size, letter, after = found.groups()
-    bits = _BITS.get(size, 64)
-    if letter in "iu":
-        # An unsigned number is one whose sign is a bit like the others.
-        letter, bits = "d", -bits if letter == "u" else bits
-    elif letter in "xXo":
-        bits = -bits
     exact = None if precision is None else int(precision or 0)
-    flags = flags.replace("'", "")
-    if exact is not None and letter in "dxXo":
-        flags = flags.replace("0", "")
     plain: Callable[[str], str] = lambda part: part.replace("%%", "%")  # noqa: E731
-    return _Form(plain(before), flags, int(width or 0), exact, bits, letter, plain(after))
+    conversion = Conversion(flags, int(width or 0), exact, letter)
+    return _Form(plain(before), conversion, _BITS.get(size, 64), plain(after))
 
 
 # Limit: the bytes of the formats that are remembered.
 _forms: Final[Answers[str, _Form]] = Answers(_read, 1 << 16)
 
 
-def _start(form: _Form) -> str:
-    width = form.width or ""
-    return f"%{form.flags}{width}" + ("" if form.precision is None else f".{form.precision}")
+def _sign(flags: str, *, is_negative: bool) -> str:
+    if is_negative:
+        return "-"
+    return "+" if "+" in flags else " " if " " in flags else ""
 
 
-def _pad(text: str, form: _Form) -> str:
-    return text.ljust(form.width) if "-" in form.flags else text.rjust(form.width)
+def _pad(start: str, text: str, conversion: Conversion, *, zeros: bool) -> str:
+    """Fill a text up to the width, with zeros behind its start where they may be."""
+    flags, width = conversion.flags, conversion.width
+    if "-" in flags:
+        return f"{start}{text}".ljust(width)
+    if zeros and "0" in flags:
+        return start + text.rjust(width - len(start), "0")
+    return f"{start}{text}".rjust(width)
 
 
-def _whole(number: int, form: _Form) -> str:
-    if form.letter == "c":
-        # A letter is one byte, and nothing where that is zero, which ends a text of C's.
-        return _pad(to_text(bytes([number & 0xFF]).strip(b"\0")), form)
-    bits = abs(form.bits)
-    number &= (1 << bits) - 1
-    if form.bits > 0 and number >> (bits - 1):
-        number -= 1 << bits
-    if form.letter == "o" and "#" in form.flags:
-        flags = form.flags.replace("#", "")
-        digits = max(form.precision or 0, len(f"{number:o}") + bool(number))
-        form = form._replace(flags=flags, precision=digits)
-    elif not number:
-        form = form._replace(flags=form.flags.replace("#", ""))
-    return f"{_start(form)}{form.letter}" % number
-
-
-def _hexadecimal(value: float, form: _Form) -> str:
-    digits, p, power = float(value).hex().partition("p")
-    if p:
-        digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-    text = f"{digits}{p}{power}"
-    return _pad(text.upper() if form.letter == "A" else text, form)
+def _hexadecimal(size: float, precision: int | None, sharp: str) -> str:
+    """Return a number of no sign in hexadecimal digits, `0x` left out."""
+    digits, _, power = size.hex().removeprefix("0x").partition("p")
+    first, _, rest = digits.partition(".")
+    if precision is None:
+        rest = rest.rstrip("0")
+    elif precision < len(rest):
+        # Both are exact: no number has more digits than a real holds.
+        kept = round(int(first + rest, 16) / (1 << 4 * (len(rest) - precision)))
+        digits = f"{kept:0{precision + 1}x}"
+        first, rest = digits[0], digits[1:]
+    else:
+        rest = rest.ljust(precision, "0")
+    return f"{first}{'.' if rest or sharp else ''}{rest}p{power}"

@@ -213,7 +213,7 @@ def run(
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {title}: {error}\n")
         # Nothing of ours can be written where one would look: the master says at least this much.
-        return EXIT_BAD_CONFIGURATION if isinstance(error, StorageError) else EXIT_FAILURE
+        return EXIT_BAD_CONFIGURATION
     folder = config.get("LOG")
     if folder is not None:
         # Where a core file may be left, and no folder of a user's is kept busy.

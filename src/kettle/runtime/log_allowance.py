@@ -1,7 +1,7 @@
 """How many lines a log takes of what strangers can cause as often as they like.
 
-Pure. Of each kind so many lines in a minute are written; those beyond are counted, and told of in
-one line when the minute is over.
+Of each kind so many lines in a minute are written; those beyond are counted, and told of in one
+line when the minute is over. Callers say what time it is; a moment is told in this machine's zone.
 """
 
 from __future__ import annotations

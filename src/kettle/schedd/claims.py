@@ -16,9 +16,9 @@ from weakref import WeakValueDictionary
 from kettle.classad import ClassAd
 from kettle.errors import ImpossibleTransition
 from kettle.schedd.job_machine import Attributes
-from kettle.schedd.job_runs import public_claim_id
 from kettle.schedd.matched_slots import Allowances
 from kettle.schedd.queue.job_ids import JobId
+from kettle.wire.security.claim_id import public_claim_id
 
 
 class Phase(Enum):

@@ -16,6 +16,7 @@ from kettle.policy.lease import RUN_LEASE, lease_to_begin_with
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.run_records import SHADOW_ADDRESS
 from kettle.schedd.settings import round_up
+from kettle.wire.security.claim_id import public_claim_id
 from kettle.wire.sinful import Sinful
 
 # How the names begin under which a job keeps what NEGOTIATOR_MATCH_EXPRS put into its slot's ad.
@@ -69,11 +70,6 @@ def noted_process(ad: ClassAd) -> tuple[int, int] | None:
     """Return the pid and the birth of the process that a job beside the schedd had."""
     pid, birth = ad.integer(JOB_PID), ad.integer(JOB_PID_BIRTH)
     return (pid, birth) if pid and birth else None
-
-
-def public_claim_id(claim_id: str) -> str:
-    """Return what may be shown of a claim id."""
-    return claim_id[: claim_id.rfind("#") + 1] + "..."
 
 
 def match_attributes(ad: ClassAd, now: int) -> Attributes:

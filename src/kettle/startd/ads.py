@@ -30,6 +30,7 @@ from kettle.startd.slot_policy import Verdict, read_verdict
 from kettle.startd.slots import Bundle, whole
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages.starter_control import OF_THE_JOB
+from kettle.wire.security.claim_id import public_claim_id
 
 POLICY_DEFAULTS = {
     "START": "true",
@@ -498,11 +499,6 @@ def _fill_claim(ad: ClassAd, record: SlotRecord, now: float) -> None:
         ad["PreemptingUser"] = record.waiting_claim.holder.user
         if record.waiting_claim.holder.accounting_group:
             ad["PreemptingAccountingGroup"] = record.waiting_claim.holder.accounting_group
-
-
-def public_claim_id(claim_id: str) -> str:
-    """Return a claim id without its secret, as logs and ads may show it."""
-    return claim_id.rpartition("#")[0] + "#..."
 
 
 def _fill_run_times(ad: ClassAd, record: SlotRecord, now: float) -> None:

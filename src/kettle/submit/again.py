@@ -60,10 +60,15 @@ class Again:
         moves = self._end or any(one.fields or one.writes.fields for one in self._steps)
         self._first = dict(first.fields) if moves else {}
 
-    def always_writes(self) -> frozenset[str]:
-        """Return the attributes that steps may write which run for each job."""
-        writes = (one.writes for one in self._steps if one.always)
-        return frozenset(name for one in writes for name in one.attributes | one.forced)
+    def always_writes(self) -> Writes:
+        """Return what steps may write which run for each job."""
+        writes = [one.writes for one in self._steps if one.always]
+        none = frozenset[str]()
+        return Writes(
+            none.union(*(one.fields for one in writes)),
+            none.union(*(one.attributes for one in writes)),
+            none.union(*(one.forced for one in writes)),
+        )
 
     def make(self) -> QuickJob:
         """Make the job of the row that is set; good until the next one is made.
@@ -102,13 +107,13 @@ def _steps_again(records: Sequence[tuple[Step, Record]], more: frozenset[str]) -
             written |= writes
     for number, (step, record, always, writes) in enumerate(found):
         later = [other for _, other, _, _ in found[number + 1 :]]
-        kinds = _by_kind(writes)
+        kinds, own = _by_kind(writes), _by_kind(record.written)
         yield _Again(
             step,
             record,
             always,
             _otherwise(record.before, found[number - 1][1].after) if number else {},
-            {} if always else {name: record.after.fields[name] for name in kinds.fields},
+            {} if always else {name: record.after.fields[name] for name in own.fields},
             kinds,
             tuple(
                 name
@@ -193,30 +198,31 @@ class Comparison:
     def __init__(self, again: Again, watched: Attributes, fixed: frozenset[str]) -> None:
         self._cluster = again.last.cluster
         self._fixed = fixed
-        self._forced = frozenset(again.last.forced)
-        always = again.always_writes()
-        # What steps that do not run have left otherwise.
-        self._rest = {key: one for key, one in watched.texts.items() if key not in always}
+        always, forced = again.always_writes(), again.last.forced
+        plain = {key: one for key, one in watched.texts.items() if key not in forced}
+        plain.update(again.last.attributes)
+        # What steps that do not run have left otherwise, and what they force: that hides what
+        # others set, whatever the cluster has.
+        left = {key: one for key, one in plain.items() if key not in always.attributes}
+        self._left = otherwise(left, self._cluster).texts
+        self._forced = {key: one for key, one in forced.items() if key not in always.forced}
 
     def differences(self, job: QuickJob) -> Attributes:
         """Return what a job has otherwise."""
-        own, hidden = job.attributes.texts, self._forced
-        if not hidden.isdisjoint(own):
-            hidden = hidden - job.forced.lacking
-            own = {key: one for key, one in own.items() if key not in hidden}
-        if self._rest:
-            own = {**self._left(job), **own}
-        if job.forced.texts:
-            own = {**own, **job.forced.texts}
+        own = job.attributes.texts
+        if self._left:
+            own = {**_but(self._left, job.attributes.lacking), **own}
+        if self._forced or job.forced.texts:
+            own = {**own, **_but(self._forced, job.forced.lacking), **job.forced.texts}
         found = otherwise(own, self._cluster)
         for key in self._fixed:
             found.texts.pop(key, None)
         return found
 
-    def _left(self, job: QuickJob) -> Texts:
-        """Return what steps that did not run have left otherwise."""
-        own = job.attributes.texts.keys() | job.attributes.lacking | job.forced.texts.keys()
-        return {key: one for key, one in self._rest.items() if key not in own}
+
+def _but(texts: Texts, names: Collection[str]) -> Texts:
+    """Return texts but those of some names."""
+    return {key: one for key, one in texts.items() if key not in names} if names else texts
 
 
 class Later(NamedTuple):

@@ -59,6 +59,8 @@ class Record:
         self.written: set[str] = set()
         self.answers: dict[tuple[object, tuple[object, ...]], Question] = {}
         self.is_live = False
+        # Whether anything was looked at that the step has written itself.
+        self.saw_own = False
 
     def all_read(self) -> set[str]:
         """Return what was read, for questions too."""
@@ -66,8 +68,12 @@ class Record:
 
     def saw(self, name: str) -> None:
         """Note what is read; what the step has written itself follows from the rest."""
-        if name not in self.written:
-            self.read.add(name)
+        if name in self.written:
+            self.saw_own = True
+            return
+        # All names and all texts are its own ones too.
+        self.saw_own = self.saw_own or (NAMES in name and bool(self.written))
+        self.read.add(name)
 
 
 # Keeps what is read and written between two steps.
@@ -136,10 +142,17 @@ class WatchedJob(JobBuilder):
         return State(fields, attributes.texts.copy(), forced.texts.copy(), attributes.cluster)
 
     def ask(self, question: Callable[..., Any], *words: object) -> Any:
-        """Note a question as such: if its answer is the same, nothing of what it read counts."""
+        """Note a question as such: if its answer is the same, nothing of what it read counts.
+
+        It asks no other. Where it looks at what the step wrote itself, its answer follows from
+        that, and it is none.
+        """
         record = self.record
-        kept, record.read = record.read, set()
+        kept, record.read, record.saw_own = record.read, set(), False
         answer = question(self, *words)
+        if record.saw_own:
+            record.read |= kept
+            return answer
         asked = Question(question, words, answer, frozenset(record.read))
         record.answers[question, words] = asked
         record.read = kept

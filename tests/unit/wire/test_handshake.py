@@ -428,6 +428,20 @@ def test_a_session_is_resumed_with_its_user_and_key(tmp_path: Path) -> None:
     assert theirs.result().peer.subsystem == "TOOL"
 
 
+def test_a_session_is_renewed_by_who_may_resume_it(tmp_path: Path) -> None:
+    server = make_server(tmp_path)
+    client = make_client(Policy(methods=("FS",), authentication=Wish.REQUIRED))
+    session = negotiate(client, server)[0].result()
+    kept = server.sessions.look_up(session.id, NOW)
+    assert kept is not None
+    kept.lease_seconds, kept.lease_until, kept.limits = 1000, NOW + 1, frozenset()
+    assert negotiate(client, server, "ACT_ON_JOBS", session=session)[1].error is not None
+    assert kept.lease_until == NOW + 1
+    kept.limits = None
+    negotiate(client, server, "ACT_ON_JOBS", session=session)[1].result()
+    assert kept.lease_until == NOW + 1000
+
+
 def test_a_session_without_a_key_is_its_makers_alone(tmp_path: Path) -> None:
     """Nothing in it shows whose it is: its name cannot be guessed, and it stays with its host."""
     clear = Policy(methods=("FS",), authentication=Wish.REQUIRED, crypto=())

@@ -234,6 +234,46 @@ def test_a_session_ends_with_its_time_or_its_lease() -> None:
     assert len(cache) == 0
 
 
+def leased(session_id: str, *commands: int) -> Session:
+    session = Session(session_id, None, lease_seconds=10, valid_commands=frozenset(commands))
+    session.renew(0.0)
+    return session
+
+
+def test_a_session_that_is_only_named_lives_no_longer_for_that() -> None:
+    cache = SessionCache()
+    for each in (leased("a", 5), leased("b", 6)):
+        cache.add(each, address="<x>")
+    named = cache.look_up("a", 9.0)
+    assert named is not None
+    assert [one.id for one in cache.sessions()] == ["a", "b"]
+    # The one that fits is used, and those that were looked at before it are not.
+    assert cache.find_for("<x>", 6, 9.0) is not None
+    assert cache.look_up("a", 10.0) is None
+    assert [one.id for one in cache.sessions()] == ["b"]
+    assert cache.find_for("<x>", 6, 18.0) is not None
+
+
+def test_a_use_of_a_session_that_another_has_replaced_is_not_the_others() -> None:
+    cache = SessionCache()
+    first = leased("a")
+    for each in (first, leased("a"), leased("b")):
+        cache.add(each)
+    cache.use(first, 5.0)
+    assert [one.id for one in cache.sessions()] == ["a", "b"]
+    assert cache.look_up("a", 10.0) is None
+
+
+def test_a_session_is_found_where_it_leads_to_now_and_nowhere_else() -> None:
+    cache = SessionCache()
+    cache.add(leased("a", 5), address="<x>")
+    cache.add(leased("a", 5), address="<y>")
+    assert cache.find_for("<x>", 5, 1.0) is None
+    assert cache.find_for("<y>", 5, 1.0) is not None
+    cache.forget("a")
+    assert cache.find_for("<y>", 5, 1.0) is None
+
+
 def test_the_oldest_session_goes_when_the_cache_is_full() -> None:
     cache = SessionCache(maximum=2)
     for name in "abc":

@@ -109,6 +109,14 @@ class Tally:
             self.ended[proc] = Ending(removed=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Whether jobs are removed, and a sentence about it."""
+
+    said: str
+    done: bool
+
+
 class Batch:
     """One cluster, submitted from `folder`, where its event log is."""
 
@@ -158,13 +166,14 @@ class Batch:
             pause = POLL_SECONDS[0] if events else min(pause * 1.3, POLL_SECONDS[1])
             time.sleep(pause)
 
-    def remove(self) -> str:
-        """Remove what has not ended, and return a sentence about what became of that."""
+    def remove(self) -> Removal:
+        """Remove what has not ended, and return what became of that."""
         words = [str(self.cluster)]
         code, _, complaint = call_tool("condor_rm", words, self.environment)
         if code and self.is_queued():
-            return f"The jobs of cluster {self.cluster} are still queued: {complaint.strip()}"
-        return f"The jobs of cluster {self.cluster} have been removed."
+            said = f"The jobs of cluster {self.cluster} are still queued: {complaint.strip()}"
+            return Removal(said, done=False)
+        return Removal(f"The jobs of cluster {self.cluster} have been removed.", done=True)
 
     def is_queued(self) -> bool:
         """Tell whether jobs of it are queued, or whether that cannot be known."""

@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,14 +100,7 @@ def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
     if arguments.each_line is not None:
         items = read_lines(arguments.each_line, streams)
     elif arguments.each_file is not None:
-        items = [
-            os.path.abspath(name)
-            for pattern in arguments.each_file
-            for name in sorted(glob.glob(pattern))
-            if os.path.isfile(name)
-        ]
-        if not items:
-            raise NotFoundError(f"no file matches {' '.join(arguments.each_file)}")
+        items = find_files(arguments.each_file)
         inputs.append("{}")
     if items is not None and len(items) > MOST_ITEMS:
         raise UsageError(f"{len(items)} jobs are more than {MOST_ITEMS}")
@@ -123,6 +116,24 @@ def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
         attributes=arguments.set,
         by_file=arguments.each_file is not None,
     )
+
+
+def find_files(patterns: Iterable[str]) -> list[str]:
+    """Return the files that patterns match, each once; NotFoundError for one without a match.
+
+    What is there under a name is that, whatever the name looks like: a shell has perhaps made names
+    of patterns before. Folders are passed over.
+    """
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        names = [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern))
+        files = [os.path.abspath(name) for name in names if os.path.isfile(name)]
+        if not files and not os.path.isdir(pattern):
+            raise NotFoundError(f"no file matches {pattern}")
+        found |= dict.fromkeys(files)
+    if not found:
+        raise NotFoundError(f"no file matches {' '.join(patterns)}")
+    return list(found)
 
 
 def check_sizes(arguments: argparse.Namespace) -> None:
@@ -203,13 +214,19 @@ def run_in(
         if not batch.cluster:
             return 130
         with interruptions.held(tells=False):
-            said = batch.remove()
+            removal = batch.remove()
         with contextlib.suppress(OSError):
             # The terminal may be gone.
-            streams.stderr.write(f"\n{said}\n")
+            streams.stderr.write(f"\n{removal.said}\n")
         return 130
-    if tally.held:
-        batch.remove()
+    except BaseException:
+        # A reader that went away (`| head`), too: what would be shown is nobody's any more.
+        if batch.cluster:
+            with interruptions.held(tells=False):
+                batch.remove()
+        raise
+    if tally.held and not (removal := batch.remove()).done:
+        streams.stderr.write(f"{removal.said}\n")
     if arguments.json:
         streams.stdout.write(render_results(batch, tally, request) + "\n")
     else:

@@ -28,12 +28,14 @@ from kettle.tools.printing.times import format_moment, format_span
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
 
-# %, flags, width, precision, length letters that change nothing, the conversion.
+# %, flags, width, precision, a length of whole numbers, the conversion.
 _CONVERSION = late_pattern(
-    r"%([-+ #0]*+)(\d*)(?:\.(\d*))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
+    r"%([-+ #0]*+)(\d*)(?:\.(\d*))?(hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
+_NO_WHOLE = float(1 << 63)
+_BITS = {None: 32, "h": 16, "hh": 8}
 # An integer as every writer of ads spells it; it has no other form when printed.
 _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
 _STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
@@ -94,6 +96,8 @@ class Format(Struct):
     precision: int | None = None
     # Empty when there is nothing to convert: the text is printed as it stands.
     letter: str = ""
+    # What is seen of a whole number, as in C.
+    bits: int = 64
     # Two conversions fit no single attribute: nothing is ever printed.
     impossible: bool = False
 
@@ -123,17 +127,17 @@ def parse_format(text: str) -> Format:
             position = percent + 2
             continue
         break
-    if found is None or found[4] not in _KNOWN_LETTERS:
+    if found is None or found[5] not in _KNOWN_LETTERS:
         return Format(text, "")
     before, after = text[: found.start()], text[found.end() :]
-    letter = found[4]
+    letter, bits = found[5], _BITS.get(found[4], 64)
     impossible = False
     if letter not in _OWN_LETTERS:
         impossible = _CONVERSION.search(after.replace("%%", "")) is not None
         before, after = before.replace("%%", "%"), after.replace("%%", "%")
     width = read_width(found[2] or "")
     precision = None if found[3] is None else read_width(found[3], _MOST_PRECISE)
-    return Format(before, after, found[1], width, precision, letter, impossible)
+    return Format(before, after, found[1], width, precision, letter, bits, impossible)
 
 
 def _length(text: str) -> int:
@@ -147,24 +151,20 @@ def _pad(text: str, form: Format) -> str:
 
 def _printf(form: Format, value: int | float) -> str:
     """Apply the conversion of a number as C does."""
-    letter = form.letter
-    if letter == "c":
-        return _pad(chr(int(value) & 0xFF), form)
-    precision = "" if form.precision is None else f".{form.precision}"
-    if letter in "iu":
-        letter = "d"
-    width = str(form.width) if form.width else ""
-    number = int(value) if letter in _INTEGER_LETTERS else float(value)
-    if letter in "xXo" and isinstance(number, int) and number < 0:
-        number += 1 << 64
-    if letter == "o" and "#" in form.flags:
-        text = f"0{number:o}"
-        return _pad(text, form)
-    if letter in "aA":
-        mantissa, _, exponent = float(value).hex().partition("p")
-        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-        return _pad(f"{mantissa}p{exponent}" if exponent else mantissa, form)
-    return f"%{form.flags}{width}{precision}{letter}" % number
+    # Late: few columns have a format of a number.
+    from kettle.config.c_format import Conversion, convert_real, convert_whole
+
+    conversion = Conversion(form.flags, form.width, form.precision, form.letter)
+    if form.letter in _REAL_LETTERS:
+        return convert_real(float(value), conversion)
+    return convert_whole(_whole(value), conversion, form.bits)
+
+
+def _whole(value: int | float) -> int:
+    """Cut a number towards zero; the least there is stands for a real that no whole number is."""
+    if isinstance(value, float) and not -_NO_WHOLE <= value < _NO_WHOLE:
+        return -(1 << 63)
+    return int(value)
 
 
 def _number(value: Value) -> int | float | None:
@@ -201,8 +201,10 @@ class FormatColumn(Struct):
         if shown is None:
             return None
         if form.letter in "TY":
-            return form.before + _pad(shown, form)
-        return form.before + shown + form.after
+            return shown.rjust(form.width)
+        text = form.before + shown + form.after
+        # A byte that is zero ends a text of C's.
+        return text.partition("\0")[0] if form.letter == "c" else text
 
     def _convert(self, ad: ClassAd, value: Value) -> str | None:
         form = self.form
@@ -218,7 +220,7 @@ class FormatColumn(Struct):
             # Compat: whole numbers are taken for addresses, anything else for none.
             return _pad(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
         number = _number(value)
-        if number is None or (isinstance(number, float) and number != number):
+        if number is None:
             return None
         if letter == "T":
             return format_span(number)

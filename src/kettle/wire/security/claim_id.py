@@ -46,6 +46,14 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) < 19
 
 
+def public_claim_id(text: str) -> str:
+    """Return the form of a claim id for logs and ads (PublicClaimId): its secret is three dots.
+
+    What has no session before it is a secret as a whole.
+    """
+    return text.rpartition("#")[0] + "#..."
+
+
 class ClaimId:
     """A claim id; its text is a secret, `public` is what may be logged."""
 
@@ -76,8 +84,8 @@ class ClaimId:
 
     @property
     def public(self) -> str:
-        """The form for logs and ads (PublicClaimId): the secret part is three dots."""
-        return f"{self.session_id}#..."
+        """The form for logs and ads."""
+        return public_claim_id(self.text)
 
     @property
     def address(self) -> str:

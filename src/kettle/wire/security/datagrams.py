@@ -122,6 +122,9 @@ def accept_datagram(
     """
     session, reader = _open(setup, decode_payload(payload), peer_address, now)
     command = _read_command(reader, session, peer_address, replays)
+    if session is not None:
+        # Its key was shown: what is only named lives no longer for that.
+        setup.sessions.use(session, now)
     registered = setup.registered.get(command)
     if registered is None or command not in ANSWERED_BY_NOTHING:
         raise RemoteProtocolError(f"{peer_address} sent command {command}, not served over UDP")
@@ -145,7 +148,7 @@ def _open(
     named = {text.partition(",")[0] for text in (protected.mac_id, protected.encryption_id) if text}
     if not named:
         return None, Reader(protected.data, encrypted=False)
-    session = setup.sessions.find(named.pop(), now)
+    session = setup.sessions.look_up(named.pop(), now)
     if named or session is None or session.key is None:
         raise AuthenticationFailed(f"{peer_address} sealed a datagram for a session unknown here")
     if protected.mac_id and not protected.verify(session.key):

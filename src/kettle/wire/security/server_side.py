@@ -437,7 +437,7 @@ def _shared(commands: tuple[int, ...]) -> frozenset[int]:
 def _resume(request: _Request) -> Dialog[Accepted]:
     """Answer the resumption of a session."""
     setup, ad = request.setup, request.ad
-    session = setup.sessions.find(ad.text("Sid"), request.now)
+    session = setup.sessions.look_up(ad.text("Sid"), request.now)
     if session is not None and not _may_resume(request, session):
         session = None
     answered = ad.flag("ResumeResponse")
@@ -464,6 +464,8 @@ def _resume(request: _Request) -> Dialog[Accepted]:
             f"{session.user} from {request.peer_address} may not "
             f"{command_name(request.command)} in its session"
         )
+    # Who is refused has only named it.
+    setup.sessions.use(session, request.now)
     accepted = yield from _accept(request, session, level)
     return accepted._replace(resumed=True)
 

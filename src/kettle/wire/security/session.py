@@ -132,8 +132,10 @@ class SessionCache:
                 return False
             if known.user != session.user:
                 self._leave(known)
+            if address is not None:
+                self._leave_address(known)
         self._sessions[session.id] = session
-        self._use(session)
+        self._note_use(session)
         if address is not None:
             session.peer_address = address
             ids = self._by_address.setdefault(address, [])
@@ -144,7 +146,7 @@ class SessionCache:
             self.forget(next(iter(self._of_user[greediest])))
         return True
 
-    def _use(self, session: Session) -> None:
+    def _note_use(self, session: Session) -> None:
         """Note that a session is the one that was used last."""
         self._sessions.move_to_end(session.id)
         own = self._of_user.setdefault(session.user, OrderedDict())
@@ -158,23 +160,41 @@ class SessionCache:
         if not own:
             del self._of_user[session.user]
 
-    def find(self, session_id: str, now: float) -> Session | None:
-        """Return a live session and renew its lease; a dead one is forgotten."""
+    def _leave_address(self, session: Session) -> None:
+        """Have a session found no more where it led to."""
+        ids = self._by_address.get(session.peer_address)
+        if ids is not None and session.id in ids:
+            ids.remove(session.id)
+            if not ids:
+                del self._by_address[session.peer_address]
+
+    def look_up(self, session_id: str, now: float) -> Session | None:
+        """Return a live session that somebody names; a dead one is forgotten."""
         session = self._sessions.get(session_id)
-        if session is None:
-            return None
-        if not session.alive(now):
-            self.forget(session_id)
-            return None
+        if session is None or session.alive(now):
+            return session
+        self.forget(session_id)
+        return None
+
+    def use(self, session: Session, now: float) -> None:
+        """Renew the lease of a session that is used, and note that it was the last one."""
         session.renew(now)
-        self._use(session)
+        if self._sessions.get(session.id) is session:
+            self._note_use(session)
+
+    def find(self, session_id: str, now: float) -> Session | None:
+        """Return a live session that is used from now on."""
+        session = self.look_up(session_id, now)
+        if session is not None:
+            self.use(session, now)
         return session
 
     def find_for(self, address: str, command: int, now: float) -> Session | None:
         """Return a live session that a client may use for `command` to `address`."""
         for session_id in tuple(self._by_address.get(address, ())):
-            session = self.find(session_id, now)
+            session = self.look_up(session_id, now)
             if session is not None and command in session.valid_commands:
+                self.use(session, now)
                 return session
         return None
 
@@ -190,11 +210,7 @@ class SessionCache:
         if session is None:
             return
         self._leave(session)
-        ids = self._by_address.get(session.peer_address)
-        if ids is not None and session_id in ids:
-            ids.remove(session_id)
-            if not ids:
-                del self._by_address[session.peer_address]
+        self._leave_address(session)
 
     def expire(self, now: float) -> int:
         """Drop every dead session; returns how many."""

@@ -89,3 +89,47 @@ def test_formats_print_what_fits_the_conversion(form: str, text: str, row: str) 
 def test_the_column_of_ids_is_as_wide_as_the_longest_id(cluster: int, shown: str) -> None:
     ad = ClassAd({"ClusterId": cluster, "ProcId": 2, "Owner": "ann"})
     assert auto("jh", "Owner", ad=ad) == shown
+
+
+# As condor_status of 25.14.1 prints them, with -ads.
+@pytest.mark.parametrize(
+    ("form", "value", "shown"),
+    [
+        ("<%+x>", "-5", "<fffffffb>"),
+        ("<% u>", "-5", "<4294967291>"),
+        ("<%lx>", "-5", "<fffffffffffffffb>"),
+        ("<%zu>", "-5", "<18446744073709551611>"),
+        ("<%d>", "5000000000", "<705032704>"),
+        ("<%hd>", "5000000000", "<-3584>"),
+        ("<%hhd>", "5000000000", "<0>"),
+        ("<%lld>", "5000000000", "<5000000000>"),
+        ("<%Ld>", "5000000000", "<5000000000>"),
+        ("<%x>", "5000000000", "<2a05f200>"),
+        ("<%.0d>", "0", "<>"),
+        ("<%#x>", "0", "<0>"),
+        ("<%#06o>", "200", "<000310>"),
+        ("<%05.3d>", "-5", "< -005>"),
+        ("<%.3a>", "0.1", "<0x1.99ap-4>"),
+        ("<%012a>", "1.5", "<0x00001.8p+0>"),
+        ("<%05f>", 'real("INF")', "<  inf>"),
+        ("<%f>", 'real("NaN")', "<nan>"),
+        ("<%d>", 'real("NaN")', "<0>"),
+        ("<%d>", 'real("INF")', "<0>"),
+        ("<%lld>", 'real("INF")', "<-9223372036854775808>"),
+        ("<%lu>", "1e30", "<9223372036854775808>"),
+        ("<%lld>", "-1e30", "<-9223372036854775808>"),
+        ("<%d>", "1e10", "<1410065408>"),
+        ("<%d>", "-4.7", "<-4>"),
+        ("<%.2x>", "1.5", "<01>"),
+        ("<%5c>", "true", "<    \x01>"),
+        ("<%c>", "200", "<\udcc8>"),
+        ("<%5c>", "0", "<    "),
+        ("<%5Tx>", "-5", "  0+00:00:-5"),
+        ("<%-20T>", "-5", "          0+00:00:-5"),
+        ("<%Y>", "-5", "    ???    "),
+    ],
+)
+def test_a_number_is_formatted_as_in_c(form: str, value: str, shown: str) -> None:
+    columns = Columns()
+    columns.add_format(form, "N")
+    assert columns.render(parse_old_ad(f"N = {value}\n")) == shown

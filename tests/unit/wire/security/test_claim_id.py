@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
+from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId, public_claim_id
 from kettle.wire.security.secret_words import hide_secrets
 
 
@@ -23,6 +23,23 @@ def test_when_the_startd_began_whose_address_may_have_marks_of_its_own(
     text: str, birthday: int | None
 ) -> None:
     assert ClaimId(text).birthday == birthday
+
+
+@pytest.mark.parametrize(
+    ("text", "public"),
+    [
+        ("<1.2.3.4:5>#17#2#secret", "<1.2.3.4:5>#17#2#..."),
+        (
+            '<1.2.3.4:5?CCBID=1.2.3.9:9618#3>#17#2#[Encryption="YES";]secret',
+            "<1.2.3.4:5?CCBID=1.2.3.9:9618#3>#17#2#...",
+        ),
+        ("secret", "#..."),
+        ("", "#..."),
+    ],
+)
+def test_what_may_be_shown_of_a_claim_id_has_no_secret(text: str, public: str) -> None:
+    assert public_claim_id(text) == public
+    assert ClaimId(text).public == str(ClaimId(text)) == public
 
 
 SAID = [

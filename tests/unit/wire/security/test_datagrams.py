@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -124,6 +125,27 @@ def test_a_wrong_key_or_an_unknown_session_opens_nothing() -> None:
     ):
         with pytest.raises((AuthenticationFailed, RemoteProtocolError)):
             accept(make_server(), payload)
+
+
+def test_a_session_is_renewed_by_who_shows_its_key_alone() -> None:
+    for payload, until in (
+        (sealed(key=bytes(32)), NOW + 1),
+        (encode_payload(Protected(b"x" * 40, encryption_id="here:1:2:3")), NOW + 1),
+        (sealed(), NOW + 10),
+    ):
+        server = make_server()
+        session = Session(
+            "here:1:2:3",
+            SECRET,
+            user="alice@pool",
+            method="FS",
+            lease_seconds=10,
+            lease_until=NOW + 1,
+        )
+        server.sessions.add(session)
+        with suppress(AuthenticationFailed, RemoteProtocolError):
+            accept(server, payload)
+        assert session.lease_until == until
 
 
 def test_a_session_cannot_be_sealed_into_anothers() -> None:
