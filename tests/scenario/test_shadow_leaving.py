@@ -176,13 +176,18 @@ def test_who_asks_again_is_heard_only_if_he_asks_for_more(
         (("Release",), []),
     ],
 )
+@pytest.mark.parametrize("pause", [5, 0])
 def test_a_log_ends_with_a_hold_only_if_the_job_is_held_by_then(
-    tmp_path: Path, words: tuple[str, ...], last: list[str]
+    tmp_path: Path, words: tuple[str, ...], last: list[str], pause: int
 ) -> None:
+    """Whether the host reads the words one after the other or all in one turn."""
+
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)
+        await asyncio.sleep(5)
         for word in words:
-            await asyncio.sleep(5)
+            if pause:
+                await asyncio.sleep(pause)
             await here.signal(word, "no more", 1)
         await asyncio.sleep(100)
         assert here.numbers() == ["001", *last]

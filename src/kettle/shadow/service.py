@@ -343,7 +343,9 @@ class ShadowHost:
             fast=word in _AT_ONCE,
             brings_output=word == "TransferAndRemove",
         )
-        tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
+        # Now, and in no task: the next word may be read before that has its first turn.
+        if shadow.wish(request):
+            tasks.spawn(shadow.leave(request), f"{word} {shadow.name}")
 
     def _set_attributes(self, message: SetAttributes) -> None:
         shadow = self._find(message)

@@ -448,6 +448,7 @@ class Starter:
         if not await self.jobs.end_all():
             self.log("some processes of the job cannot be killed")
         self._census.remove()
+        self.programs.check()
         await self.streams.finish()
         if self._watch is not None and self._excess is None and self.vacate is None:
             self._excess = self._watch.judge_end(self._disk_left())

@@ -427,15 +427,27 @@ class RunningShadow(Run):
 
         A job whose files have arrived and whose end is known has no machine to be taken off.
         """
+        if self.wish(request):
+            await self.leave(request)
+
+    def wish(self, request: Request) -> bool:
+        """Note what is wanted; whether there is still somebody who has to `leave` for it.
+
+        What is wanted next may take it back, and is to find it noted.
+        """
         over = self.report is not None and has_ended(self.report)
         if over and request.wish not in PROMISED:
-            return
+            return False
         if self.request is None:
             self.request = request
         elif outranks(request.wish, self.request.wish):
             self.request = replace(request, fast=request.fast or self.request.fast)
         elif request.fast and not self.request.fast:
             self.request = replace(self.request, fast=True)
+        return True
+
+    async def leave(self, request: Request) -> None:
+        """Have the job leave, for what was wished before."""
         if self.wants_no_files:
             self.break_off_transfers()
         await self.happen(Event.ASKED)

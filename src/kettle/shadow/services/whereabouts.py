@@ -1,6 +1,6 @@
-"""Where startds are now: one that was started again is elsewhere, and only its collector knows.
+"""Where startds are now: one that was started again is elsewhere, and only its collectors know.
 
-That answers for nothing by itself: the startd there is asked then. What it says, and what is made
+They answer for nothing themselves: the startd there is asked then. What that says, and what is made
 of it, is `services/reconnect.py`'s.
 """
 
@@ -50,7 +50,9 @@ class Whereabouts:
         self._answers: dict[tuple[str, str], _Answer] = {}
 
     async def find(self, startd: str, pool: str) -> Place | None:
-        """Return the newest place of a startd; None if nobody tells one.
+        """Return the newest place of a startd that one of its collectors tells; None if none does.
+
+        They are asked in turn: one may be away, or just begun and not know the startd yet.
 
         `startd` is what slots' names have behind their first @, `pool` the collector of another
         pool, empty for ours.
@@ -69,13 +71,23 @@ class Whereabouts:
         query["Projection"] = "Name MyAddress DaemonStartTime"
         query.insert_text("Requirements", equals("splitSlotName(Name)[1]", startd))
         try:
-            for collector in self._collectors(pool):
+            collectors = self._collectors(pool)
+        except (KettleError, OSError) as error:
+            self._runtime.log.full(f"No collector tells where {startd} is: {error}")
+            return None
+        for collector in collectors:
+            try:
                 async with asyncio.timeout(_QUERY_SECONDS):
                     ads = await self._query(collector, query)
                 # What a startd that died had told of its slots stays there for a while.
-                return max(map(_place, ads), key=lambda place: place.began_at, default=None)
-        except (KettleError, OSError, TimeoutError) as error:
-            self._runtime.log.full(f"No collector tells where {startd} is: {error}")
+                places = [_place(ad) for ad in ads if ad.string("MyAddress")]
+                newest = max(places, key=lambda place: place.began_at, default=None)
+            except (KettleError, OSError, TimeoutError) as error:
+                problem = str(error) or type(error).__name__
+                self._runtime.log.full(f"{collector} does not tell where {startd} is: {problem}")
+                continue
+            if newest is not None:
+                return newest
         return None
 
     def _collectors(self, pool: str) -> list[Sinful]:

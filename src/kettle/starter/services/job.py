@@ -45,7 +45,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 # Limit: bytes of a script's first line that the kernel reads.
 _LONGEST_FIRST_LINE = 256
-# Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
+# Limit: rounds of stopping everything, each of which sees what forked in the last.
 _STOP_ROUNDS = 30
 # How soon after the first look at the job's processes the second follows, and how far apart looks
 # are later. Limit: who hides, and whose relatives are killed, within such a time was never seen.
@@ -385,7 +385,17 @@ class JobProcesses:
     def suspend(self) -> int:
         """Stop every process; return how many were stopped."""
         self.suspended = True
-        return sum(send_signal(pid, signal.SIGSTOP) for pid in self.living())
+        return len(self._stop_all())
+
+    def _stop_all(self) -> list[int]:
+        """Stop every process until nothing new appears, as who is not stopped yet may fork."""
+        stopped: list[int] = []
+        for _ in range(_STOP_ROUNDS):
+            found = [pid for pid in self.living() if pid not in stopped]
+            if not found:
+                break
+            stopped += [pid for pid in found if send_signal(pid, signal.SIGSTOP)]
+        return stopped
 
     def resume(self) -> int:
         """Let every process go on; return how many."""
@@ -405,15 +415,7 @@ class JobProcesses:
         if self.group is not None:
             with self._privileges.as_root():
                 self.group.kill()
-        stopped: list[int] = []
-        for _ in range(_STOP_ROUNDS):
-            found = [pid for pid in self.living() if pid not in stopped]
-            if not found:
-                break
-            stopped += [pid for pid in found if send_signal(pid, signal.SIGSTOP)]
-            if len(found) == 1:
-                # The usual case by far: one process, that can have started nothing since.
-                break
+        stopped = self._stop_all()
         for pid in stopped:
             send_signal(pid, signal.SIGKILL)
         return childless and not stopped

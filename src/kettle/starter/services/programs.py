@@ -7,16 +7,16 @@ that exits with a checkpoint begins again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.process.processes import Child
@@ -60,7 +60,10 @@ _SCRIPTS = (
 
 
 class Programs:
-    """Starts a job's programs until none is left to follow; `ended` is set then."""
+    """Starts a job's programs until none is left to follow, or one cannot; `ended` is set then.
+
+    Who has waited for that asks `check` whether it was a failure.
+    """
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
@@ -70,6 +73,8 @@ class Programs:
         self._pace = CheckpointPace()
         # Whether the job's own program is not started again, nor anything after it.
         self._stops = False
+        # What failed after a program's end, and so ended them all.
+        self._failure: Exception | None = None
 
     async def begin(self) -> None:
         """Start the first one; CannotLaunch if that cannot be."""
@@ -129,7 +134,37 @@ class Programs:
         for process in self.processes.active:
             self._starter.jobs.signal_program(process.pid, number)
 
+    def check(self) -> None:
+        """Raise what failed between the programs, if something did."""
+        if self._failure is not None:
+            raise self._failure
+
+    @contextlib.contextmanager
+    def _until_failure(self) -> Iterator[None]:
+        """Have whatever fails inside end the programs: nobody else knows that nothing follows."""
+        try:
+            yield
+        except Exception as error:
+            if self.ended.is_set():
+                # Nobody waits any more who would hear of it.
+                raise
+            self._failure = error
+            self._stops = True
+            self.ended.set()
+
     def _on_exit(self, child: Child) -> None:
+        with self._until_failure():
+            self._follow(child)
+
+    def _do_next(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        async def do() -> None:
+            with self._until_failure():
+                await work
+
+        tasks.spawn(do(), name)
+
+    def _follow(self, child: Child) -> None:
+        """Do what comes after the end of a program."""
         starter = self._starter
         assert child.status is not None
         starter.log(f"Process exited, pid={child.pid}, status={child.status}")
@@ -146,11 +181,11 @@ class Programs:
             return
         failed = self._judge_script(child)
         if failed is not None and starter.vacate is None:
-            tasks.spawn(self._give_up(failed), "a failed script")
+            self._do_next(self._give_up(failed), "a failed script")
         elif starter.vacate is None and self._is_checkpoint(child):
-            tasks.spawn(self._go_on(self._take_checkpoint), "checkpoint")
+            self._do_next(self._checkpoint(), "checkpoint")
         elif self._following() is not None:
-            tasks.spawn(self._go_on(), "the next program")
+            self._do_next(self._go_on(), "the next program")
         elif not self.processes.active:
             self.ended.set()
 
@@ -168,8 +203,8 @@ class Programs:
                 return CannotLaunch(f"{prefix} script failed.", int(code))
         return None
 
-    async def _give_up(self, error: CannotLaunch | ConnectionLost) -> None:
-        await self._starter.report_failure(error.message, getattr(error, "code", 0), 0)
+    async def _give_up(self, error: CannotLaunch) -> None:
+        await self._starter.report_failure(error.message, error.code, 0)
         if not self.processes.active:
             self.ended.set()
 
@@ -187,16 +222,18 @@ class Programs:
             and outcome.is_checkpoint(starter.job, child.status)
         )
 
-    async def _go_on(self, first: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Start the program that follows, after something else that has to be done `first`."""
-        if first is not None:
-            await first()
+    async def _checkpoint(self) -> None:
+        await self._take_checkpoint()
+        await self._go_on()
+
+    async def _go_on(self) -> None:
+        """Start the program that follows; without one, this is the end of them."""
         following = self._following()
         if following is not None:
             try:
                 await self._spawn(following)
                 return
-            except (CannotLaunch, ConnectionLost) as error:
+            except CannotLaunch as error:
                 await self._give_up(error)
         if not self.processes.active:
             self.ended.set()
