@@ -50,6 +50,9 @@ NO_TYPE = "(empty)"
 
 BEGIN_LINE = "105 \n"
 END_LINE = "106 \n"
+# A transaction of nothing. Behind a snapshot it says where that ends: a snapshot is on disk before
+# it is the log, so that a line of it which is no record is damage, and no write that was cut short.
+SNAPSHOT_END = BEGIN_LINE + END_LINE
 
 # What the words of a record are parted by cannot stand in a key; these are C's blanks.
 _KEY = re.compile(r"[^ \t\n\v\f\r]+")
@@ -212,7 +215,7 @@ def encode_snapshot(
     """Yield the pieces of a compacted log: for each ad its key, two types and attributes.
 
     The caller writes them beside the old log and renames, so no transaction marks are needed: a
-    snapshot that is there is whole.
+    snapshot that is there is whole. What is appended to it begins behind a SNAPSHOT_END.
     """
     yield encode_sequence(sequence, created)
     for key, my_type, target_type, attributes in ads:
@@ -221,14 +224,17 @@ def encode_snapshot(
         yield "".join(lines)
 
 
-def replay(data: bytes | Iterable[bytes], table: Table) -> Replay:
+def replay(data: bytes | Iterable[bytes], table: Table, *, guards_snapshot: bool = False) -> Replay:
     """Apply a log, whole or in pieces, to `table` and say how much of it counts.
 
     A record without its line end, and a transaction without its end record, never happened: they
     were not acknowledged. A record in the middle that cannot be read raises StorageError if a
     transaction was completed after it, because then acknowledged work would be lost by cutting.
+    With `guards_snapshot` so it does before the first transaction, if any record follows: there it
+    is one of what the log was written anew with, also by who writes no SNAPSHOT_END.
     """
-    return _Replayer(table).run((data,) if isinstance(data, bytes) else data)
+    replayer = _Replayer(table, guards_snapshot=guards_snapshot)
+    return replayer.run((data,) if isinstance(data, bytes) else data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +285,13 @@ class _Line:
 class _Replayer:
     """One pass over a log."""
 
-    def __init__(self, table: Table, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, table: Table, bounds: Bounds | None = None, *, guards_snapshot: bool = False
+    ) -> None:
         self.table = table
         self.bounds = bounds or Bounds()
+        # Whether what is read now is taken for a snapshot in which nothing may be lost.
+        self.in_snapshot = guards_snapshot
         self.sequence = 0
         self.created = 0
         self.records = 0
@@ -312,6 +322,7 @@ class _Replayer:
                 number += 1
                 if bad:
                     self._check_lost(raw, bad)
+                    self._check_snapshot(raw, bad)
                     continue
                 end += len(raw) + 1
                 record = _decode(raw)
@@ -345,6 +356,18 @@ class _Replayer:
                 f"line {bad} of the log is not a record, and finished transactions follow it"
             )
 
+    def _check_snapshot(self, raw: bytes, bad: int) -> None:
+        """Refuse to lose a whole record of a snapshot; behind its end others may be lost."""
+        record = _decode(raw) if self.in_snapshot else None
+        if record is None:
+            return
+        if record[0] != BEGIN:
+            raise StorageError(
+                f"line {bad} of the log is not a record, and more of what the log was written anew "
+                "with follows it"
+            )
+        self.in_snapshot = False
+
     def _discarded(self, bad: int, torn: bytes) -> str:
         """Say what does not count, empty if everything does."""
         if bad:
@@ -357,6 +380,7 @@ class _Replayer:
     def _take(self, record: tuple[int, str, str, str], end: int) -> None:
         op = record[0]
         if op == BEGIN:
+            self.in_snapshot = False
             self.pending = []
             self.begun = end
         elif self.pending is not None:

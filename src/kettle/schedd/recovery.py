@@ -53,7 +53,7 @@ class Recovery:
         if job.status in ON_A_MACHINE:
             if not self._take_over(job):
                 self._requeue(job)
-        elif "ClaimId" in job.ad and not self._take_over(job):
+        elif _had_run(job) and not self._take_over(job):
             # Held or removed while it ran, and the end of its run was not heard of.
             self._abandon_run(job)
 
@@ -112,4 +112,11 @@ class Recovery:
         claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
         if claim_id and address:
             self._outside.claims.release(claim_id, address)
+        if job_runs.noted_process(job.ad) is not None:
+            self._outside.runs.end_leftover(job)
         self._queue.update(job.id, job_runs.end_attributes(job.ad, self._scheduler.now()))
+
+
+def _had_run(job: Job) -> bool:
+    """Tell whether the end of a job's run, on a machine or beside the schedd, is not noted."""
+    return "ClaimId" in job.ad or job_runs.noted_process(job.ad) is not None

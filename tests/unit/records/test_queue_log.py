@@ -212,6 +212,43 @@ def test_a_snapshot_replays_to_the_same_ads() -> None:
     assert again.ads == table.ads
 
 
+def _snapshot_lines() -> list[bytes]:
+    ads = [(f"1.{proc}", "Job", "Machine", [("A", "1")]) for proc in range(3)]
+    return "".join(queue_log.encode_snapshot(1, 5, ads)).encode().splitlines(keepends=True)
+
+
+def test_a_line_of_a_snapshot_that_is_no_record_is_damage_wherever_it_stands() -> None:
+    lines = _snapshot_lines()
+    end = queue_log.SNAPSHOT_END.encode()
+    for number in range(len(lines)):
+        damaged = [*lines[:number], b"\0" + lines[number][1:], *lines[number + 1 :]]
+        # With its end noted, and cut short behind it or not.
+        for tail in (b"", b"105 \n103 1.0 A 2\n", b"105 \n1"):
+            with pytest.raises(StorageError, match=f"line {number + 1} "):
+                queue_log.replay(b"".join(damaged) + end + tail, Ads())
+        # As others write it: the last line may have been appended.
+        for tail in (b"", b"105 \n103 1.0 A 2\n", b"105 \n1"):
+            if number < len(lines) - 1:
+                with pytest.raises(StorageError, match=f"line {number + 1} "):
+                    queue_log.replay(b"".join(damaged) + tail, Ads(), guards_snapshot=True)
+
+
+def test_what_was_cut_short_behind_a_snapshot_is_cut_off() -> None:
+    whole = b"".join(_snapshot_lines())
+    for begin in (whole, whole + queue_log.SNAPSHOT_END.encode()):
+        for tail in (
+            b"\0\0\0",
+            b"\0\0\0\n",
+            b"\0\0\0\n105 \n103 1.0 A 2\n",
+            b"105 \n\0\0\n103 1.0 A 2\n",
+        ):
+            table = Ads()
+            outcome = queue_log.replay(begin + tail, table, guards_snapshot=True)
+            assert outcome.kept_bytes == len(begin)
+            assert outcome.discarded
+            assert table.ads["1.0"] == {"A": "1"}
+
+
 OPERATIONS = st.lists(
     st.one_of(
         st.tuples(st.just("set"), st.sampled_from(["1.0", "1.1", "01.-1"]), st.sampled_from("AB")),

@@ -13,6 +13,7 @@ from kettle.schedd.job_machine import Attributes
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.recovery import Recovery
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
@@ -45,6 +46,10 @@ class Hands:
         self.again: list[tuple[int, Callable[[], None]]] = []
         # Jobs that run beside the schedd.
         self.beside: set[str] = set()
+        # Jobs whose process of an earlier schedd was ended.
+        self.ended_leftovers: list[str] = []
+        # How often the negotiator was asked to come.
+        self.wanted = 0
         # Whether the disk of the history is full.
         self.full = False
 
@@ -74,7 +79,7 @@ class Hands:
         return str(job.id) in self.beside
 
     def end_leftover(self, job: Job) -> None:
-        pass
+        self.ended_leftovers.append(str(job.id))
 
     def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         self.done.append(("012", str(job.id), reason, str(code)))
@@ -117,7 +122,7 @@ class Hands:
         pass
 
     def want_matches(self) -> None:
-        pass
+        self.wanted += 1
 
 
 class World(Schedd):
@@ -183,3 +188,21 @@ class World(Schedd):
         self.scheduler.on_shadow_exited(
             job.id, reason, dict(ClassAd(more).own_texts()), reusable=reusable
         )
+
+
+def restart(world: World, *, known: str = "", told: str = "") -> World:
+    """Return the world that a new schedd makes of the journal.
+
+    The job `known` is in the history, and the log of `told` has its end.
+    """
+    again = World()
+    again.now = world.now
+    again.journal.data[:] = world.journal.data
+    again.queue = again.replayed()
+    again.hands = type(world.hands)()
+    again.hands.known = {known}
+    again.hands.told = {told}
+    again.idle = IdleJobs(again.queue, AutoClusters())
+    again.scheduler = again.make_scheduler(again.queue, again.idle)
+    Recovery(again.scheduler).recover()
+    return again

@@ -66,9 +66,11 @@ def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> No
     ((resting, seconds, wake),) = world.hands.resting
     assert (resting, seconds) == (job.id, 2)
     assert job.ad.integer(RESTS_UNTIL) == int(world.now) + 2
+    wanted = world.hands.wanted
     wake()
     assert RESTS_UNTIL not in job.ad
     assert world.idle.is_waiting(job.id)
+    assert world.hands.wanted == wanted + 1
 
 
 def test_a_job_that_leaves_while_it_rests_says_nothing_of_that_in_the_history() -> None:
@@ -78,6 +80,17 @@ def test_a_job_that_leaves_while_it_rests_says_nothing_of_that_in_the_history() 
     world.scheduler.queue.update(job.id, {"JobStatus": "3"})
     world.scheduler.departures.let_go(job)
     assert RESTS_UNTIL not in job.ad
+
+
+def test_the_failed_runs_of_a_job_that_has_left_are_forgotten() -> None:
+    world = World()
+    (job,) = world.submit()
+    for number in range(2):
+        world.run(job, f"<c>#1#{number}#key")
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False, VacateReasonCode=1007)
+    world.scheduler.orders.remove(job, "no more")
+    assert job.id not in world.queue.jobs
+    assert world.scheduler.rests.after_run(job.id, FAILED, 1.0) == 0
 
 
 def test_a_job_whose_end_was_decided_while_it_ran_does_not_rest_after_its_run() -> None:

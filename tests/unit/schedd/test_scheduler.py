@@ -20,7 +20,7 @@ from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, TakenError
 from kettle.schedd.recovery import Recovery
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
-from unit.schedd.scheduler_fixture import World
+from unit.schedd.scheduler_fixture import World, restart
 
 
 def act(world: World, action: int, ids: str, actor: object = ALICE, **more: object) -> ClassAd:
@@ -724,24 +724,6 @@ def test_periodic_policy_holds_and_removes_idle_jobs() -> None:
     assert status_of(held) is JobStatus.HELD
     assert held.ad.integer("HoldReasonCode") == HoldReasonCode.JobPolicy
     assert gone.id not in world.queue.jobs
-
-
-def restart(world: World, *, known: str = "", told: str = "") -> World:
-    """Return the world that a new schedd makes of the journal.
-
-    The job `known` is in the history, and the log of `told` has its end.
-    """
-    again = World()
-    again.now = world.now
-    again.journal.data[:] = world.journal.data
-    again.queue = again.replayed()
-    again.hands = type(world.hands)()
-    again.hands.known = {known}
-    again.hands.told = {told}
-    again.idle = IdleJobs(again.queue, AutoClusters())
-    again.scheduler = again.make_scheduler(again.queue, again.idle)
-    Recovery(again.scheduler).recover()
-    return again
 
 
 def test_a_restart_within_the_lease_reconnects_and_starts_nothing_twice() -> None:

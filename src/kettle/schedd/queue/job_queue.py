@@ -10,6 +10,7 @@ Limit: memory is meant for 100,000 jobs in 300 MB, so a job has few objects of i
 
 from __future__ import annotations
 
+import itertools
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -366,7 +367,7 @@ class JobQueue:
 
         The caller cuts the file at `kept_bytes`.
         """
-        outcome = queue_log.replay(data, _Restoring(self))
+        outcome = queue_log.replay(data, _Restoring(self), guards_snapshot=True)
         # The reference's log has its jobs in no order, and everybody lists them as they stand here.
         _sort(self.jobs)
         _sort(self.clusters)
@@ -392,7 +393,8 @@ class JobQueue:
         """Yield the pieces of a compacted log with the next historical number, born as before."""
         header = self._ads.setdefault(HEADER_KEY, ClassAd())
         header.insert_text("NextClusterNum", str(self._next_cluster))
-        return queue_log.encode_snapshot(sequence, self.created or now, self._snapshot_ads())
+        pieces = queue_log.encode_snapshot(sequence, self.created or now, self._snapshot_ads())
+        return itertools.chain(pieces, (queue_log.SNAPSHOT_END,))
 
     def _snapshot_ads(self) -> Iterator[tuple[str, str, str, Iterable[tuple[str, str]]]]:
         for key, ad in self._ads.items():

@@ -120,6 +120,24 @@ def test_a_log_cut_inside_its_first_line_begins_anew_but_garbage_is_refused(
     assert path.read_bytes() == b"a letter\nto somebody\n"
 
 
+def test_damage_of_a_log_that_was_written_anew_is_refused_and_nothing_is_cut_off(
+    tmp_path: Path,
+) -> None:
+    schedd = Schedd()
+    schedd.submit(2, Cmd='"/bin/true"')
+    lines = "".join(schedd.queue.snapshot(2, NOW)).encode().splitlines(keepends=True)
+    runtime = runtime_over(tmp_path)
+    path = tmp_path / "spool" / "job_queue.log"
+    for number in range(len(lines) - 2):
+        damaged = b"".join([*lines[:number], b"\0" + lines[number][1:], *lines[number + 1 :]])
+        path.write_bytes(damaged)
+        journal = QueueJournal(runtime, str(path), rotations=0)
+        with pytest.raises(StorageError, match=f"line {number + 1} "):
+            journal.open(JobQueue(journal, uid_domain="vm"), NOW)
+        journal.close()
+        assert path.read_bytes() == damaged
+
+
 class SlowSnapshots(InlineSnapshots):
     """As a child does it: the state of one moment is written, and is done with much later."""
 

@@ -1,0 +1,33 @@
+"""What a schedd takes up that the last one left beside it: processes whose jobs moved on."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.schedd.job_runs import note_process, noted_process
+from unit.schedd.scheduler_fixture import World, restart
+
+
+@pytest.mark.parametrize("status", [1, 2, 3, 5])
+@pytest.mark.parametrize("universe", [7, 12])
+def test_the_process_that_a_job_left_is_ended_whatever_became_of_the_job(
+    universe: int, status: int
+) -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse=str(universe))
+    world.queue.update(job.id, {"JobStatus": str(status), **note_process(4242, 7)})
+    again = restart(world)
+    assert again.hands.ended_leftovers == ["1.0"]
+    jobs = again.queue.jobs.values()
+    left = {each.id: (int(each.status), noted_process(each.ad)) for each in jobs}
+    # A removed one leaves, and the others are noted to have no process.
+    expected = {1: 1, 2: 1, 5: 5}.get(status)
+    assert left == ({} if expected is None else {job.id: (expected, None)})
+
+
+@pytest.mark.parametrize("status", [1, 3, 5])
+def test_a_job_that_had_no_process_has_none_ended(status: int) -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse="7")
+    world.queue.update(job.id, {"JobStatus": str(status)})
+    assert restart(world).hands.ended_leftovers == []
