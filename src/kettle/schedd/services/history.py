@@ -63,12 +63,13 @@ class HistoryFiles:
     def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
         """Write finished jobs; return those that the disk has taken, the others have to stay.
 
-        What is wrong with one job's record keeps no other here.
+        What is wrong with one job's record keeps no other here. Either of the history and the files
+        of each job is written without the other, too.
         """
-        if not self.settings.history:
-            return jobs
         if self.settings.per_job_history:
             jobs = [job for job in jobs if self._write_per_job(job)]
+        if not self.settings.history:
+            return jobs
         taken: list[Job] = []
         while jobs:
             renders = (partial(self._records.finished, job, now=now) for job in jobs)
@@ -174,6 +175,7 @@ class HistoryFiles:
     def _write_per_job(self, job: Job) -> bool:
         path = f"{self.settings.per_job_history}/history.{job.id}"
         try:
+            self._unsynced.check()
             lines = self._records.ad_lines(job).encode("utf-8", "surrogateescape")
             self._runtime.files.write_atomically(path, lines)
         except (StorageError, OSError, ValueError) as error:

@@ -29,14 +29,14 @@ def said() -> list[str]:
 
 @pytest.fixture
 def make(tmp_path: Path, said: list[str]) -> Callable[..., HistoryFiles]:
-    def made(per_job: str, files: Files | None = None) -> HistoryFiles:
+    def made(per_job: str, files: Files | None = None, *, has_history: bool = True) -> HistoryFiles:
         runtime: Any = SimpleNamespace(
             files=files or Files(),
             config=Config.from_text(""),
             log=SimpleNamespace(problem=said.append),
         )
         settings: Any = SimpleNamespace(
-            history=str(tmp_path / "history"),
+            history=str(tmp_path / "history") if has_history else "",
             epoch_history="",
             own_history="",
             history_has_environment=False,
@@ -68,6 +68,41 @@ def test_one_without_a_file_of_its_own_stays(
     jobs[1].ad["Bytes"] = "\udcff"
     assert make(str(tmp_path)).append(jobs, 1000) == jobs[1:]
     assert b'Bytes = "\xff"' in (tmp_path / "history.1.1").read_bytes()
+
+
+def test_each_job_has_a_file_of_its_own_also_where_no_history_is_kept(
+    make: Callable[..., HistoryFiles], tmp_path: Path, said: list[str]
+) -> None:
+    jobs = Schedd().submit(3)
+    jobs[1].ad["Odd"] = "\ud83d"
+    history = make(str(tmp_path), has_history=False)
+    assert history.append(jobs, 1000) == [jobs[0], jobs[2]]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["history.1.0", "history.1.2"]
+    assert "Job 1.1 stays" in said[0]
+    # Without either every job goes.
+    assert make("", has_history=False).append(jobs, 1000) == jobs
+
+
+def test_a_file_of_a_job_alone_that_did_not_reach_the_disk_is_written_anew_before_others(
+    make: Callable[..., HistoryFiles], tmp_path: Path
+) -> None:
+    disk = SimulatedDisk(random.Random(1))
+    history = make(str(tmp_path), SimulatedFiles(disk), has_history=False)
+    jobs = Schedd().submit(2)
+
+    async def main() -> None:
+        assert history.append(jobs[:1], 1000) == jobs[:1]
+        under_way = asyncio.ensure_future(history.sync())
+        await asyncio.sleep(0)
+        under_way.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await under_way
+        assert history.append(jobs[1:], 1000) == []
+        assert os.listdir(tmp_path) == ["history.1.0"]
+        await history.sync()
+        assert history.append(jobs[1:], 1000) == jobs[1:]
+
+    run_virtually(main())
 
 
 def test_what_a_sync_under_way_could_not_do_is_done_after_a_reconfiguration(
