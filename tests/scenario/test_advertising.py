@@ -43,12 +43,16 @@ class Pool:
 
     def known(self) -> list[str]:
         """The names that the collector has."""
-        store = self.collector.service.store
-        return sorted(
-            entry.ad.string("Name") or ""
-            for entry in store.entries()
-            if entry.ad.string("MyType") == "Machine"
-        )
+        return known_by(self.collector)
+
+
+def known_by(collector: WorldDaemon[CollectorService]) -> list[str]:
+    """Return the names of the machines that a collector has."""
+    return sorted(
+        entry.ad.string("Name") or ""
+        for entry in collector.service.store.entries()
+        if entry.ad.string("MyType") == "Machine"
+    )
 
 
 Trouble = Callable[[Pool], Awaitable[None]]
@@ -102,6 +106,49 @@ def test_a_new_collector_is_told_every_ad_soon(tmp_path: Path, trouble: Trouble)
         assert pool.known() == list(NAMES)
         await pool.advertiser.close()
         await pool.collector.stop("fast")
+
+    play(tmp_path, scenario)
+
+
+def test_who_is_told_follows_the_configuration(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = Pool(world)
+        await pool.start()
+        other = await world.start("COLLECTOR", CollectorService, port=9619, name="other")
+
+        async def tell(*names: str) -> None:
+            pool.say(*names)
+            assert await pool.advertiser.flush(5)
+            # What is sent has to arrive.
+            await asyncio.sleep(1)
+
+        async def reconfigure(*ports: int) -> None:
+            """Name the collectors at these ports; the startd's next word comes soon after."""
+            hosts = ", ".join(f"127.0.0.1:{port}" for port in ports)
+            pool.runtime.config = world.config("STARTD", f"COLLECTOR_HOST = {hosts}\n")
+            sent = pool.advertiser.updates_sent
+            await tell("a")
+            told.append(pool.advertiser.updates_sent - sent)
+
+        told: list[int] = []
+        await tell(*NAMES)
+        # One that is added is told everything, and the one that stays no more than the news.
+        await reconfigure(9618, 9619)
+        assert known_by(other) == list(NAMES)
+        # Each keeps its own, whatever its place.
+        await reconfigure(9619, 9618)
+        assert told == [1 + len(NAMES), 2]
+        # One that is named no more hears no more.
+        await reconfigure(9619)
+        await tell("d")
+        assert (pool.known(), known_by(other)) == (list(NAMES), [*NAMES, "d"])
+        # Another one in the only place.
+        await reconfigure(9618)
+        await tell("e")
+        assert (pool.known(), known_by(other)) == ([*NAMES, "d", "e"], [*NAMES, "d"])
+        await pool.advertiser.close()
+        for collector in (pool.collector, other):
+            await collector.stop("fast")
 
     play(tmp_path, scenario)
 

@@ -112,9 +112,16 @@ class Recovery:
         claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
         if claim_id and address:
             self._outside.claims.release(claim_id, address)
-        if job_runs.noted_process(job.ad) is not None:
+        had_process = job_runs.noted_process(job.ad) is not None
+        if had_process:
             self._outside.runs.end_leftover(job)
         self._queue.update(job.id, job_runs.end_attributes(job.ad, self._scheduler.now()))
+        if had_process and job.status == JobStatus.HELD:
+            # Its log hears of the hold when its process has ended, which nobody saw.
+            code = job.ad.integer("HoldReasonCode") or 0
+            subcode = job.ad.integer("HoldReasonSubCode") or 0
+            reason = job.ad.string("HoldReason") or ""
+            self._outside.owners.held(job, reason, code, subcode)
 
 
 def _had_run(job: Job) -> bool:

@@ -25,6 +25,17 @@ def test_the_process_that_a_job_left_is_ended_whatever_became_of_the_job(
     assert left == ({} if expected is None else {job.id: (expected, None)})
 
 
+def test_the_log_of_a_job_that_was_being_held_has_the_hold_once() -> None:
+    world = World()
+    (job,) = world.submit(JobUniverse="7")
+    held = {"JobStatus": "5", "HoldReason": '"enough"', "HoldReasonCode": "1"}
+    world.queue.update(job.id, {**held, **note_process(4242, 7)})
+    assert restart(world).hands.take() == [("012", "1.0", "enough", "1")]
+    # One that was held before, and whose log knows, is told of no more.
+    world.queue.update(job.id, dict.fromkeys(note_process(0, 0)))
+    assert restart(world).hands.take() == []
+
+
 @pytest.mark.parametrize("status", [1, 3, 5])
 def test_a_job_that_had_no_process_has_none_ended(status: int) -> None:
     world = World()

@@ -26,6 +26,7 @@ from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
+    from kettle.config import Config
     from kettle.runtime.context import Runtime
     from kettle.runtime.sockets.stream import Stream
     from kettle.wire.codec import Writer
@@ -60,10 +61,16 @@ class _Update:
             writer.ad(self.private, private=True)
 
 
-@dataclass(slots=True)
-class _Link:
-    """What is known about one collector."""
+# What says where a collector is: its word of COLLECTOR_HOST, and what fills up an address.
+_Place = tuple[str | None, ...]
 
+
+@dataclass(slots=True, eq=False)
+class _Link:
+    """What is known about one collector, the `number`-th of those that are configured."""
+
+    place: _Place = ()
+    number: int = 0
     address: Sinful | None = None
     stream: Stream | None = None
     waiting: dict[tuple[str, ...], _Update] = field(default_factory=dict)
@@ -77,6 +84,13 @@ class _Link:
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     failures: int = 0
+
+    def end(self) -> None:
+        """Send nothing more over it."""
+        if self.task is not None:
+            self.task.cancel()
+        if self.stream is not None:
+            self.stream.close()
 
     def drop(self) -> None:
         """The connection is at its end: nobody knows what became of what went over it."""
@@ -114,6 +128,8 @@ class Advertiser:
         self._foreign = foreign
         self._administration = RemoteAdministration(runtime)
         self._links: list[_Link] = []
+        # Whose collectors those are.
+        self._config: Config | None = None
         self._sequence: dict[tuple[str, ...], int] = {}
         self.updates_sent = 0
         self.updates_failed = 0
@@ -182,23 +198,50 @@ class Advertiser:
 
     async def close(self) -> None:
         """End the connections; what still waits is not sent."""
-        links, self._links = self._links, []
+        links, self._links, self._config = self._links, [], None
         for link in links:
-            if link.task is not None:
-                link.task.cancel()
-            if link.stream is not None:
-                link.stream.close()
+            link.end()
+
+    def _follow_configuration(self) -> None:
+        """Have a link to each collector that is configured now.
+
+        One that was before keeps its own; a new one is told all that the others were.
+        """
+        config = self._runtime.config
+        if config is self._config:
+            return
+        self._config = config
+        known = self._known_updates()
+        before, self._links = self._links, []
+        for number, place in enumerate(self._places(config)):
+            at = next((at for at, each in enumerate(before) if each.place == place), None)
+            link = self._begin(place, known) if at is None else before.pop(at)
+            link.number = number
+            self._links.append(link)
+        for link in before:
+            link.end()
+
+    def _places(self, config: Config) -> list[_Place]:
+        if self._foreign is not None:
+            return [()]
+        more = (config.get("COLLECTOR_PORT"), config.get("COLLECTOR_ADDRESS_FILE"))
+        # With none configured the first one waits for somebody to name it.
+        return [(word, *more) for word in config.words("COLLECTOR_HOST") or [""]]
+
+    def _known_updates(self) -> dict[tuple[str, ...], _Update]:
+        """Return the newest ad of each name that any collector was told, or is to be."""
+        known = {key: update for link in self._links for key, update in link.told.items()}
+        for link in self._links:
+            known |= {key: each for key, each in link.waiting.items() if key[0] == "update"}
+        return known
+
+    def _begin(self, place: _Place, known: dict[tuple[str, ...], _Update]) -> _Link:
+        link = _Link(place, waiting=dict(known))
+        link.task = tasks.repeat(partial(self._send_next, link), "updates of a collector")
+        return link
 
     def _post(self, key: tuple[str, ...], update: _Update) -> None:
-        if not self._links:
-            count = max(1, len(self._runtime.config.words("COLLECTOR_HOST")))
-            if self._foreign is not None:
-                count = 1
-            self._links = [_Link() for _ in range(count)]
-            for number, link in enumerate(self._links):
-                link.task = tasks.repeat(
-                    partial(self._send_next, link, number), f"collector {number}"
-                )
+        self._follow_configuration()
         for link in self._links:
             if len(link.waiting) >= MOST_WAITING and key not in link.waiting:
                 self.updates_failed += 1
@@ -208,13 +251,14 @@ class Advertiser:
             link.idle.clear()
             link.wake.set()
 
-    async def _send_next(self, link: _Link, number: int) -> None:
+    async def _send_next(self, link: _Link) -> None:
         """Send the next of what waits for one collector, and wait for it if nothing does."""
         link.tell_again(self._runtime.clock.monotonic())
         if not link.waiting:
             link.idle.set()
             await self._wait_for_news(link)
         key, update = next(iter(link.waiting.items()))
+        number = link.number
         try:
             await self._send(link, number, update)
         except (WireError, OSError) as error:
