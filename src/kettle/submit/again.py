@@ -79,16 +79,16 @@ class Again:
         job.begin(self._first)
         changed: set[str] = set()
         for one in self._steps:
+            # No field here or below is changed: what writes over others' runs for each job.
             if one.fields:
-                job.move(one.fields, changed)
+                job.move(one.fields)
             if one.always or (changed and _has_to_run(one.record, job, changed)):
                 job.run(one.step, one.record, one.writes, changed)
                 _note_changes(one, job, changed)
             elif one.left:
-                vars(job).update(one.left)
-                changed.difference_update(FIELD + name for name in one.left)
+                job.move(one.left)
         if self._end:
-            job.move(self._end, changed)
+            job.move(self._end)
         return job
 
 

@@ -129,11 +129,9 @@ class QuickJob(JobBuilder):
             attributes.texts.clear()
             attributes.lacking.clear()
 
-    def move(self, fields: dict[str, object], changed: set[str]) -> None:
-        """Give fields the values that they had for the other job, where they are not changed."""
-        for name, value in fields.items():
-            if FIELD + name not in changed:
-                vars(self)[name] = value
+    def move(self, fields: dict[str, object]) -> None:
+        """Give fields the values that they had for the other job."""
+        vars(self).update(fields)
 
     def run(self, step: Step, record: Record, writes: Writes, changed: set[str]) -> None:
         """Run a step that had this record; UnforeseenError if it writes what is not named.

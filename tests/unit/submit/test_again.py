@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kettle.submit.job as builder
 from kettle.config import Config
 from kettle.config.origin import Origin
 from kettle.errors import SubmitError
@@ -190,6 +191,23 @@ def test_what_a_step_that_runs_again_does_not_set_is_not_left_by_the_watched_job
     assert course.made("a") == {"Fixed": "1", "Letter": "a", "Last": "None"}
     assert course.ran_for("aa") == ["live"]
     assert course.made("aa")["Long"] == "1"
+
+
+@pytest.mark.parametrize("mark", ["attributes", "forced"])
+def test_what_is_not_written_over_is_as_the_step_before_it_left_it(mark: str) -> None:
+    def first(job: JobBuilder) -> None:
+        getattr(job, mark).set("Letter", "first")
+
+    def over(job: JobBuilder) -> None:
+        if letter(job) != "n":
+            getattr(job, mark).set("Letter", letter(job))
+
+    def last(job: JobBuilder) -> None:
+        job.attributes.set("Last", str(getattr(job, mark).get("Letter")))
+
+    course = Course([first, over, last], "b")
+    assert course.ran_for("n") == ["over", "last"]
+    assert course.made("n") == {"Letter": "first", "Last": "first"}
 
 
 def test_fields_are_read_and_written_as_attributes_are() -> None:
@@ -632,6 +650,38 @@ def test_a_job_begins_without_what_was_told_of_the_one_before() -> None:
     assert course.make("b").warnings == ["b"]
     again = course.make("c")
     assert (again.warnings, again.asked) == ([], [])
+
+
+def test_what_the_watched_job_told_stays_told() -> None:
+    def tells(job: JobBuilder) -> None:
+        job.warnings.append(letter(job))
+        job.attributes.set("Letter", letter(job))
+
+    course = Course([tells])
+    before = list(course.job.asked)
+    course.make("b")
+    assert course.job.warnings == ["a"]
+    assert course.job.asked == before
+
+
+@pytest.mark.parametrize(("text", "times"), [("7", 1), ("$(x)", 3)])
+@pytest.mark.parametrize(
+    ("method", "reads"), [("integer", "whole_number"), ("boolean", "evaluate")]
+)
+def test_a_value_whose_text_does_not_change_is_read_once(
+    text: str, times: int, method: str, reads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looks(job: JobBuilder) -> None:
+        getattr(job, method)("value")
+        job.attributes.set("Letter", letter(job))
+
+    course = Course([looks], "1", texts={"value": text})
+    read: list[str] = []
+    read_value = getattr(builder, reads)
+    monkeypatch.setattr(builder, reads, lambda text: (read.append(text), read_value(text))[1])
+    for row in "123":
+        course.make(row)
+    assert len(read) == times
 
 
 @pytest.mark.parametrize(
