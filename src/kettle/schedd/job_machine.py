@@ -133,6 +133,8 @@ def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
         "HoldReasonSubCode": str(event.subcode),
         "LastSuspensionTime": "0",
     }
+    if "ReleaseReason" in ad:
+        changes["ReleaseReason"] = None
     if ad.integer("JobStatus") == JobStatus.REMOVED:
         changes["JobStatusOnRelease"] = str(int(JobStatus.REMOVED))
     return changes
@@ -140,7 +142,12 @@ def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
 
 def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Released)
-    return {"ReleaseReason": quote_line(event.reason), **_past_hold(ad)}
+    return {"ReleaseReason": _reason(event), **_past_hold(ad)}
+
+
+def _reason(event: Released | Removed) -> str | None:
+    """Return why, as an expression; None where nobody has said it."""
+    return quote_line(event.reason) if event.reason else None
 
 
 def _past_hold(ad: ClassAd) -> Attributes:
@@ -156,7 +163,7 @@ def _past_hold(ad: ClassAd) -> Attributes:
 def _record_removal(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Removed)
     past = _past_hold(ad) if ad.integer("JobStatus") == JobStatus.HELD else {}
-    return {**past, "RemoveReason": quote_line(event.reason), "JobStatusOnRelease": None}
+    return {**past, "RemoveReason": _reason(event), "JobStatusOnRelease": None}
 
 
 def _record_start(_ad: ClassAd, _event: Event, _now: int) -> Attributes:

@@ -253,7 +253,15 @@ def _removed(decision: Decision) -> Ending:
     )
 
 
+def why_it_left(reason: str, code: int, subcode: int) -> tuple[str, int, int]:
+    """Return why a job left its machine: what the machine says where nobody has given a reason."""
+    if reason:
+        return reason, code, subcode
+    return "Claim deactivated", int(VacateReasonCode.ClaimDeactivated), 0
+
+
 def _vacated(reason: str, code: int, subcode: int) -> dict[str, object]:
+    reason, code, subcode = why_it_left(reason, code, subcode)
     return {
         "VacateReason": reason,
         "VacateReasonCode": code,

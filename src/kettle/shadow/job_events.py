@@ -22,7 +22,7 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
 )
 from kettle.records.event_usage import CpuTimes, UsageValue
-from kettle.shadow.endings import Ending
+from kettle.shadow.endings import Ending, why_it_left
 
 _SIZES = (
     ("memory_mb", "MemoryUsage"),
@@ -160,14 +160,17 @@ def evicted_event(
     job: ClassAd, ending: Ending, sent: int, received: int, now: float, *, requeued: bool = False
 ) -> JobEvictedEvent:
     """Return event 004, with the exit in it if the job ended and goes back into the queue."""
+    reason, code, subcode = ending.reason, ending.code, ending.subcode
+    if ending.has_code:
+        reason, code, subcode = why_it_left(reason, code, subcode)
     event = JobEvictedEvent(
         checkpointed=ending.checkpointed,
         run_remote=_run_times(job),
         sent_bytes=sent,
         received_bytes=received,
-        reason=ending.reason or None,
-        reason_code=ending.code if ending.has_code else None,
-        reason_subcode=ending.subcode if ending.has_code else None,
+        reason=reason or None,
+        reason_code=code if ending.has_code else None,
+        reason_subcode=subcode if ending.has_code else None,
     )
     if requeued:
         event.requeued = True

@@ -19,6 +19,7 @@ from kettle.shadow.endings import (
     known_reason,
     transfer_reason,
 )
+from kettle.shadow.job_events import evicted_event
 from kettle.shadow.job_updates import texts
 
 
@@ -96,6 +97,19 @@ def test_a_users_hold_takes_the_job_off_its_machine_and_holds_it() -> None:
     assert ending.exit is ShadowExit.SHOULD_HOLD
     assert ending.events == (Last.EVICTED, Last.HELD)
     assert (ending.reason, ending.code) == ("via condor_hold (by user u)", 1)
+
+
+def test_where_nobody_gives_a_reason_the_machines_is_told() -> None:
+    # The wheel's act() passes no reason on that is a plain text; as the real shadow's logs say it.
+    told = {"VacateReason": "Claim deactivated", "VacateReasonCode": 1009, "VacateReasonSubCode": 0}
+    held, removed = judge(None, Request(Wish.HOLD, "", 1)), judge(None, Request(Wish.REMOVE))
+    assert held.attributes == {
+        "HoldReason": "", "HoldReasonCode": 1, "HoldReasonSubCode": 0, **told,
+    }  # fmt: skip
+    assert removed.attributes == told
+    for ending in (held, removed):
+        event = evicted_event(ClassAd(), ending, 0, 0, 1.0)
+        assert (event.reason, event.reason_code) == ("Claim deactivated", 1009)
 
 
 @pytest.mark.parametrize("reason", [4, 105, 109, 111, 999])

@@ -198,9 +198,8 @@ def plan(
 
     Time has passed since the survey: who has left, or may not be acted on any more, is passed over.
     """
-    said = f"by user {actor.owner}"
-    if request.reason:
-        said = f"{request.reason} ({said})"
+    # Who gives no reason (the wheel passes none on that is a plain text) is not named either.
+    said = f"{request.reason} (by user {actor.owner})" if request.reason else ""
     planned = Plan(request, queue.transaction(), reason=said)
     for cluster in clusters:
         if queue.clusters.get(cluster.id) is cluster:

@@ -95,6 +95,8 @@ def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
     command = list(arguments.command)
     if command[:1] == ["--"]:
         del command[0]
+    if not command:
+        raise UsageError("there is no command to run", hint="kettle run -- COMMAND [ARGUMENTS]")
     items: list[str] | None = None
     inputs = list(arguments.input)
     if arguments.each_line is not None:

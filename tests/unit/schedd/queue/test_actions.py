@@ -42,6 +42,30 @@ def test_a_reason_is_as_long_as_what_the_jobs_logs_say_of_it() -> None:
     assert len(reason) < actions.LONGEST_REASON + 100
 
 
+def test_who_gives_no_reason_is_not_named() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+
+    def act(action: JobAction, **words: str) -> None:
+        asked = ClassAd({"JobAction": int(action), "ActionResultType": 1, "ActionIds": str(job.id)})
+        asked.update(words)
+        _, plan = plan_action(schedd.queue, actions.parse(asked), ALICE, schedd.now)
+        assert plan.done[0].reason == ("why (by user alice)" if words else "")
+        schedd.queue.commit(plan.transaction)
+
+    act(JobAction.HOLD)
+    assert job.ad.string("HoldReason") == ""
+    act(JobAction.RELEASE)
+    assert "ReleaseReason" not in job.ad
+    act(JobAction.HOLD)
+    act(JobAction.RELEASE, ReleaseReason="why")
+    assert job.ad.string("ReleaseReason") == "why (by user alice)"
+    act(JobAction.HOLD, HoldReason="why")
+    assert "ReleaseReason" not in job.ad
+    act(JobAction.REMOVE)
+    assert "RemoveReason" not in job.ad
+
+
 def test_a_job_held_too_often_is_released_by_super_users_only() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1)
