@@ -97,10 +97,14 @@ class GenericCommands:
         register(Command.DC_PURGE_LOG, self._purge_log)
         register(Command.DC_QUERY_INSTANCE, self._query_instance)
         register(Command.DC_TIME_OFFSET, self._time_offset)
-        register(Command.DC_CHILDALIVE, self._nop)
+        register(Command.DC_CHILDALIVE, self._child_alive)
 
     async def _nop(self, stream: Stream) -> None:
         """Whoever asks only wanted to know that this is allowed."""
+
+    async def _child_alive(self, stream: Stream) -> None:
+        """Hear out who says that it lives: nobody here keeps count of that."""
+        await stream.receive()
 
     async def _stop(self, stream: Stream) -> None:
         how = _STOPS[stream.command]

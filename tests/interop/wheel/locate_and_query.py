@@ -144,4 +144,5 @@ steps.attempt("reconfig", htcondor2.send_command, schedd_ad, htcondor2.DaemonCom
 master_ad = collector.query(htcondor2.AdType.Master)[0]
 steps.attempt("reconfig all", htcondor2.send_command, master_ad, htcondor2.DaemonCommand.Reconfig)
 steps.attempt("send_alive", htcondor2.send_alive, master_ad, None, 600)
+steps.attempt("send_alive to no parent", htcondor2.send_alive, schedd_ad, 1, 600)
 steps.report()

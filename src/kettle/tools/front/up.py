@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kettle.config import load_config
+from kettle.config.check import broken_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, NotFoundError, UsageError
 from kettle.octets import AS_IS
@@ -230,10 +231,12 @@ def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams
             config = load_config(SystemSources(), environment, subsystem="MASTER", root=path)
             check_values(config)
         except ConfigError as error:
-            where = f"{error.source or path}, line {error.line}" if error.line else path
-            text = error.message.partition("\n")[2] or error.message
-            shown = text if text.startswith(where) else f"{where}: {text}"
-            raise ConfigError(shown, hint=error.hint) from None
+            found = broken_config(error)
+            where = f"{found.source or path}, line {found.line}" if found.line else path
+            shown = found.sentence
+            if not shown.startswith(where):
+                shown = f"{where}: {shown}"
+            raise ConfigError(shown, hint=found.hint) from None
         for name, where, near in find_slips(config):
             streams.stderr.write(f"{where}: nothing reads {name}; did you mean {near}?\n")
 

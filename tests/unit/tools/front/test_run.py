@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
-from kettle.errors import NotFoundError
-from kettle.tools.front.run import find_files
+from kettle.errors import NotFoundError, UsageError
+from kettle.tools.front.run import build_parser, find_files, read_request
+from kettle.tools.programs import Streams
 
 
 @pytest.fixture
@@ -42,3 +44,11 @@ def test_a_pattern_without_a_file_is_named(files: Path, patterns: list[str], nam
     with pytest.raises(NotFoundError) as failure:
         find_files(patterns)
     assert str(failure.value).startswith(f"no file matches {named}")
+
+
+@pytest.mark.parametrize("words", [[], ["--"], ["--json"], ["--each-file", "a.txt", "--"]])
+def test_that_there_is_no_command_is_one_sentence(files: Path, words: list[str]) -> None:
+    assert files.is_dir()
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    with pytest.raises(UsageError, match="there is no command to run"):
+        read_request(build_parser().parse_args(words), streams)
