@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -367,6 +368,15 @@ def parse_inventory(tag: str, answer: str) -> Found:
     return Found(whole(max(0.0, ad.real("Detected") or 0.0)), ())
 
 
+def _number(text: str) -> float | None:
+    """Read a finite number; None for anything else, which names pieces."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
 def custom_resources(
     config: Config, found_here: Mapping[str, Found] = MappingProxyType({})
 ) -> list[tuple[str, float, tuple[str, ...]]]:
@@ -385,9 +395,10 @@ def custom_resources(
         if only and tag.lower() not in only:
             continue
         text = (config.get(macro.name) or "").strip()
-        try:
-            found.append((tag, whole(float(text)), ()))
-        except ValueError:
+        amount = _number(text)
+        if amount is not None:
+            found.append((tag, whole(amount), ()))
+        else:
             ids = tuple(text.replace(",", " ").split())
             found.append((tag, len(ids), ids))
     return found

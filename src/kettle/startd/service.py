@@ -44,6 +44,7 @@ from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.load import LoadMeter
 from kettle.startd.services.policy import PolicyWatch
+from kettle.startd.services.questions import Questions
 from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
@@ -91,7 +92,7 @@ class StartdService:
         self._meter = LoadMeter(self)
         self._tasks: list[asyncio.Task[object]] = []
         self._java: Mapping[str, object] = {}
-        self._java_question: asyncio.Task[object] | None = None
+        self._questions = Questions()
         self._vm: Mapping[str, object] = {}
 
     # ---- life ---------------------------------------------------------------------------------
@@ -136,16 +137,14 @@ class StartdService:
             tasks.repeat(self._refresh_when_due, "readings"),
             tasks.repeat(self._meter.measure_when_due, "load"),
             tasks.repeat(self._schedds.keep_alive, "alives"),
-            tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
-            tasks.spawn(self._learn_vm(), "virtual machines"),
         ]
-        self._ask_java()
+        self._questions.ask("virtual machines", self._learn_vm())
+        self._ask_programs()
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
-        self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
-        self._ask_java()
+        self._ask_programs()
         self._make_base()
         self._say_what_is_not_called()
         self.policy.look(self.machine)
@@ -168,6 +167,7 @@ class StartdService:
         await self.starters.all_done()
         self._history.flush()
         self.policy.stop()
+        self._questions.close()
         for task in self._tasks:
             task.cancel()
         await self._schedds.flush()
@@ -190,12 +190,10 @@ class StartdService:
         facts = replace(self.machine.facts, broken_url_methods=frozenset(broken))
         self._take_facts(facts)
 
-    def _ask_java(self) -> None:
-        """Begin to ask Java; a question that is still open is about an older configuration."""
-        if self._java_question is not None:
-            self._java_question.cancel()
-        self._java_question = tasks.spawn(self._learn_java(), "Java")
-        self._tasks.append(self._java_question)
+    def _ask_programs(self) -> None:
+        """Begin to ask what the configuration names."""
+        self._questions.ask("URL plug-ins", self._learn_url_methods())
+        self._questions.ask("Java", self._learn_java())
 
     async def _learn_java(self) -> None:
         """Ask the configured Java whether it works, and offer that."""

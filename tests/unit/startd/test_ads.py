@@ -77,6 +77,12 @@ def test_custom_resources_may_be_a_list_of_identifiers() -> None:
     assert (ad.integer("Fpga"), ad.string("AssignedFpga")) == (2, "f0,f1")
 
 
+@pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999"])
+def test_what_is_no_finite_number_names_a_piece(text: str) -> None:
+    ad = slot_ad(make(f"MACHINE_RESOURCE_Fpga = {text}\n"), "slot1")
+    assert (ad.integer("Fpga"), ad.string("AssignedFpga")) == (1, text)
+
+
 @pytest.mark.shows("A040")
 def test_resource_names_enable_only_what_they_name() -> None:
     text = "MACHINE_RESOURCE_Cogs = 16\nMACHINE_RESOURCE_actuator = 8\n"

@@ -41,7 +41,6 @@ from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
     from kettle.config import Config
-    from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.factories import Factories
     from kettle.schedd.services.parts import Schedd
@@ -72,7 +71,6 @@ class ScheddAds:
         self._wake = asyncio.Event()
         self._matches_wanted = False
         self._told: dict[str, ads.SubmitterCounts] = {}
-        self._negotiator: Stream | None = None
         self._stopping = False
         self._capabilities = Capabilities(schedd.runtime)
         self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
@@ -305,15 +303,8 @@ class ScheddAds:
         self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
 
     async def _reschedule(self) -> None:
-        """Send RESCHEDULE to the negotiator, over a connection that is kept."""
+        """Send RESCHEDULE to the negotiator."""
         runtime = self._schedd.runtime
-        try:
-            if self._negotiator is not None and not self._negotiator.at_end():
-                writer = self._negotiator.writer().integer(Command.RESCHEDULE)
-                await self._negotiator.send(writer)
-                return
-        except KettleError:
-            pass
         try:
             address = await self._find_negotiator()
             if address is None:
