@@ -552,4 +552,4 @@ class Starter:
         self.shadow.close()
         if self._keeper is not None:
             self._keeper.remove()
-        self.control.tell_done(self.end.final, self.had() if self._keeper is not None else None)
+        self.control.tell_done(self.end.final, self.had if self._keeper is not None else None)

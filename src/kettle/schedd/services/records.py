@@ -38,7 +38,7 @@ class Records:
         schedd.trace(job, Step.SETTLED)
         if SHADOW_ADDRESS in was:
             settings = schedd.queue_settings
-            was |= {
+            was = was | {
                 "ShadowVersion": quote_line(settings.version),
                 "UidDomain": quote_line(settings.uid_domain),
                 "OsUser": quote_line(job.owner),

@@ -401,7 +401,9 @@ class ShadowHosts:
             return
         believed_of_it = self._believed(host, job, message.attributes)
         _note_unwritten(host, job, believed_of_it)
-        attributes = {**believed_of_it, SHADOW_ADDRESS: quote_line(host.address)}
+        attributes = dict(believed_of_it)
+        if host.address:
+            attributes[SHADOW_ADDRESS] = quote_line(host.address)
         host.jobs.discard(job)
         if self._by_job.get(job) is host:
             del self._by_job[job]

@@ -186,7 +186,7 @@ class JobEnd:
             starter.keeper.remove()
         if self._goes_on and self.stays:
             self.line = starter.shadow.give_away()
-        starter.control.tell_done(self.final, starter.had(), stays=self.stays)
+        starter.control.tell_done(self.final, starter.had, stays=self.stays)
         if self._goes_on is None:
             await self._wait_for_deactivation()
 
