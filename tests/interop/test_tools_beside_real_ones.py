@@ -213,7 +213,7 @@ condor_ping
 condor_ping -quiet
 condor_ping -table
 condor_ping -table READ WRITE DAEMON
-condor_ping -verbose READ -quiet
+condor_ping -verbose READ
 condor_ping -af:h Name From Result AuthMethods Encryption MyRemoteUserName User
 condor_ping -type collector -af Name Result Sid=!=undefined TriedAuthentication SessionLease
 condor_ping -format "%s|" Name READ WRITE

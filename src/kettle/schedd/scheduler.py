@@ -277,6 +277,7 @@ class Scheduler:
         # second one.
         self.claims.assign(claim, job.id)
         self.idle.reserve(job)
+        note_autocluster(job.ad, job.autocluster, self.idle.autoclusters.attributes_text)
         do_all(
             (
                 partial(self._commit_start, claim, job, transaction),

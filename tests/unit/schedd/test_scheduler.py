@@ -431,6 +431,7 @@ def test_a_job_held_while_its_claim_is_requested_gives_the_claim_to_the_next() -
     assert world.hands.take() == [("start", claim.id, "1.1")]
     assert status_of(first) is JobStatus.HELD
     assert status_of(second) is JobStatus.RUNNING
+    assert second.ad.integer("AutoClusterId") == second.autocluster
 
 
 @pytest.mark.parametrize(

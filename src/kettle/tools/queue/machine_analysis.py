@@ -89,9 +89,10 @@ def render_job_table(
         found = Matches() if beside else count_matches(job, slots, drain=False)
         idle = sum(member.integer("JobStatus") == JobStatus.IDLE for member in members)
         running = sum(member.integer("JobStatus") in _RUNNING for member in members)
-        own = f"{running}/{found.own}" if running else str(found.own)
-        name = "{}.{}".format(*job_id(job))
         number = job.integer("AutoClusterId")
+        # The reference counts who runs by autocluster.
+        own = f"{running}/{found.own}" if running and number is not None else str(found.own)
+        name = "{}.{}".format(*job_id(job))
         group = "" if number is None else f"{len(members)}/{idle}"
         if verbose and group:
             group = f"{number}:{group}"

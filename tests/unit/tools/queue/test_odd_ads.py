@@ -88,3 +88,16 @@ def test_condor_history_shows_jobs_with_odd_numbers(tmp_path: Path, value: str) 
         streams = Streams(io.StringIO(), out, out)
         argv = ["condor_history", "-file", str(jobs), *form]
         assert condor_history.main(argv, dict(os.environ), streams) == 0, out.getvalue()
+
+
+@pytest.mark.parametrize(("number", "own"), [("AutoClusterId = 7\n", "1/0"), ("", "0")])
+def test_who_runs_is_counted_by_autocluster(tmp_path: Path, number: str, own: str) -> None:
+    jobs, slots = tmp_path / "jobs", tmp_path / "slots"
+    jobs.write_text(f"ClusterId = 1\nProcId = 0\nJobStatus = 2\nRequirements = true\n{number}\n")
+    slots.write_text(SLOT + "\n")
+    out = io.StringIO()
+    argv = ["condor_q", "-jobads", str(jobs), "-slotads", str(slots), "-analyze:summary"]
+    assert condor_q.main(argv, dict(os.environ), Streams(io.StringIO(), out, out)) == 0
+    (row,) = (line.split() for line in out.getvalue().splitlines() if line.startswith("1.0 "))
+    assert own in row
+    assert ("1/0" in row) is bool(number)
