@@ -6,6 +6,7 @@ an earlier execution of the same job was still alive, so that a test can say tha
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pwd
@@ -249,6 +250,15 @@ def programs_of(words: str) -> list[int]:
     everybody = map(int, filter(str.isdecimal, os.listdir("/proc")))
     found = [pid for pid in everybody if words in title_of(pid)]
     return [pid for pid in found if parent_of(pid) not in found]
+
+
+def kill_at_once(pool: PersonalPool, *names: str) -> None:
+    """Stop every process of these names, so that none can react, and kill them all."""
+    pids = [pid for name in names for pid in daemon_pids(pool, name)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
 
 def is_killed(pid: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from pathlib import Path
@@ -11,7 +10,16 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, daemon_pids, programs_of, run_tool, submit, title_of, wait_until
+from pool_jobs import (
+    Jobs,
+    daemon_pids,
+    kill_at_once,
+    programs_of,
+    run_tool,
+    submit,
+    title_of,
+    wait_until,
+)
 
 pytestmark = pytest.mark.timeout(180)
 shows = pytest.mark.shows
@@ -129,15 +137,6 @@ def bombs(work: Path) -> list[int]:
     ]
 
 
-def kill_at_once(pool: PersonalPool, *names: str) -> None:
-    """Stop every process of these names, so that none can react, and kill them all."""
-    pids = [pid for name in names for pid in daemon_pids(pool, name)]
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-
-
 @shows("E006")
 @pytest.mark.parametrize(
     "names", [("condor_startd", "condor_starter"), ("condor_starter", "condor_startd")]
@@ -196,7 +195,8 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start_wit
         note = f"{programs_of(hidden(work)[0])[0]} "
         notes = Path(pool.folder, "execute")
         wait_until(lambda: any(note in one.read_text() for one in notes.glob(".processes_*")), 20)
-        kill_at_once(pool, "condor_master", "condor_startd", "condor_starter", "condor_schedd")
+        everybody = ("condor_master", "condor_startd", "condor_starter", "condor_schedd")
+        kill_at_once(pool, *everybody, "condor_procd")
         wait_until(lambda: not daemon_pids(pool, "condor_shadow"), 20)
         assert alive(hidden(work)[0])
         pool.start()
@@ -235,7 +235,7 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
         names = [line for line in Path("/proc/self/cgroup").read_text().splitlines() if line]
         if not any(os.access(f"/sys/fs/cgroup{where}", os.W_OK) for where in ("", "/freezer")):
             pytest.skip(f"this machine has no control groups that root may write: {names}")
-        kill_at_once(pool, "condor_master", "condor_startd", "condor_starter")
+        kill_at_once(pool, "condor_master", "condor_startd", "condor_starter", "condor_procd")
         wait_until(lambda: not daemon_pids(pool, "condor_schedd"), 20)
         assert alive(hidden(work)[0])
         pool.start()

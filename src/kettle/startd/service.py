@@ -44,6 +44,7 @@ from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.load import LoadMeter
 from kettle.startd.services.policy import PolicyWatch
+from kettle.startd.services.procd import Procd
 from kettle.startd.services.questions import Questions
 from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
@@ -64,7 +65,11 @@ from kettle.wire.sinful import render_address_v1
 class StartdService:
     """One execution point."""
 
-    preload = ("kettle.starter.services.entry", "kettle.starter.services.warm")
+    preload = (
+        "kettle.starter.services.entry",
+        "kettle.starter.services.warm",
+        "kettle.startd.services.procd",
+    )
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -86,6 +91,7 @@ class StartdService:
             self._on_starter_report, self._on_starter_done, self._activating.on_starter_asks
         )
         self.starters = Starters(runtime, reports)
+        self._procd = Procd(runtime, self.starters.leftovers)
         self._draining = Draining(self, self._waiting)
         self._commands = OtherCommands(self, self._schedds)
         self._history = RunHistory(runtime)
@@ -102,6 +108,7 @@ class StartdService:
         # What earlier jobs left is looked for there, too.
         await self._meter.begin()
         # Before anything is offered: an earlier execution of a job that comes may still live.
+        await self._procd.end_earlier()
         await self.starters.leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
         found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
@@ -140,10 +147,12 @@ class StartdService:
         ]
         self._questions.ask("virtual machines", self._learn_vm())
         self._ask_programs()
+        self._procd.start()
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
+        self._procd.start()
         self._ask_programs()
         self._make_base()
         self._say_what_is_not_called()
@@ -165,6 +174,7 @@ class StartdService:
                 self.apply(record, event)
             self.policy.note(record)
         await self.starters.all_done()
+        await self._procd.stop()
         self._history.flush()
         self.policy.stop()
         self._questions.close()

@@ -155,7 +155,7 @@ def test_a_daemon_counts_as_gone_when_what_hides_below_its_dying_starter_is() ->
             await orphans_of(processes, lines).end()
             assert all(map(is_zombie, family))
             assert processes.orphans() == []
-        assert any("killing what a daemon's jobs left" in line for line in lines)
+        assert any("killing what a daemon and its jobs left" in line for line in lines)
 
     in_a_process(scenario)
 

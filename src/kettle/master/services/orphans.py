@@ -50,7 +50,7 @@ class Orphans:
         await self._see_starters_off()
         found = self._find()
         if found:
-            self._runtime.log(f"killing what a daemon's jobs left: {found}")
+            self._runtime.log(f"killing what a daemon and its jobs left: {found}")
         staying = await hunt(self._find, self._runtime.privileges)
         if staying:
             self._runtime.log(f"processes {staying} of a daemon's jobs cannot be killed")

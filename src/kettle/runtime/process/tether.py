@@ -6,8 +6,8 @@ its end closes, and the kernel sends the signal that was asked for to the progra
 PR_SET_PDEATHSIG does nearly that, but only a process itself can ask for it, between fork and exec;
 posix_spawn has no such step and costs a fraction of a fork, and a setuid program loses it.
 
-Limit: who closes its descriptors or leaves the process group is not held (test_tether.py); what
-that means for jobs is told in the manual, execution-points.md.
+Limit: who closes its descriptors or leaves the process group is not held (test_tether.py); of a
+job's processes the startd's child ends these, `startd/services/procd.py`.
 """
 
 from __future__ import annotations
