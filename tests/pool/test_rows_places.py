@@ -176,7 +176,7 @@ def test_the_wrapper_gets_the_job_s_command_and_its_exit_code_is_the_job_s(
     assert re.fullmatch(r"\S+/job\.sh one two\n", log.read_text())
 
 
-@shows("S007")
+@shows("S007", "M015")
 def test_a_local_job_runs_below_a_starter_of_the_schedd(tmp_path: Path, work: Path) -> None:
     text = "universe = local\nexecutable = /bin/sleep\narguments = 61\nqueue\n"
     # Nobody to match it, and no machine to match it with.

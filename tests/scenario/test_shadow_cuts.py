@@ -218,6 +218,7 @@ def test_a_job_that_leaves_while_its_input_travels_has_its_end_told_but_no_exit(
     play(tmp_path, scenario, script=script)
 
 
+@pytest.mark.shows("M031")
 @pytest.mark.parametrize("at", [*range(0, 20, 2), 60])
 def test_a_cut_anywhere_in_the_output_is_made_good_by_another_try(tmp_path: Path, at: int) -> None:
     made = tmp_path / "made"

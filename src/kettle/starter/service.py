@@ -29,12 +29,13 @@ from kettle.starter import outcome, syscalls
 from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
-from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
+from kettle.starter.exit_pipeline import ExitPipeline, ExitStep
 from kettle.starter.job_file import given, job_as_run
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
 from kettle.starter.leave_machine import ORDERS, Effect, Order, Stage, choose_stage
 from kettle.starter.limits import Excess
 from kettle.starter.place import Place
+from kettle.starter.processes import Role
 from kettle.starter.services.chirp import ChirpServer
 from kettle.starter.services.commands import StarterCommands
 from kettle.starter.services.control import StartdControl
@@ -479,7 +480,7 @@ class Starter:
         stage = choose_stage(
             started=self.job_started,
             ended=self.programs.ended.is_set(),
-            sent=ExitStep.TRANSFER_OUTPUT in self.pipeline.done,
+            sent=self.pipeline.has_done(ExitStep.TRANSFER_OUTPUT),
         )
         self.log(f"told {order.value}, while {stage.value}: {vacate.reason}")
         if order is Order.NOW or stage is Stage.PREPARING:

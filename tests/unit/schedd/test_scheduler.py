@@ -123,6 +123,7 @@ class Full:
         self._append(data)
 
 
+@pytest.mark.shows("M021", "M024", "M028", "M032")
 def test_an_end_that_the_queue_does_not_take_is_taken_later_and_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from typing import assert_never
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
@@ -16,7 +17,7 @@ from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.conversation import Turn
-from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep
+from kettle.starter.exit_pipeline import ExitPipeline, ExitStep
 from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.reports import NO_UPDATE
@@ -34,7 +35,7 @@ class JobEnd:
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
-        self.pipeline = ExitPipeline(Controller.SHADOW)
+        self.pipeline = ExitPipeline()
         self.stays = False
         # The connection on which the next job of the claim may be asked for.
         self.line: Stream | None = None
@@ -78,21 +79,22 @@ class JobEnd:
             text = f"Failed to transfer files: {text}"
         await self.report_failure(text, error.code, error.subcode)
 
-    async def _perform(self, step: ExitStep) -> bool:
-        """Do one step; what has nothing to do here (no job hooks are called yet) is passed."""
+    async def _perform(self, step: ExitStep) -> None:
         starter = self._starter
-        if step is ExitStep.CANCEL_UPDATES:
-            starter.stop_looking()
-        elif step is ExitStep.TRANSFER_OUTPUT:
-            await self._bring_output()
-        elif step is ExitStep.UPDATE_STARTD:
-            if self.final is not None and not starter.way.spares(Turn.TELL_STARTD):
-                starter.control.tell_usage(self.final, starter.world.address, final=True)
-        elif step is ExitStep.JOB_EXIT:
-            await self._say_exit()
-        elif step is ExitStep.AWAIT_DEACTIVATION:
-            await self._leave()
-        return True
+        match step:
+            case ExitStep.CANCEL_UPDATES:
+                starter.stop_looking()
+            case ExitStep.TRANSFER_OUTPUT:
+                await self._bring_output()
+            case ExitStep.UPDATE_STARTD:
+                if self.final is not None and not starter.way.spares(Turn.TELL_STARTD):
+                    starter.control.tell_usage(self.final, starter.world.address, final=True)
+            case ExitStep.JOB_EXIT:
+                await self._say_exit()
+            case ExitStep.AWAIT_DEACTIVATION:
+                await self._leave()
+            case _:
+                assert_never(step)
 
     # ---- output -------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The programs of one job, one after the other: pre script, job, post script, a tool beside.
 
-Which follows which is `exit_pipeline.ProcessList`'s; how one is started `services/job.py`'s. A job
+Which follows which is `processes.ProcessList`'s; how one is started `services/job.py`'s. A job
 that exits with a checkpoint begins again.
 """
 
@@ -23,9 +23,9 @@ from kettle.runtime.process.processes import Child
 from kettle.starter import outcome, syscalls
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.checkpoint_pace import CheckpointPace
-from kettle.starter.exit_pipeline import ProcessList, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.limits import Excess
+from kettle.starter.processes import ProcessList, Role
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.transfer import TransferFailed
 from kettle.transfer.checkpoints import checkpoint_number

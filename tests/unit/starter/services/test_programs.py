@@ -11,8 +11,8 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.runtime.process.processes import Child
-from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import CannotLaunch
+from kettle.starter.processes import Role
 from kettle.starter.service import Starter
 from kettle.starter.services.programs import Programs
 from kettle.starter.services.shadow import LeaseOver
