@@ -640,3 +640,19 @@ def test_a_job_that_its_machine_wants_held_is_started_again_when_it_has_left(
         assert not ap.service("SCHEDD").queue.jobs
 
     tell(tmp_path, story, Shape(text=_HOLDS))
+
+
+def test_a_starter_that_was_killed_is_not_kept(tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap], [ep] = pool.access_points, pool.execution_points
+        pool.users[0].submit(Wish("j", seconds=500.0, code=0))
+        await happens(lambda: len(pool.witness.executions) == 1)
+        [claim] = ap.service("SCHEDD").scheduler.claims.by_id
+        startd = ep.service("STARTD")
+        [starter] = [each for each in pool.table.living("ep1") if "starter" in each.name]
+        starter.kill()
+        await happens(lambda: len(pool.witness.executions) == 2)
+        assert len(startd.starters) == 1
+        assert startd.starters.finished(claim) is None
+
+    tell(tmp_path, story)

@@ -132,7 +132,7 @@ class Starters:
         return self._running.get(number)
 
     def finished(self, claim_id: str) -> StarterProcess | None:
-        """Return the claim's last starter, if it has finished and waits to be let go."""
+        """Return the claim's last starter, if it has finished its job and is still there."""
         return self._finished.get(claim_id)
 
     def __len__(self) -> int:
@@ -312,9 +312,11 @@ class Starters:
             return
         starter.done.set()
         self._running.pop(starter.number, None)
-        self._finished[starter.claim_id] = starter
+        lives = starter.child is not None and starter.child.running
+        if lives:
+            self._finished[starter.claim_id] = starter
         stays = starter.final is not None and starter.final.boolean("Stays") is True
-        if stays and starter.child is not None and starter.child.running:
+        if stays and lives:
             loop = asyncio.get_running_loop()
             timer = loop.call_later(_IDLE_SECONDS, self.let_go, starter.claim_id)
             self._idle[starter.claim_id] = (starter, timer)
