@@ -88,22 +88,24 @@ def parse_limit(text: str | None) -> tuple[int, int]:
 # What of a record's lines after the first may stand at a line's beginning as it is: as the
 # reference writes an ad, its attributes, which no moment looks like; a space or a tab; nothing.
 _CONTINUED = re.compile(r"[A-Za-z_][A-Za-z0-9_.]* = |[ \t]|$")
+# Where heads have years of two digits: what the programs that the reference comes with say.
+_CONTINUED_LONG_YEARS = re.compile(rf"{_CONTINUED.pattern}|\d\d/\d\d/\d{{4}} ")
 _CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"
 } | {0x0D: "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
-def one_record(text: str) -> str:
+def one_record(text: str, continued: re.Pattern[str] = _CONTINUED) -> str:
     """Return a text as what stands behind a record's head, so that it is this one record.
 
     A user or a peer may have said it: no line of it is taken for a record of its own, whatever its
     reader takes for a line's end, and it names no claim in full (`hide_secrets`). Lines after the
-    first are kept, behind a tab where they could be such a record's head.
+    first are kept, behind a tab where they could be such a record's head: are not `continued`.
     """
     if text.isprintable():
         return hide_secrets(text)
     first, *rest = hide_secrets(text).translate(_CONTROLS).split("\n")
-    return "\n".join((first, *(one if _CONTINUED.match(one) else f"\t{one}" for one in rest)))
+    return "\n".join((first, *(one if continued.match(one) else f"\t{one}" for one in rest)))
 
 
 class Log:
@@ -146,6 +148,7 @@ class Log:
         # How lines of a category begin in this second: made once.
         self._heads: dict[str, str] = {}
         self._time_format = _TIME_FORMAT
+        self._continued = _CONTINUED_LONG_YEARS
         # Lines that the disk did not take, and why.
         self._lost = 0
         self._why = ""
@@ -221,7 +224,7 @@ class Log:
     def _write_at(self, now: float, category: str, text: str) -> None:
         if self._fd >= 0 and int(now) != self._second:
             self._follow()
-        line = f"{self._head(now, category)}{self._prefix}{one_record(text)}\n"
+        line = f"{self._head(now, category)}{self._prefix}{one_record(text, self._continued)}\n"
         if self.path is None or self._closed:
             (self._sink or sys.stderr.write)(line)
             return
@@ -266,6 +269,8 @@ class Log:
         """Take over what a new configuration says."""
         self.verbosity = verbosity
         self._time_format = time_format or _TIME_FORMAT
+        own = self._time_format != _TIME_FORMAT
+        self._continued = _CONTINUED if own else _CONTINUED_LONG_YEARS
         self._second = -1
         self._limit = limit
         self._keep = keep

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kettle.runtime.log_allowance import MOST_LINES, WINDOW_SECONDS
-from kettle.runtime.logs import Log, parse_limit, parse_verbosity
+from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
 
 
 def log_at(path: Path, verbosity: str = "", **options: object) -> Log:
@@ -290,6 +290,15 @@ def test_what_somebody_says_stays_one_record_whatever_reader_splits_the_lines() 
         assert all(line.startswith("\t") for line in rest)
         assert "\x1b" not in record
         assert "\x9b" not in record
+
+
+@pytest.mark.parametrize(("time_format", "tab"), [("", ""), ("%m/%d/%Y %H:%M:%S ", "\t")])
+def test_a_moment_that_no_head_has_may_begin_a_line_of_a_record(time_format: str, tab: str) -> None:
+    said: list[str] = []
+    log = Log(now=lambda: 1_700_000_000, sink=said.append)
+    log.configure(verbosity=Verbosity(), limit=(0, 0), keep=1, time_format=time_format)
+    log("plugin said:\n11/28/2026 14:00:00 began")
+    assert said[0].endswith(f"plugin said:\n{tab}11/28/2026 14:00:00 began\n")
 
 
 def test_an_ad_in_a_record_looks_as_it_does_in_the_reference_s_log() -> None:
