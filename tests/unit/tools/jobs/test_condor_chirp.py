@@ -109,7 +109,7 @@ SHOWN = [
 ]  # fmt: skip
 
 
-def ask(folder: Path, answer: str, *words: str) -> list[str]:
+def ask(folder: Path, answer: str, *words: str, ends: int = 0) -> list[str]:
     """Run a command at a server with one answer; return its lines."""
     server = socket.create_server(("127.0.0.1", 0))
 
@@ -122,7 +122,7 @@ def ask(folder: Path, answer: str, *words: str) -> list[str]:
     config = folder / "config"
     config.write_text(f"127.0.0.1 {server.getsockname()[1]} cake\n")
     streams = Streams(io.StringIO(), out := io.StringIO(), io.StringIO())
-    assert main(["condor_chirp", *words], {"_CONDOR_CHIRP_CONFIG": str(config)}, streams) == 0
+    assert main(["condor_chirp", *words], {"_CONDOR_CHIRP_CONFIG": str(config)}, streams) == ends
     return out.getvalue().splitlines()
 
 
@@ -140,8 +140,13 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_long_listing_has_what_each_number_is_as_the_reference_prints_it(tmp_path: Path) -> None:
     text = f"a b\n{FACTS}sub\n{FACTS}\n"
     shown = ["\t" + line for line in SHOWN]
-    lines = ask(tmp_path, f"{len(text)}\n{text}", "getdir", "-l", "/d")
+    lines = ask(tmp_path, f"{len(text)}\n{text}", "getdir", "-l", "/d", ends=len(text))
     assert lines == ["a b", *shown, "sub", *shown]
+
+
+@pytest.mark.parametrize(("text", "code"), [("\n", 1), ("a\n\n", 3), ("a" * 300 + "\n\n", 46)])
+def test_a_listing_ends_with_how_much_it_is(tmp_path: Path, text: str, code: int) -> None:
+    ask(tmp_path, f"{len(text)}\n{text}", "getdir", "/d", ends=code)
 
 
 @pytest.mark.usefixtures("utc")
