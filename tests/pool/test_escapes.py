@@ -179,9 +179,45 @@ def test_what_a_local_job_hid_is_dead_before_its_second_start(tmp_path: Path, wo
         wait_until(lambda: len(hidden(work)) == 1, 20)
         kill_at_once(pool, "condor_starter", "condor_schedd")
         assert_gone_before_the_second_start(work, jobs)
+        assert len(local_sandboxes(pool)) == 1
+
+
+@shows("S007")
+def test_a_local_job_whose_starter_dies_waits_and_is_started_again(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90, more="universe = local\n")
+        wait_until(lambda: len(hidden(work)) == 1, 20)
         kill_at_once(pool, "condor_starter")
-        jobs.wait_for_status(5)
-        assert not alive(hidden(work)[1])
+        assert_gone_before_the_second_start(work, jobs)
+        assert len(local_sandboxes(pool)) == 1
+        wait_until(lambda: jobs.log.read_text().count("\n001 (") == 2, 20)
+        assert "\tReason: The starter ended with signal 9\n" in jobs.log.read_text()
+
+
+@shows("S007")
+def test_everything_killed_at_once_leaves_nothing_of_a_local_job_after_the_next_start(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, f"{CONFIG}USE_PID_NAMESPACES = false\n") as pool:
+        jobs = hide(pool, work, 90, more="universe = local\n")
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
+        note = f"{programs_of(hidden(work)[0])[0]} "
+        notes = Path(pool.folder, "spool/local_univ_execute")
+        wait_until(lambda: any(note in one.read_text() for one in notes.glob(".processes_*")), 20)
+        everybody = ("condor_master", "condor_startd", "condor_starter", "condor_schedd")
+        kill_at_once(pool, *everybody, "condor_procd")
+        assert alive(hidden(work)[0])
+        pool.start()
+        assert_gone_before_the_second_start(work, jobs)
+        assert len(local_sandboxes(pool)) == 1
+
+
+def local_sandboxes(pool: PersonalPool) -> list[str]:
+    """Return what lies where local jobs have their folders."""
+    names = os.listdir(Path(pool.folder, "spool/local_univ_execute"))
+    return [name for name in names if name.startswith("dir_")]
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root's pools have control groups")

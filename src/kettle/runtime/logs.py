@@ -95,17 +95,17 @@ _CONTROLS = {
 } | {0x0D: "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
-def one_record(text: str, continued: re.Pattern[str] = _CONTINUED) -> str:
+def one_record(text: str, continues: Callable[[str], object] = _CONTINUED.match) -> str:
     """Return a text as what stands behind a record's head, so that it is this one record.
 
     A user or a peer may have said it: no line of it is taken for a record of its own, whatever its
     reader takes for a line's end, and it names no claim in full (`hide_secrets`). Lines after the
-    first are kept, behind a tab where they could be such a record's head: are not `continued`.
+    first are kept, behind a tab where they could be such a record's head, which `continues` denies.
     """
     if text.isprintable():
         return hide_secrets(text)
     first, *rest = hide_secrets(text).translate(_CONTROLS).split("\n")
-    return "\n".join((first, *(one if continued.match(one) else f"\t{one}" for one in rest)))
+    return "\n".join((first, *(one if continues(one) else f"\t{one}" for one in rest)))
 
 
 class Log:
@@ -148,7 +148,7 @@ class Log:
         # How lines of a category begin in this second: made once.
         self._heads: dict[str, str] = {}
         self._time_format = _TIME_FORMAT
-        self._continued = _CONTINUED_LONG_YEARS
+        self._continues = _CONTINUED_LONG_YEARS.match
         # Lines that the disk did not take, and why.
         self._lost = 0
         self._why = ""
@@ -224,7 +224,7 @@ class Log:
     def _write_at(self, now: float, category: str, text: str) -> None:
         if self._fd >= 0 and int(now) != self._second:
             self._follow()
-        line = f"{self._head(now, category)}{self._prefix}{one_record(text, self._continued)}\n"
+        line = f"{self._head(now, category)}{self._prefix}{one_record(text, self._continues)}\n"
         if self.path is None or self._closed:
             (self._sink or sys.stderr.write)(line)
             return
@@ -270,7 +270,7 @@ class Log:
         self.verbosity = verbosity
         self._time_format = time_format or _TIME_FORMAT
         own = self._time_format != _TIME_FORMAT
-        self._continued = _CONTINUED if own else _CONTINUED_LONG_YEARS
+        self._continues = _CONTINUED.match if own else _CONTINUED_LONG_YEARS.match
         self._second = -1
         self._limit = limit
         self._keep = keep

@@ -19,12 +19,14 @@ from kettle.attributes.codes import (
     JobStatus,
     JobUniverse,
     ShadowExit,
+    VacateReasonCode,
 )
 from kettle.attributes.secret_variables import SECURITY_SESSION
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.errors import KettleError
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
 from kettle.schedd import job_machine
@@ -67,6 +69,14 @@ class NotStarted(KettleError):  # noqa: N818 - the name says what happened
     ) -> None:
         super().__init__(message)
         self.code, self.subcode = int(code), subcode
+
+
+class StarterDied(KettleError):  # noqa: N818 - the name says what happened
+    """A local job's starter ended, with this wait status, and did not say how the job did."""
+
+    def __init__(self, status: int) -> None:
+        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "no word of its job"
+        super().__init__(f"The starter ended with {how}")
 
 
 @dataclass(slots=True)
@@ -122,6 +132,7 @@ def startable(
         if job.universe in BESIDE_THE_SCHEDD
         and job.waits
         and (job.ad.integer(COOLS_UNTIL) or 0) < now
+        and (job.ad.integer(RESTS_UNTIL) or 0) <= now
     ]
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:
@@ -231,6 +242,15 @@ def leave_attributes(run: Run) -> dict[str, object]:
         "VacateReason": run.reason,
         "VacateReasonCode": run.code,
         "VacateReasonSubCode": run.subcode,
+    }
+
+
+def lost_attributes(death: StarterDied) -> dict[str, object]:
+    """Return what a job is told of a run that ended with its starter, and not by anybody's wish."""
+    return {
+        "VacateReason": str(death),
+        "VacateReasonCode": int(VacateReasonCode.StarterError),
+        "VacateReasonSubCode": 0,
     }
 
 

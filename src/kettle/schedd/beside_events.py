@@ -14,7 +14,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import JobEvictedEvent, JobHeldEvent, JobTerminatedEvent
 from kettle.records.event_usage import CpuTimes
-from kettle.schedd.beside import NotStarted, Run
+from kettle.schedd.beside import NotStarted, Run, StarterDied
 
 
 def last_events(run: Run, status: int, reason: int, more: dict[str, object]) -> list[Event]:
@@ -55,6 +55,11 @@ def failure_events(run: Run, failure: NotStarted, host: str) -> list[Event]:
         return [held]
     error = RemoteErrorEvent(daemon="starter", host=host, message=str(failure))
     return [error, JobEvictedEvent(), held]
+
+
+def lost_events(run: Run, death: StarterDied) -> list[Event]:
+    """Return what a log is told of a run that ended with its starter: nothing if it never began."""
+    return [JobEvictedEvent(reason=str(death))] if run.executed else []
 
 
 def _set_times(event: JobTerminatedEvent | JobEvictedEvent, run: Run) -> None:

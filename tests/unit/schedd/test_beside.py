@@ -13,11 +13,13 @@ from kettle.config.sources import MemorySources
 from kettle.schedd.beside import (
     Process,
     Run,
+    StarterDied,
     cool_down,
     counts,
     exit_attributes,
     exit_status,
     leave_signal,
+    lost_attributes,
     may_be_of,
     own_environment,
     plan_program,
@@ -25,6 +27,8 @@ from kettle.schedd.beside import (
     start_attributes,
     startable,
 )
+from kettle.schedd.beside_events import lost_events
+from kettle.schedd.rests import note_rest
 from unit.schedd.queue_fixture import Schedd
 
 HOST = load_config(
@@ -194,3 +198,24 @@ def test_a_scheduler_universe_job_is_told_where_its_schedd_is_found_and_how_it_i
 def test_a_schedd_of_which_jobs_are_told_nothing_still_trusts_them() -> None:
     config = Config.from_text("USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE = false\nSPOOL = /s\n")
     assert own_environment(config, "key") == {"CONDOR_SECURITY_SESSION": "key"}
+
+
+def test_a_job_that_rests_after_its_starters_died_is_not_startable() -> None:
+    schedd = Schedd()
+    (local,) = schedd.submit(JobUniverse="12")
+    note_rest(local.ad, 1010)
+    assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1009))) == []
+    assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1010))) == [local]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(9, "The starter ended with signal 9"), (256, "The starter ended with no word of its job")],
+)
+def test_a_run_that_lost_its_starter_is_told_of_if_it_began(status: int, said: str) -> None:
+    (local,) = Schedd().submit(JobUniverse="12")
+    run, death = Run(local, 1000), StarterDied(status)
+    assert lost_attributes(death)["VacateReason"] == said
+    assert lost_events(run, death) == []
+    run.executed = True
+    assert [str(getattr(event, "reason", "")) for event in lost_events(run, death)] == [said]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import secrets
 import signal
 import traceback
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.stopping import graceful_seconds
 from kettle.errors import KettleError
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import ExecuteEvent
@@ -28,19 +28,19 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
+from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside, job_runs
-from kettle.schedd.beside import NotStarted, Run
-from kettle.schedd.beside_events import failure_events, last_events
+from kettle.schedd.beside import NotStarted, Run, StarterDied
+from kettle.schedd.beside_events import failure_events, last_events, lost_events
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
+from kettle.schedd.services.job_sessions import JobSessions
 from kettle.schedd.services.local import LocalRun, execute_folder, program_mark
 from kettle.schedd.services.program import start_program
-from kettle.wire.levels import Level
-from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId, mint_session_id
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
@@ -58,9 +58,6 @@ _START_EXPRESSIONS = {
     JobUniverse.LOCAL: "START_LOCAL_UNIVERSE",
     JobUniverse.SCHEDULER: "START_SCHEDULER_UNIVERSE",
 }
-
-# What a job's user may do at the schedd.
-_OF_A_WRITER = (Level.READ, Level.WRITE)
 
 # Requests that leave no time, and what else they are.
 _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
@@ -94,10 +91,14 @@ class BesideJobs:
         # Runs of which nothing is started before their start is on disk, each with what is set when
         # it is to leave: until then there is nobody to be told.
         self._unstarted: dict[JobId, asyncio.Event] = {}
-        # By these scheduler-universe jobs are known to this schedd as their users.
-        self._sessions: dict[JobId, ClaimId] = {}
+        self._sessions = JobSessions(schedd.runtime)
         self._empty = asyncio.Event()
         self._stopping = False
+        # Whose programs may still live is not begun a second time.
+        self._cleared = False
+        self.leftovers = Leftovers(
+            schedd.runtime, lambda: execute_folder(schedd), ("condor_schedd", "condor_startd")
+        )
         # Whether jobs are being looked at, and whether that is to begin anew.
         self._looking = self._looks_again = False
         # Programs that are being started, and whose processes are not known yet.
@@ -109,9 +110,15 @@ class BesideJobs:
         self.reconfigure()
 
     def start(self) -> None:
-        """Look for jobs that may start, and after their policy."""
-        self._start_all()
+        """Look for jobs that may start, once nothing of earlier ones lives, and after policies."""
+        tasks.spawn(self._clear(), "the end of what earlier local jobs left")
         tasks.repeat(self._look, "policy of jobs beside the schedd")
+
+    async def _clear(self) -> None:
+        with tasks.reported("The end of what earlier local jobs left"):
+            await self.leftovers.end_all()
+        self._cleared = True
+        self._start_all()
 
     def reconfigure(self) -> None:
         """Take over which jobs may start.
@@ -130,7 +137,7 @@ class BesideJobs:
             asyncio.get_running_loop().call_soon(self._start_all)
 
     def _start_all(self) -> None:
-        if self._stopping or not beside.has_idle(self._schedd.queue):
+        if self._stopping or not self._cleared or not beside.has_idle(self._schedd.queue):
             return
         if self._looking:
             # Whoever came since the look began has not been looked at.
@@ -189,10 +196,11 @@ class BesideJobs:
 
     async def _live(self, run: Run, turn: _Turn) -> None:
         """Run one job from its start to its end, whatever goes wrong in between."""
-        status, failure = 0, None
+        status = 0
+        failure: NotStarted | StarterDied | None = None
         try:
             status = await self._serve(run, turn)
-        except NotStarted as error:
+        except (NotStarted, StarterDied) as error:
             failure = error
         except (KettleError, OSError) as error:
             failure = NotStarted(str(error))
@@ -207,6 +215,8 @@ class BesideJobs:
         if failure is None or run.wish:
             # One that failed was to leave anyway.
             self._end(run, status)
+        elif isinstance(failure, StarterDied):
+            self._lose(run, failure)
         else:
             self._fail(run, failure)
 
@@ -217,7 +227,7 @@ class BesideJobs:
             return 0
         if run.job.universe == JobUniverse.LOCAL:
             turn.told.set()
-            local = LocalRun(self._schedd, run, self._on_executing)
+            local = LocalRun(self._schedd, run, self.leftovers, self._on_executing)
             self._local[run.job.id] = local
             return await local.serve()
         return await self._run_program(run, turn)
@@ -226,7 +236,7 @@ class BesideJobs:
         job = run.job
         self._children.pop(job.id, None)
         self._local.pop(job.id, None)
-        self._end_session(job)
+        self._sessions.end(job)
         if run.ad_text:
             with tasks.reported("Removing the file with a job's ad"):
                 remove_job_ad(self._schedd, job.id)
@@ -261,25 +271,10 @@ class BesideJobs:
 
     # -- scheduler universe -----------------------------------------------------------------
 
-    def _make_session(self, job: Job) -> ClaimId:
-        """Let the job act at this schedd as its user, as condor_dagman does for its nodes."""
-        network = self._schedd.runtime.network
-        commands = network.commands_at(_OF_A_WRITER)
-        info = f'{CLAIM_INFO[:-1]}ValidCommands="{",".join(map(str, commands))}";]'
-        session = mint_session_id(f"scheduler-universe-{job.id}", secrets.token_bytes(32), info)
-        network.add_session(session, user=job.ad.string("User") or job.owner, commands=commands)
-        self._sessions[job.id] = session
-        return session
-
-    def _end_session(self, job: Job) -> None:
-        session = self._sessions.pop(job.id, None)
-        if session is not None:
-            self._schedd.runtime.network.remove_session(session)
-
     async def _run_program(self, run: Run, turn: _Turn) -> int:
         runtime, job = self._schedd.runtime, run.job
         job_ad = write_job_ad(self._schedd, job.id, run.ad_text)
-        told = beside.own_environment(runtime.config, self._make_session(job).text)
+        told = beside.own_environment(runtime.config, self._sessions.begin(job).text)
         program = beside.plan_program(job.ad, _inherited(job), job_ad, told)
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
@@ -378,6 +373,21 @@ class BesideJobs:
         if job.id in schedd.queue.jobs:
             schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
             self._unwritten.recall(job, fresh=True)
+
+    def _lose(self, run: Run, death: StarterDied) -> None:
+        """Let a job wait again whose starter is dead, as everything that it had begun is.
+
+        Compat: the reference starts it again every time, three seconds later, and tells its log
+        nothing; ours rests whose starters die one after the other
+        (test_a_local_job_whose_starter_dies_waits_and_is_started_again).
+        """
+        schedd, job = self._schedd, run.job
+        schedd.runtime.log.problem(f"Job {job.id}: {death}")
+        report = dict(ClassAd(beside.lost_attributes(death)).own_texts())
+        report |= beside.unstarted_attributes(run)
+        self._close(run, int(ShadowExit.SHOULD_REQUEUE), report, lost_events(run, death))
+        rests = (job.ad.integer(RESTS_UNTIL) or 0) - schedd.now()
+        asyncio.get_running_loop().call_later(max(0, rests) + 1, self._start_all)
 
     def _fail(self, run: Run, failure: NotStarted) -> None:
         """Put a job that could not be started on hold."""

@@ -20,10 +20,11 @@ from kettle.policy.run_rights import rights_of
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
+from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd import job_runs
-from kettle.schedd.beside import NotStarted, Run
+from kettle.schedd.beside import NotStarted, Run, StarterDied
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer, is_private_attribute
 from kettle.wire.messages import starter_control as words
@@ -59,9 +60,16 @@ _KEPT = (
 class LocalRun:
     """One local-universe job."""
 
-    def __init__(self, schedd: Schedd, run: Run, on_executing: Callable[[Run], None]) -> None:
+    def __init__(
+        self,
+        schedd: Schedd,
+        run: Run,
+        leftovers: Leftovers,
+        on_executing: Callable[[Run], None],
+    ) -> None:
         self._schedd = schedd
         self._run = run
+        self._leftovers = leftovers
         self._rights = rights_of(run.job.ad)
         self._on_executing = on_executing
         self._control: Stream | None = None
@@ -70,7 +78,10 @@ class LocalRun:
         self._failure: NotStarted | None = None
 
     async def serve(self) -> int:
-        """Run the job; returns its wait status. KettleError if it could not be started."""
+        """Run the job; returns its wait status.
+
+        NotStarted if the starter says that it cannot be run, StarterDied if it says nothing.
+        """
         runtime, job = self._schedd.runtime, self._run.job
         syscalls, theirs = Stream.pair()
         control, control_theirs = Stream.pair()
@@ -107,7 +118,7 @@ class LocalRun:
         if self._exit_status is None:
             if self._run.wish:
                 return 0
-            raise self._failure or NotStarted("the starter ended without saying how the job did")
+            raise self._failure or StarterDied(child.status or 0)
         return self._exit_status
 
     async def end_processes(self) -> None:
@@ -120,7 +131,10 @@ class LocalRun:
             await self._end_what_is_left(child.pid)
 
     async def _end_what_is_left(self, starter: int) -> None:
-        """The starter did not end by itself: what its job left fell to us, or carries its mark."""
+        """The starter did not end by itself: what its job left fell to us, or carries its mark.
+
+        What it would have taken away with it is taken away here.
+        """
         runtime = self._schedd.runtime
         mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter}:"
 
@@ -135,6 +149,7 @@ class LocalRun:
         staying = await hunt(find, runtime.privileges)
         if staying:
             runtime.log(f"processes {staying} of local job {self._run.job.id} cannot be killed")
+        await self._leftovers.remove_sandbox(starter)
 
     def _activation(self) -> words.StarterActivation:
         job = self._run.job

@@ -19,11 +19,11 @@ from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.hunt import marked
+from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import Child, kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd.hold_wish import HoldWish
 from kettle.startd.services.forking import Forking
-from kettle.startd.services.leftovers import Leftovers
 from kettle.wire.codec import Writer
 from kettle.wire.like_ads import LikeAds
 from kettle.wire.messages import starter_control as words
@@ -124,7 +124,10 @@ class Starters:
         self.generation = 0
         # Which state of the ad that slots share is in the activations that are begun now.
         self.machine_stamp: tuple[int, int] = (0, 0)
-        self.leftovers = Leftovers(runtime)
+        # Those of local jobs are the schedd's.
+        self.leftovers = Leftovers(
+            runtime, lambda: runtime.config.get("EXECUTE") or "", ("condor_schedd",)
+        )
         self.forking = Forking(runtime)
 
     def find(self, number: int) -> StarterProcess | None:

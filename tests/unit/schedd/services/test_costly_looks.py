@@ -112,6 +112,7 @@ def test_jobs_beside_the_schedd_whose_requirements_are_costly_keep_nobody_waitin
             queue=schedd.queue, now=lambda: 1000, runtime=SimpleNamespace(config=None)
         ),
         _stopping=False,
+        _cleared=True,
         _looking=False,
         _looks_again=False,
         _allowed={},

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kettle.runtime.process.abandoned import Abandoned
 from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Privileges
-from kettle.startd.services.abandoned import Abandoned
 from kettle.testing.pool_processes import title_of
 
 # No process has it.

@@ -1,9 +1,10 @@
 """What jobs left behind when nobody was there to end it: processes, control groups, sandboxes.
 
-A starter ends its job, a startd what a dead starter left. When both are killed, the next startd
-does it here before it offers a slot, so that no job begins while an earlier execution of it may
-still live; whom it finds is told in `abandoned.py`. Where no next startd comes, `procd.py` has
-ended the processes already, and the sandboxes are left for this.
+A starter ends its job, and the daemon that forked it, a startd or a schedd, what a dead starter
+left. When both are killed, the next such daemon does it here before it begins a job, so that none
+begins while an earlier execution of it may still live; whom it finds is told in `abandoned.py`.
+Where no next startd comes, `startd/services/procd.py` has ended the processes already, and the
+sandboxes are left for this.
 Who throws its environment away, leaves its sandbox and sees its starter, startd and master die
 together before it was noted cannot be told from any other process of the account; while
 the master lives, it falls to the master (`master/services/orphans.py`).
@@ -12,32 +13,40 @@ the master lives, it falls to the master (`master/services/orphans.py`).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
 from kettle.runtime.process.census import note_of, remove_note
 from kettle.runtime.process.cgroups import group_name
 from kettle.runtime.process.hunt import Find
 from kettle.runtime.storage.removal import remove_as_root
-from kettle.startd.services.abandoned import Abandoned, hierarchy_of, is_starter
 
 _ROUND_SECONDS = 0.02
-# A starter whose startd is gone ends its job and tells the shadow; this is long for that.
+# A starter whose daemon is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
 
 
 class Leftovers:
-    """Ends what is left of this startd's jobs."""
+    """Ends what is left of the jobs that this daemon's starters ran in one folder.
 
-    def __init__(self, runtime: Runtime) -> None:
+    `execute` says which that is. Living starters below `others`, by their titles, are theirs.
+    """
+
+    def __init__(
+        self, runtime: Runtime, execute: Callable[[], str], others: tuple[str, ...]
+    ) -> None:
         self._runtime = runtime
+        self._execute = execute
+        self._others = others
         self._base = (runtime.config.get("BASE_CGROUP") or "").strip("/")
         self._hierarchy = hierarchy_of(self._base)
 
     @property
     def execute(self) -> str:
         """The folder of sandboxes."""
-        return (self._runtime.config.get("EXECUTE") or "").rstrip("/")
+        return self._execute().rstrip("/")
 
     @property
     def base_group(self) -> str:
@@ -50,10 +59,9 @@ class Leftovers:
         return Abandoned(self.execute, self._base, runtime.privileges, runtime.log, self._hierarchy)
 
     async def end_all(self) -> None:
-        """End everything that earlier startds of this execute folder left behind."""
+        """End everything that was left behind in this folder."""
         abandoned = self._abandoned
-        # Those of local jobs are the schedd's.
-        starters = abandoned.starters("condor_schedd")
+        starters = abandoned.starters(*self._others)
         for pid in starters:
             await self._see_starter_off(abandoned, pid)
         await abandoned.end(starters)
@@ -79,7 +87,7 @@ class Leftovers:
         await self._abandoned.hunt(find, whose)
 
     async def _see_starter_off(self, abandoned: Abandoned, pid: int) -> None:
-        """Let a starter end its job; it has noticed that its startd is gone."""
+        """Let a starter end its job; it has noticed that its daemon is gone."""
         deadline = asyncio.get_running_loop().time() + _STARTER_SECONDS
         while is_starter(pid):
             if asyncio.get_running_loop().time() > deadline:

@@ -1,9 +1,9 @@
 """What lives on of jobs whose starters nobody answers for: who that is, and their end.
 
 As root a control group holds everything; without one a process is known by the sandbox it works
-in or was started for, and by its starter's notes of whom it saw (`census.py`). The next startd of
-an execute folder asks here (`leftovers.py`), and so does the process that stays behind when there
-is no next one (`procd.py`): both end the same.
+in or was started for, and by its starter's notes of whom it saw (`census.py`). The next startd or
+schedd of an execute folder asks here (`leftovers.py`), and so does the process that stays behind
+when there is no next startd (`startd/services/procd.py`): all end the same.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Abandoned:
 
     def kill_starter(self, pid: int) -> None:
         """End a starter that does not end by itself, and all that is below it."""
-        self._log(f"starter {pid} of an earlier startd does not end; it is killed")
+        self._log(f"starter {pid} of an earlier daemon does not end; it is killed")
         with self._privileges.as_root():
             kill_tree(pid)
 
