@@ -214,6 +214,22 @@ def test_everything_killed_at_once_leaves_nothing_of_a_local_job_after_the_next_
         assert len(local_sandboxes(pool)) == 1
 
 
+@shows("S008")
+def test_everything_killed_at_once_leaves_nothing_of_a_scheduler_job_that_kept_its_environment(
+    tmp_path: Path, work: Path
+) -> None:
+    keeps = HIDE.replace('["sleep", own], {})', '["sleep", own], os.environ)')
+    assert keeps != HIDE
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90, keeps, "universe = scheduler\n")
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
+        everybody = ("condor_master", "condor_startd", "condor_schedd")
+        kill_at_once(pool, *everybody, "condor_procd")
+        assert alive(hidden(work)[0])
+        pool.start()
+        assert_gone_before_the_second_start(work, jobs)
+
+
 def local_sandboxes(pool: PersonalPool) -> list[str]:
     """Return what lies where local jobs have their folders."""
     names = os.listdir(Path(pool.folder, "spool/local_univ_execute"))

@@ -77,6 +77,7 @@ def read_protected_names(words: Callable[[str], Iterable[str]]) -> ProtectedName
 # ends it: whoever could set them could have any process of the schedd's account killed.
 JOB_PID = "KettleJobPid"
 JOB_PID_BIRTH = "KettleJobPidBirth"
+JOB_PARENT = "KettleJobParent"
 # Until when a job whose runs fail waits, as long as this schedd lives; `kettle why` tells of it.
 RESTS_UNTIL = "KettleRestsUntil"
 # The log that an export began to write for this job, until it is known whether that came to be.
@@ -89,6 +90,7 @@ NOTES = frozenset(
         SHADOW_EVENTS,
         JOB_PID,
         JOB_PID_BIRTH,
+        JOB_PARENT,
         RESTS_UNTIL,
         EXPORT_UNDER_WAY,
         RUN_LEASE,

@@ -80,21 +80,21 @@ def _may_end(pid: int) -> bool:
     return True
 
 
-def has_mark(pid: int, mark: str) -> bool:
-    """Whether a process has a variable in its environment that begins so."""
-    wanted = to_bytes(mark)
+def has_mark(pid: int, *marks: str) -> bool:
+    """Whether a process has a variable in its environment that begins as one of these."""
     try:
         environment = read_small(f"/proc/{pid}/environ")
     except OSError:
         return False
-    return environment.startswith(wanted) or b"\0" + wanted in environment
+    environment = b"\0" + environment
+    return any(b"\0" + to_bytes(mark) in environment for mark in marks)
 
 
-def marked(mark: str, privileges: Privileges) -> list[int]:
-    """Return the living processes of the machine that have this mark."""
+def marked(privileges: Privileges, *marks: str) -> list[int]:
+    """Return the living processes of the machine that have one of these marks."""
     with privileges.as_root():
         pids = map(int, filter(str.isdecimal, os.listdir("/proc")))
-        return [pid for pid in pids if has_mark(pid, mark) and not is_zombie(pid)]
+        return [pid for pid in pids if has_mark(pid, *marks) and not is_zombie(pid)]
 
 
 def outlives_its_daemon(pid: int) -> bool:

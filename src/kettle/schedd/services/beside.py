@@ -28,7 +28,6 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
-from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.owned_files import account_of_owner
@@ -37,9 +36,10 @@ from kettle.schedd.beside import NotStarted, Run, StarterDied
 from kettle.schedd.beside_events import failure_events, last_events, lost_events
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.services.earlier_runs import EarlierRuns
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.job_sessions import JobSessions
-from kettle.schedd.services.local import LocalRun, execute_folder, program_mark
+from kettle.schedd.services.local import LocalRun, execute_folder, job_mark, program_mark
 from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ class BesideJobs:
         self._stopping = False
         # Whose programs may still live is not begun a second time.
         self._cleared = False
-        self.leftovers = Leftovers(
-            schedd.runtime, lambda: execute_folder(schedd), ("condor_schedd", "condor_startd")
-        )
+        self.earlier = EarlierRuns(schedd)
         # Whether jobs are being looked at, and whether that is to begin anew.
         self._looking = self._looks_again = False
         # Programs that are being started, and whose processes are not known yet.
@@ -111,12 +109,12 @@ class BesideJobs:
 
     def start(self) -> None:
         """Look for jobs that may start, once nothing of earlier ones lives, and after policies."""
-        tasks.spawn(self._clear(), "the end of what earlier local jobs left")
+        tasks.spawn(self._clear(), "the end of what earlier jobs left")
         tasks.repeat(self._look, "policy of jobs beside the schedd")
 
     async def _clear(self) -> None:
-        with tasks.reported("The end of what earlier local jobs left"):
-            await self.leftovers.end_all()
+        with tasks.reported("The end of what earlier jobs beside the schedd left"):
+            await self.earlier.end_all()
         self._cleared = True
         self._start_all()
 
@@ -227,7 +225,7 @@ class BesideJobs:
             return 0
         if run.job.universe == JobUniverse.LOCAL:
             turn.told.set()
-            local = LocalRun(self._schedd, run, self.leftovers, self._on_executing)
+            local = LocalRun(self._schedd, run, self.earlier.leftovers, self._on_executing)
             self._local[run.job.id] = local
             return await local.serve()
         return await self._run_program(run, turn)
@@ -324,11 +322,11 @@ class BesideJobs:
                 and not outlives_its_daemon(pid)
                 and not beside.may_be_of(others, uid, real_uid_of(pid), birth_of(pid))
             ]
-        return [*strays, *marked(_job_mark(job), runtime.privileges)]
+        return [*strays, *marked(runtime.privileges, job_mark(job))]
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
-        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
+        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid), os.getpid()))
 
     def _on_executing(self, run: Run) -> None:
         run.executed = True
@@ -364,7 +362,7 @@ class BesideJobs:
     def _close(self, run: Run, reason: int, report: dict[str, str], events: list[Event]) -> None:
         """Take a run's end into the queue, and with it its last events: told once, whoever dies."""
         schedd, job = self._schedd, run.job
-        report |= dict.fromkeys(job_runs.note_process(0, 0), "undefined")
+        report |= dict.fromkeys(job_runs.note_process(0, 0, 0), "undefined")
         ends = None
         with tasks.reported(f"The last events of job {job.id}"):
             ends = schedd.events.prepare(job, events)
@@ -472,25 +470,9 @@ def _kill_if_running(child: Child) -> None:
         child.signal(signal.SIGKILL)
 
 
-def _job_mark(job: Job) -> str:
-    """Return what everything that this job starts has in its environment, name and value.
-
-    Limit: what leaves its family and throws this away ends with its job only where no older job of
-    its account runs in this universe; else with the last that it could be of.
-    """
-    return f"{program_mark()}{job.id}:"
-
-
 def _inherited(job: Job) -> dict[str, str]:
     """Return what a job beside the schedd has in its environment whatever its ad says."""
     names = ("PATH", "HOME", "LANG", "TZ", "CONDOR_CONFIG")
     inherited = {name: os.environ[name] for name in names if name in os.environ}
-    name, _, value = _job_mark(job).partition("=")
+    name, _, value = job_mark(job).partition("=")
     return inherited | {name: value}
-
-
-def end_leftover(ad: ClassAd) -> None:
-    """End the process of a job that an earlier schedd left running."""
-    noted = job_runs.noted_process(ad)
-    if noted is not None and birth_of(noted[0]) == noted[1]:
-        kill_tree(noted[0])

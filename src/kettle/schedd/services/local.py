@@ -25,6 +25,7 @@ from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd import job_runs
 from kettle.schedd.beside import NotStarted, Run, StarterDied
+from kettle.schedd.queue.job_queue import Job
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer, is_private_attribute
 from kettle.wire.messages import starter_control as words
@@ -100,7 +101,7 @@ class LocalRun:
             os.close(theirs)
             os.close(control_theirs)
         self._child, pid = child, child.pid
-        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
+        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid), os.getpid()))
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)
@@ -136,7 +137,7 @@ class LocalRun:
         What it would have taken away with it is taken away here.
         """
         runtime = self._schedd.runtime
-        mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter}:"
+        mark = starter_mark(starter)
 
         def find() -> list[int] | None:
             orphans = runtime.processes.orphans()
@@ -144,7 +145,7 @@ class LocalRun:
                 return None
             with runtime.privileges.as_root():
                 strangers = [pid for pid in orphans if not _is_of_others(pid)]
-            return [*strangers, *marked(mark, runtime.privileges)]
+            return [*strangers, *marked(runtime.privileges, mark)]
 
         staying = await hunt(find, runtime.privileges)
         if staying:
@@ -286,9 +287,23 @@ def execute_folder(schedd: Schedd) -> str:
     return configured or f"{schedd.settings.spool}/local_univ_execute"
 
 
-def program_mark() -> str:
-    """Return what the environment of each scheduler-universe job has, name and value."""
-    return f"_CONDOR_ANCESTOR_{os.getpid()}={os.getpid()}:"
+def starter_mark(starter: int, schedd: int | None = None) -> str:
+    """Return what everything that a starter begins has in its environment, name and value."""
+    return f"_CONDOR_ANCESTOR_{schedd or os.getpid()}={starter}:"
+
+
+def program_mark(schedd: int | None = None) -> str:
+    """Return what the environment of each scheduler-universe job of a schedd has, ours or it."""
+    return starter_mark(schedd or os.getpid(), schedd)
+
+
+def job_mark(job: Job, schedd: int | None = None) -> str:
+    """Return what everything that a scheduler-universe job starts has in its environment.
+
+    Limit: what leaves its family and throws this away ends with its job only where no older job of
+    its account runs in this universe; else with the last that it could be of.
+    """
+    return f"{program_mark(schedd)}{job.id}:"
 
 
 def _is_of_others(pid: int) -> bool:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.records.job_trace import Step
-from kettle.schedd.services.beside import end_leftover
 from kettle.schedd.services.job_ad_file import remove_job_ad
 
 if TYPE_CHECKING:
@@ -74,6 +73,6 @@ class Runs:
 
     def end_leftover(self, job: Job) -> None:
         """End the process that an earlier schedd left of a job beside it, and remove its file."""
-        end_leftover(job.ad)
+        self._beside.earlier.end(job)
         if job.universe == JobUniverse.SCHEDULER:
             remove_job_ad(self._schedd, job.id)

@@ -397,7 +397,7 @@ class Starters:
         if orphans is None:
             return None
         mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:"
-        return [*orphans, *marked(mark, self._runtime.privileges)]
+        return [*orphans, *marked(self._runtime.privileges, mark)]
 
     def kill_tree(self, number: int) -> None:
         """SIGKILL to everything below a starter, then to itself."""
