@@ -17,12 +17,13 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.runtime.process.processes import is_zombie
 from kettle.testing.pool_fixture import wait_until_gone
 from kettle.tools.front import place, up
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
-from pool_jobs import daemon_pid, programs_of, start_kettle, wait_until
+from pool_jobs import daemon_pid, daemon_pids, programs_of, start_kettle, wait_until
 
 HERE = Path(__file__).parent
 
@@ -452,6 +453,27 @@ def test_the_demonstration_measures_the_standard_library() -> None:
     packages = {row["package"]: row for row in json.loads(said)["packages"]}
     assert packages["json"]["files"] == 5
     assert packages["json"]["lines"] > 1000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_demonstration_that_is_ended_leaves_no_pool(
+    folder: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(folder.parent))
+
+    def pools() -> list[Path]:
+        return list(folder.parent.glob("kettle-demo-*"))
+
+    with start_kettle("demo", "--json") as running:
+        wait_until(lambda: any((pool / "log/SchedLog").exists() for pool in pools()), 30)
+        [pool] = pools()
+        masters = daemon_pids(PersonalPool(str(pool)), "condor_master")
+        assert len(masters) == 1
+        running.send_signal(number)
+        running.communicate(timeout=100)
+    assert running.returncode == 130
+    assert pools() == []
+    wait_until(lambda: is_zombie(masters[0]), 20)
 
 
 def test_ctrl_c_ends_a_command_that_does_not_want_to_end(folder: Path) -> None:

@@ -35,6 +35,7 @@ from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter, title_of
 from kettle.runtime.process.leftovers import Leftovers
+from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import Child, is_zombie
 from kettle.runtime.process.signalling import send_signal
@@ -175,7 +176,7 @@ def begin(arguments: bytes, descriptors: list[int]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _DEAF_TO)
     orders = Orders(*json.loads(arguments))
     privileges = Privileges.find(orders.condor_ids or None)
-    namespaces = privileges.can_switch and orders.own_pids and _may_unshare(privileges)
+    namespaces = privileges.can_switch and orders.own_pids and _may_have_pids(privileges)
     if not is_needed(root=privileges.can_switch, own_pids=orders.own_pids, namespaces=namespaces):
         return
     os.chdir(orders.execute)
@@ -201,13 +202,24 @@ def main() -> int:
     return life.run(_stay_behind(orders, privileges))
 
 
-def _may_unshare(privileges: Privileges) -> bool:
-    """Whether the kernel gives root namespaces here; what we have is another afterwards."""
+def _may_have_pids(privileges: Privileges) -> bool:
+    """Whether the kernel gives root PID namespaces here: one is made, as a starter does, and ended.
+
+    A kernel may give other namespaces and not these, or no /proc of their own.
+    """
     try:
         with privileges.as_root():
-            kernel.unshare_mounts()
+            view = MountNamespace.make()
+            try:
+                PidNamespace.make(view).close()
+            finally:
+                view.close()
     except OSError:
         return False
+    finally:
+        # Its first process is our only child, whether that came to be or not.
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_ALL, 0, os.WEXITED | kernel.WAIT_ALL)
     return True
 
 

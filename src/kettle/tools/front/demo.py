@@ -23,6 +23,7 @@ from kettle.octets import AS_IS
 from kettle.pool.personal import PersonalPool
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, Tally
+from kettle.tools.front.interruptions import Interruptions
 from kettle.tools.front.progress import follow
 from kettle.tools.programs import Streams
 
@@ -58,12 +59,24 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
-    """Do all of it; 1 if a job did not succeed."""
+    """Do all of it; 1 if a job did not succeed, 130 after Ctrl-C, SIGTERM or a closed terminal."""
+    interruptions = Interruptions()
+    with interruptions.watched():
+        return _run(arguments, environment, streams, interruptions)
+
+
+def _run(
+    arguments: argparse.Namespace,
+    environment: Mapping[str, str],
+    streams: Streams,
+    interruptions: Interruptions,
+) -> int:
     folder = arguments.keep or tempfile.mkdtemp(prefix="kettle-demo-")
     pool = PersonalPool(folder, environment=environment)
     say = (lambda _text: None) if arguments.json else streams.stderr.write
     began = time.monotonic()
-    with contextlib.nullcontext() if arguments.keep else taken_down(pool, streams, say):
+    goes = taken_down(pool, streams, say, interruptions)
+    with contextlib.nullcontext() if arguments.keep else goes:
         pool.make()
         pool.start()
         say(f"A pool is up in {folder} ({time.monotonic() - began:.1f} s).\n")
@@ -79,21 +92,29 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
 
 @contextlib.contextmanager
 def taken_down(
-    pool: PersonalPool, streams: Streams, say: Callable[[str], object]
+    pool: PersonalPool,
+    streams: Streams,
+    say: Callable[[str], object],
+    interruptions: Interruptions,
 ) -> Iterator[None]:
     """Take the pool down in the end, and its folder, which is ours whatever became of the pool.
 
-    What fails at that does not hide the error that the demonstration ended with.
+    What fails at that does not hide the error that the demonstration ended with; who presses
+    Ctrl-C meanwhile waits for it.
     """
     try:
         yield
     except BaseException:
         try:
-            _take_down(pool)
+            with interruptions.held(tells=False):
+                _take_down(pool)
         except KettleError as error:
-            streams.stderr.write(f"{error}\n")
+            # The terminal may be gone.
+            with contextlib.suppress(OSError):
+                streams.stderr.write(f"{error}\n")
         raise
-    _take_down(pool)
+    with interruptions.held(tells=False):
+        _take_down(pool)
     say("The pool is down and its folder is gone.\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -10,9 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from kettle.config import Config
 from kettle.runtime.logs import Log
+from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
+from kettle.startd.services import procd
 from kettle.startd.services.procd import ENTRY, TITLE, Procd, find_earlier
 from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.virtual_loop import run_virtually
@@ -96,3 +101,21 @@ def test_an_earlier_one_is_known_by_its_name_and_by_where_it_stands(tmp_path: Pa
     finally:
         for child in started:
             child.communicate(b"")
+
+
+@pytest.mark.parametrize("refused", [MountNamespace, PidNamespace])
+def test_the_kernel_is_asked_for_the_very_namespaces_that_jobs_get(
+    refused: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may grant views of files and refuse those of processes."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no")
+
+    made = SimpleNamespace(close=list)
+    for kind in (MountNamespace, PidNamespace):
+        monkeypatch.setattr(kind, "make", lambda *_: made)
+    privileges = Privileges.find()
+    assert procd._may_have_pids(privileges)
+    monkeypatch.setattr(refused, "make", refuse)
+    assert not procd._may_have_pids(privileges)
