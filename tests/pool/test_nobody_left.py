@@ -22,6 +22,7 @@ from pool_jobs import (
     daemon_pids,
     kill_at_once,
     programs_of,
+    run_tool,
     submit_script,
     title_of,
     wait_until,
@@ -45,8 +46,11 @@ DAEMONS = (
 )
 
 
-def leave(pool: PersonalPool, work: Path) -> Jobs:
-    """Run a job whose processes are in groups and sessions of their own; wait until they are."""
+def leave(pool: PersonalPool, work: Path, execute: Path | None = None) -> Jobs:
+    """Run a job, in this folder, whose processes are in groups and sessions of their own.
+
+    Returns when they are, and have been seen.
+    """
     script = (
         f"echo begin >>{work}/begun\n"
         f"timeout 300 sleep {seconds(1)} &\n"
@@ -56,7 +60,7 @@ def leave(pool: PersonalPool, work: Path) -> Jobs:
     )
     jobs = submit_script(pool, work, script, "request_memory = 10MB\nrequest_disk = 1MB\n")
     wait_until(lambda: len(left()) == 3, 30, lambda: str(left()))
-    wait_until(lambda: noted(pool), 20)
+    wait_until(lambda: noted(execute or Path(pool.folder, "execute")), 20)
     return jobs
 
 
@@ -70,9 +74,9 @@ def left() -> list[int]:
     return [pid for number in (1, 2, 3) for pid in programs_of(f"sleep {seconds(number)}")]
 
 
-def noted(pool: PersonalPool) -> bool:
+def noted(execute: Path) -> bool:
     """Whether the starter has noted, or a control group has, who is known by nothing else."""
-    notes = Path(pool.folder, "execute").glob(".processes_*")
+    notes = execute.glob(".processes_*")
     (bare,) = programs_of(f"sleep {seconds(3)}")
     has_group = os.getuid() == 0 and find_hierarchy() is not None
     return has_group or any(f"{bare} " in note.read_text() for note in notes)
@@ -100,6 +104,21 @@ def test_what_left_its_group_ends_without_any_daemon(tmp_path: Path, work: Path)
             "condor_procd: the startd is gone, and nobody came; killing what its jobs left" in log
         )
         assert (work / "begun").read_text().split() == ["begin"]
+
+
+def test_what_ran_in_a_folder_that_a_reconfiguration_named_ends_too(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        other = Path(pool.folder, "execute2")
+        other.mkdir(mode=0o755)
+        Path(pool.folder, "config.d", "90execute").write_text(f"EXECUTE = {other}\n")
+        assert run_tool(pool, "condor_reconfig", "-all")[0] == 0
+        wait_until(lambda: len(procds(pool)) == 2, 20, lambda: str(procds(pool)))
+        leave(pool, work, other)
+        kill_at_once(pool, *DAEMONS)
+        assert left()
+        wait_until(lambda: not left(), 15)
 
 
 def test_a_starter_that_stands_still_ends_with_its_job(tmp_path: Path, work: Path) -> None:
@@ -149,8 +168,10 @@ def test_a_procd_that_is_killed_is_started_again_and_hears_no_other_signal(
     with personal_pool(tmp_path, CONFIG) as pool:
         wait_until(lambda: len(procds(pool)) == 1, 20)
         (first,) = procds(pool)
+        status = Path(f"/proc/{first}/status").read_text()
+        ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            os.kill(first, number)
+            assert ignored >> (number - 1) & 1
         os.kill(first, signal.SIGKILL)
         wait_until(lambda: procds(pool) not in ([], [first]), 20)
 

@@ -44,7 +44,7 @@ from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.load import LoadMeter
 from kettle.startd.services.policy import PolicyWatch
-from kettle.startd.services.procd import Procd
+from kettle.startd.services.procd import Procd, end_earlier
 from kettle.startd.services.questions import Questions
 from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
@@ -91,7 +91,8 @@ class StartdService:
             self._on_starter_report, self._on_starter_done, self._activating.on_starter_asks
         )
         self.starters = Starters(runtime, reports)
-        self._procd = Procd(runtime, self.starters.leftovers)
+        # By folder: EXECUTE may change, and jobs that were begun before stay where they are.
+        self._procds: dict[str, Procd] = {}
         self._draining = Draining(self, self._waiting)
         self._commands = OtherCommands(self, self._schedds)
         self._history = RunHistory(runtime)
@@ -108,8 +109,9 @@ class StartdService:
         # What earlier jobs left is looked for there, too.
         await self._meter.begin()
         # Before anything is offered: an earlier execution of a job that comes may still live.
-        await self._procd.end_earlier()
-        await self.starters.leftovers.end_all()
+        leftovers = self.starters.leftovers
+        await end_earlier(self.runtime, leftovers.execute)
+        await leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
         found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
         machine = self.machine
@@ -147,12 +149,19 @@ class StartdService:
         ]
         self._questions.ask("virtual machines", self._learn_vm())
         self._ask_programs()
-        self._procd.start()
+        self._see_that_jobs_end()
+
+    def _see_that_jobs_end(self) -> None:
+        """Have somebody who ends what jobs leave in EXECUTE when all daemons are killed."""
+        leftovers = self.starters.leftovers
+        if leftovers.execute not in self._procds:
+            self._procds[leftovers.execute] = Procd(self.runtime, leftovers)
+        self._procds[leftovers.execute].start()
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
-        self._procd.start()
+        self._see_that_jobs_end()
         self._ask_programs()
         self._make_base()
         self._say_what_is_not_called()
@@ -174,7 +183,8 @@ class StartdService:
                 self.apply(record, event)
             self.policy.note(record)
         await self.starters.all_done()
-        await self._procd.stop()
+        for procd in self._procds.values():
+            await procd.stop()
         self._history.flush()
         self.policy.stop()
         self._questions.close()

@@ -13,7 +13,6 @@ the master lives, it falls to the master (`master/services/orphans.py`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
@@ -29,24 +28,17 @@ _STARTER_SECONDS = 10.0
 
 
 class Leftovers:
-    """Ends what is left of the jobs that this daemon's starters ran in one folder.
+    """Ends what is left of the jobs that this daemon's starters ran in one folder, `execute`.
 
-    `execute` says which that is. Living starters below `others`, by their titles, are theirs.
+    Living starters below `others`, by their titles, are theirs.
     """
 
-    def __init__(
-        self, runtime: Runtime, execute: Callable[[], str], others: tuple[str, ...]
-    ) -> None:
+    def __init__(self, runtime: Runtime, execute: str, others: tuple[str, ...]) -> None:
         self._runtime = runtime
-        self._execute = execute
+        self.execute = execute.rstrip("/")
         self._others = others
         self._base = (runtime.config.get("BASE_CGROUP") or "").strip("/")
         self._hierarchy = hierarchy_of(self._base)
-
-    @property
-    def execute(self) -> str:
-        """The folder of sandboxes."""
-        return self._execute().rstrip("/")
 
     @property
     def base_group(self) -> str:

@@ -27,10 +27,14 @@ class EarlierRuns:
     """Ends them: each process at once, and what left it before `end_all` returns."""
 
     def __init__(self, schedd: Schedd) -> None:
-        self._runtime = schedd.runtime
-        others = ("condor_schedd", "condor_startd")
-        self.leftovers = Leftovers(schedd.runtime, lambda: execute_folder(schedd), others)
+        self._schedd = schedd
         self._marks: list[str] = []
+
+    @property
+    def leftovers(self) -> Leftovers:
+        """What ends what is left in the folder that local jobs are given now."""
+        others = ("condor_schedd", "condor_startd")
+        return Leftovers(self._schedd.runtime, execute_folder(self._schedd), others)
 
     def end(self, job: Job) -> None:
         """End a job's process, if the queue knows of one; nothing that took its number since."""
@@ -47,9 +51,9 @@ class EarlierRuns:
     async def end_all(self) -> None:
         """End everything that is known to be an earlier run's, and take sandboxes away."""
         await self.leftovers.end_all()
-        privileges, marks = self._runtime.privileges, self._marks
+        runtime, marks = self._schedd.runtime, self._marks
         if marks:
-            staying = await hunt(lambda: marked(privileges, *marks), privileges)
+            staying = await hunt(lambda: marked(runtime.privileges, *marks), runtime.privileges)
             if staying:
-                self._runtime.log(f"processes {staying} of earlier jobs cannot be killed")
+                runtime.log(f"processes {staying} of earlier jobs cannot be killed")
         self._marks = []

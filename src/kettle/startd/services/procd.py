@@ -34,6 +34,7 @@ from kettle.runtime.log_settings import read_log_settings
 from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter, title_of
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
@@ -64,6 +65,9 @@ class Orders(NamedTuple):
     log: str
     log_limit: Sequence[int]
     logs_kept: int
+    # The startd, and when it began: where it lives, nothing is to be ended.
+    startd: int
+    birth: int
 
 
 class Procd:
@@ -75,17 +79,6 @@ class Procd:
         self._pipe: tuple[int, int] | None = None
         self._child: Child | None = None
         self._keeping: asyncio.Task[None] | None = None
-
-    async def end_earlier(self) -> None:
-        """End those that earlier startds of this execute folder left: the folder is ours now."""
-        deadline = asyncio.get_running_loop().time() + _GONE_SECONDS
-        for pid in find_earlier(self._leftovers.execute, self._runtime.privileges):
-            send_signal(pid, signal.SIGKILL)
-            while not is_zombie(pid):
-                if asyncio.get_running_loop().time() > deadline:
-                    self._runtime.log(f"{_NAME} {pid} of an earlier startd does not end")
-                    break
-                await asyncio.sleep(_ROUND_SECONDS)
 
     def start(self) -> None:
         """See that there is one, unless the kernel itself ends what jobs leave."""
@@ -142,7 +135,21 @@ class Procd:
             log.path or "",
             settings.limit,
             settings.keep,
+            os.getpid(),
+            birth_of(os.getpid()),
         )
+
+
+async def end_earlier(runtime: Runtime, execute: str) -> None:
+    """End those that earlier startds of this execute folder left: the folder is ours now."""
+    deadline = asyncio.get_running_loop().time() + _GONE_SECONDS
+    for pid in find_earlier(execute, runtime.privileges):
+        send_signal(pid, signal.SIGKILL)
+        while not is_zombie(pid):
+            if asyncio.get_running_loop().time() > deadline:
+                runtime.log(f"{_NAME} {pid} of an earlier startd does not end")
+                break
+            await asyncio.sleep(_ROUND_SECONDS)
 
 
 def find_earlier(execute: str, privileges: Privileges) -> list[int]:
@@ -224,7 +231,13 @@ def _may_have_pids(privileges: Privileges) -> bool:
 
 
 async def _stay_behind(orders: Orders, privileges: Privileges) -> int:
-    """The startd is dead: end what its jobs left, unless somebody comes who does."""
+    """The startd is dead: end what its jobs left, unless somebody comes who does.
+
+    Where it lives, and only could not keep this process (its fork was answered by nobody), it has
+    another one.
+    """
+    if birth_of(orders.startd) == orders.birth and not is_zombie(orders.startd):
+        return 0
     log = Log(
         orders.log or None,
         limit=(orders.log_limit[0], orders.log_limit[1]),

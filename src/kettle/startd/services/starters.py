@@ -49,6 +49,7 @@ class StarterProcess:
     control: Stream
     # Where connections to shadows go, as descriptors.
     connections: socket.socket
+    leftovers: Leftovers
     generation: int = 0
     # Whose job it runs: a starter serves one owner only, and one submit side.
     owner: str = ""
@@ -124,11 +125,18 @@ class Starters:
         self.generation = 0
         # Which state of the ad that slots share is in the activations that are begun now.
         self.machine_stamp: tuple[int, int] = (0, 0)
-        # Those of local jobs are the schedd's.
-        self.leftovers = Leftovers(
-            runtime, lambda: runtime.config.get("EXECUTE") or "", ("condor_schedd",)
-        )
+        # By folder: EXECUTE may change, and what was begun before stays where it is.
+        self._leftovers: dict[str, Leftovers] = {}
         self.forking = Forking(runtime)
+
+    @property
+    def leftovers(self) -> Leftovers:
+        """What ends what is left in the folder that starters are given now."""
+        folder = (self._runtime.config.get("EXECUTE") or "").rstrip("/")
+        if folder not in self._leftovers:
+            # Those of local jobs are the schedd's.
+            self._leftovers[folder] = Leftovers(self._runtime, folder, ("condor_schedd",))
+        return self._leftovers[folder]
 
     def find(self, number: int) -> StarterProcess | None:
         """Return a starter that has not finished."""
@@ -244,6 +252,7 @@ class Starters:
             activation.claim_id,
             control,
             ours,
+            self.leftovers,
             activation.generation,
             activation.job.string("Owner") or "",
             activation.peer_user,
@@ -257,7 +266,9 @@ class Starters:
             )
         except KettleError as error:
             self.forking.on_failure(error)
+            # Whoever waits for the last starter waits for this one.
             del self._running[activation.number]
+            starter.done.set()
             control.close()
             ours.close()
             # The shadow's connection is still open: who hears of it at once comes back at once.
@@ -361,7 +372,7 @@ class Starters:
             del self._current[pid]
             starter.control.close()
             # One that stayed, and was killed meanwhile, could not take its empty sandbox away.
-            tasks.spawn(self.leftovers.remove_sandbox(pid), "removal of a sandbox")
+            tasks.spawn(starter.leftovers.remove_sandbox(pid), "removal of a sandbox")
         else:
             tasks.spawn(self._hear_last_words(starter, listening), "end of a starter")
 
@@ -382,9 +393,10 @@ class Starters:
     async def _clean_up_after(self, starter: StarterProcess) -> None:
         """A starter died without a word: end what it left, then report the end."""
         self._runtime.log(f"starter {starter.pid} of {starter.slot_name} died unexpectedly")
-        await self.leftovers.end_slot(starter.slot_name)
-        await self.leftovers.hunt(lambda: self._left_behind(starter.pid), f"starter {starter.pid}")
-        await self.leftovers.remove_sandbox(starter.pid)
+        leftovers, pid = starter.leftovers, starter.pid
+        await leftovers.end_slot(starter.slot_name)
+        await leftovers.hunt(lambda: self._left_behind(pid), f"starter {pid}")
+        await leftovers.remove_sandbox(pid)
         self._finish(starter)
 
     def _left_behind(self, starter_pid: int) -> list[int] | None:
@@ -402,7 +414,7 @@ class Starters:
     def kill_tree(self, number: int) -> None:
         """SIGKILL to everything below a starter, then to itself."""
         starter = self._running.get(number)
-        if starter is not None and starter.pid:
+        if starter is not None and starter.child is not None and starter.child.running:
             with self._runtime.privileges.as_root():
                 kill_tree(starter.pid)
 

@@ -101,6 +101,7 @@ class Tally:
             self.running.discard(proc)
         elif isinstance(event, JobTerminatedEvent):
             self.running.discard(proc)
+            self.held.pop(proc, None)
             code = event.return_value if event.normal else None
             self.ended[proc] = Ending(code, None if event.normal else event.signal)
         elif isinstance(event, JobAbortedEvent):

@@ -15,6 +15,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.logs import Log
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
 from kettle.startd.services import procd
@@ -119,3 +120,16 @@ def test_the_kernel_is_asked_for_the_very_namespaces_that_jobs_get(
     assert procd._may_have_pids(privileges)
     monkeypatch.setattr(refused, "make", refuse)
     assert not procd._may_have_pids(privileges)
+
+
+def test_one_whose_startd_lives_has_nothing_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pipe may have been closed because its fork was answered by nobody."""
+    orders = procd.Orders(
+        str(tmp_path), "", "", own_pids=False, log="", log_limit=(0, 0), logs_kept=0,
+        startd=os.getpid(), birth=birth_of(os.getpid()),
+    )  # fmt: skip
+    # Whom it would end is not even looked for.
+    monkeypatch.setattr(procd, "Abandoned", None)
+    assert run_virtually(procd._stay_behind(orders, Privileges.find())) == 0
