@@ -90,8 +90,10 @@ class Connector:
 
         `session` is a claim whose session to use; `authorized_command` is the command really meant
         where `command` is DC_SEC_QUERY. A session that the daemon has forgotten is negotiated
-        anew, once. Raises ConnectionLost, AuthenticationFailed, AuthorizationDenied,
-        RemoteProtocolError, and SessionUnknown where a claim's session is not known.
+        anew, once. `timeout` bounds each wait for the daemon once it has accepted the command;
+        until then it has CONNECT_SECONDS each time. Raises ConnectionLost, AuthenticationFailed,
+        AuthorizationDenied, RemoteProtocolError, and SessionUnknown where a claim's session is not
+        known.
         """
         sinful = Sinful.parse(address) if isinstance(address, str) else address
         if session is not None:
@@ -148,7 +150,9 @@ class Connector:
         authorized_command: int | None,
     ) -> BlockingStream:
         route = choose_route(self.config, sinful)
-        stream = self._reach(route, timeout)
+        # A daemon that stands still accepts connections and says nothing; work that takes long is
+        # done behind the handshake.
+        stream = self._reach(route, min(timeout, CONNECT_SECONDS))
         resumed = session is not None
         try:
             if not route.ccb_contacts:
@@ -158,6 +162,7 @@ class Connector:
                     stream.run(client_inline_authentication(self.setup, sinful, command))
                 else:
                     stream.begin_bare(command)
+                stream.timeout = timeout
                 return stream
             self._tell(lambda notes: notes.note_start(command, str(sinful), resumed=resumed))
             stream.session = stream.run(
@@ -183,6 +188,7 @@ class Connector:
             stream.close()
             raise
         self._tell(lambda notes: notes.note_client(stream.session, time.time(), resumed=resumed))
+        stream.timeout = timeout
         if session is None:
             self._sessions.add(stream.session, address=str(sinful), named_by_peer=True)
         return stream

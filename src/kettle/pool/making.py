@@ -23,6 +23,7 @@ from kettle.pool.settings import (
     read_given,
     render_configuration,
 )
+from kettle.pool.turns import make_path
 from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
@@ -93,7 +94,7 @@ class Maker:
         self._replace_configuration(keep_to_root(self._pool.read_configuration(), ROOT_IDS))
 
     def _make_folders(self, folder: str) -> None:
-        os.makedirs(folder, mode=0o755, exist_ok=True)
+        make_path(folder)
         if os.getuid() == 0:
             os.chmod(folder, 0o755)  # noqa: S103 - the account of jobs goes through
         for name, mode in _FOLDERS:

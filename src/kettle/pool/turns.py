@@ -42,7 +42,7 @@ def turn_in(folder: str, seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
 
 def _lock(folder: str, deadline: float) -> int:
     while True:
-        os.makedirs(folder, exist_ok=True)
+        make_path(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _wait(folder, descriptor, deadline)
@@ -71,3 +71,19 @@ def _is_there(folder: str, descriptor: int) -> bool:
         return os.path.samestat(os.stat(folder), os.fstat(descriptor))
     except FileNotFoundError:
         return False
+
+
+def make_path(folder: str) -> None:
+    """Make a folder, and what is missing above it; OSError.
+
+    What root makes is open to who goes through, whatever the umask: the account of jobs does.
+    """
+    missing = []
+    path = os.path.abspath(folder)
+    while not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    if os.getuid() == 0:
+        for each in missing:
+            os.chmod(each, 0o755)  # noqa: S103

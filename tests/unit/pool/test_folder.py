@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from kettle.pool.making import Maker
 from kettle.pool.personal import PersonalPool
 from kettle.pool.readiness import Complaints, find_logs, notification_socket
 from kettle.pool.settings import PoolSettings, render_configuration
+from kettle.pool.turns import make_path
 
 
 def folder_of(path: Path) -> PoolFolder:
@@ -142,3 +144,15 @@ def test_a_master_that_runs_since_before_log_was_changed_is_known(tmp_path: Path
         fcntl.flock(held, fcntl.LOCK_EX)
         assert (pool.master_pid(), pool.is_up()) == (7, True)
     assert not pool.is_up()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="no other account runs its jobs")
+def test_what_root_makes_on_the_way_lets_the_account_of_jobs_through(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        make_path(str(tmp_path / "a/b/pool"))
+        make_path(str(tmp_path / "a/b/pool"))
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / each).stat().st_mode) for each in ("a", "a/b", "a/b/pool")]
+    assert modes == [0o755] * 3
