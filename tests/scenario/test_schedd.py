@@ -277,6 +277,39 @@ def test_periodic_expressions_are_looked_at_by_the_interval_and_with_0_never(
     play(tmp_path, scenario, f"PERIODIC_EXPR_INTERVAL = {seconds}\n")
 
 
+@pytest.mark.parametrize(("status", "events"), [(4, ["000"]), (3, ["000", "009"])])
+def test_a_job_that_an_edit_ends_leaves_when_jobs_are_looked_at_next(
+    tmp_path: Path, status: int, events: list[str]
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(log=tmp_path / "events")
+        began = here.schedd.now()
+        await here.edit((cluster, 0), JobStatus=str(status))
+        await asyncio.sleep(500)
+        assert here.job(cluster).status == status
+        assert (await here.act(1, f"{cluster}.0")).integer("ActionResult") == 0
+        await asyncio.sleep(200)
+        (record,) = here.history()
+        assert record["JobStatus"] == str(status)
+        # Nobody saw it end: it ended when it left.
+        ended = int(record.get("CompletionDate", "0"))
+        assert (ended - began > 500) is (status == 4)
+        assert numbers(tmp_path / "events") == events
+
+    play(tmp_path, scenario, "PERIODIC_EXPR_INTERVAL = 600\n")
+
+
+def test_a_job_that_an_edit_ended_may_still_be_removed_and_its_log_says_so(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(log=tmp_path / "events")
+        await here.edit((cluster, 0), JobStatus="4")
+        await here.act(3, f"{cluster}.0")
+        assert [record["JobStatus"] for record in here.history()] == ["3"]
+        assert numbers(tmp_path / "events") == ["000", "009"]
+
+    play(tmp_path, scenario)
+
+
 def test_waiting_jobs_count_for_the_cores_that_they_ask_for(tmp_path: Path) -> None:
     async def scenario(here: AccessPoint) -> None:
         for cores in (1, 1, 5):
