@@ -13,6 +13,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.collector.service import CollectorService
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
+from kettle.schedd.queue.user_records import records
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query, QueryReply
@@ -306,6 +307,24 @@ def test_a_job_that_an_edit_ended_may_still_be_removed_and_its_log_says_so(tmp_p
         await here.act(3, f"{cluster}.0")
         assert [record["JobStatus"] for record in here.history()] == ["3"]
         assert numbers(tmp_path / "events") == ["000", "009"]
+
+    play(tmp_path, scenario)
+
+
+def test_jobs_that_left_are_counted_in_their_users_record_by_the_next_schedd_too(
+    tmp_path: Path,
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(2)
+        await here.negotiate()
+        await asyncio.sleep(30)
+        await here.submit(1)
+        await here.act(3, "2.0")
+        await here.crash_schedd()
+        await here.start_schedd()
+        ((_, ad),) = records(here.schedd.queue)
+        names = ("TotalCompletedJobs", "CompletedJobsSlotTime", "TotalRemovedJobs")
+        assert [ad.integer(name) for name in names] == [2, 20, 1]
 
     play(tmp_path, scenario)
 

@@ -19,6 +19,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.queue.user_records import count_departures
 from kettle.schedd.rests import Rests, forget_rest
 
 # Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
@@ -155,6 +156,7 @@ class Departures:
         for job in gone:
             plan_departure(leaving, self._queue, job)
         if leaving:
+            count_departures(leaving, self._queue, gone)
             self._queue.commit(leaving)
         # Not before: one that stays keeps its files, and is mailed of once.
         for job in gone:
