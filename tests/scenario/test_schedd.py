@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobAction, JobStatus
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.collector.service import CollectorService
 from kettle.errors import StorageError
@@ -17,6 +17,7 @@ from kettle.schedd.queue.user_records import records
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.queue_queries import QueryUserRecords, QueryUserRecordsReply
 from scenario.access_point import AccessPoint
 from scenario.stage import connect
 
@@ -325,6 +326,35 @@ def test_jobs_that_left_are_counted_in_their_users_record_by_the_next_schedd_too
         ((_, ad),) = records(here.schedd.queue)
         names = ("TotalCompletedJobs", "CompletedJobsSlotTime", "TotalRemovedJobs")
         assert [ad.integer(name) for name in names] == [2, 20, 1]
+
+    play(tmp_path, scenario)
+
+
+def test_a_users_record_tells_what_the_jobs_did_lately(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(2, RequestCpus="3")
+        await asyncio.sleep(24)
+        await here.negotiate()
+        await asyncio.sleep(30)
+        here.run_seconds = None
+        await here.submit(1)
+        await here.negotiate()
+        await asyncio.sleep(5)
+        await here.act(int(JobAction.VACATE), "2.0")
+        address = here.daemon.network.address
+        stream = await here.client.network.connect(address, Command.QUERY_USERREC_ADS)
+        await stream.send(QueryUserRecords(ClassAd()))
+        ad, _ = QueryUserRecordsReply.read(await stream.receive()).ads
+        stream.close()
+        assert ad.text("HourlyJobsLaunched") == "{ 3 }"
+        assert ad.text("HourlyJobsRequeued") == "{ 1 }"
+        # Two jobs of three cores have waited for 24 s, and run for 10; what is looked at once a
+        # second may miss one of each.
+        waited, ran = ad.evaluate("HourlyJobsWeightedIdle"), ad.evaluate("HourlyJobsSlotTime")
+        assert isinstance(waited, list)
+        assert isinstance(ran, list)
+        assert 138 <= round(waited[0] * 14400) <= 156
+        assert 24 <= ran[0] <= 27
 
     play(tmp_path, scenario)
 

@@ -7,7 +7,7 @@ make, change and forget records. Source: wire notes, User records.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -149,8 +149,13 @@ def _seconds(ad: ClassAd, name: str) -> float:
     return 0.0 if math.isnan(seconds) else min(max(0.0, seconds), _MOST_SECONDS)
 
 
-def look(queue: JobQueue, query: ClassAd) -> Iterator[ClassAd | None]:
-    """Yield the records that a query means, with counts, and None for each that it does not."""
+def look(
+    queue: JobQueue, query: ClassAd, add: Callable[[str, ClassAd], None] | None = None
+) -> Iterator[ClassAd | None]:
+    """Yield the records that a query means, with counts, and None for each that it does not.
+
+    `add` puts more of what is known of a user into the ad.
+    """
     constraint = query.lookup("Requirements")
     limit = query.integer("LimitResults") or 0
     kinds = (query.string("TargetType") or RECORD_TYPE).lower().replace(",", " ").split()
@@ -159,6 +164,8 @@ def look(queue: JobQueue, query: ClassAd) -> Iterator[ClassAd | None]:
     found = 0
     for _, ad in list(records(queue)):
         shown = show(queue, ad)
+        if add is not None:
+            add(shown.string("User") or "", shown)
         if constraint is not None and not query.satisfies(constraint, shown):
             yield None
             continue
