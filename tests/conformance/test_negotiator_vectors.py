@@ -14,6 +14,7 @@ from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
     CycleFacts,
     accounting_ads,
+    advertised_ads,
     resource_list_ad,
     rollup_ad,
 )
@@ -171,6 +172,18 @@ def test_accounting_ads_have_the_recorded_attributes() -> None:
     assert ours[USER].real("SubmitterLimit") == theirs[USER].real("SubmitterLimit")
     assert ours[USER].real("PriorityFactor") == theirs[USER].real("PriorityFactor")
     assert ours[USER].integer("LastUpdate") == theirs[USER].integer("LastUpdate")
+
+
+def test_the_ads_of_a_collector_have_the_recorded_attributes() -> None:
+    added = {
+        "MyType", "NegotiatorName", "LastHeardFrom", "AuthenticatedIdentity", "DaemonStartTime",
+        "DaemonLastReconfigTime", "UpdateSequenceNumber",
+    }  # fmt: skip
+    theirs = {ad.string("Name"): ad for ad in attributes(named("QUERY_ACCOUNTING_ADS")[0])}
+    ours = {ad.string("Name"): ad for ad in advertised_ads(books(), {USER: CycleFacts(1.0, 8.0)})}
+    assert set(ours) == set(theirs)
+    for name, ad in theirs.items():
+        assert set(ours[name].names()) == set(ad.names()) - added
 
 
 def test_the_rollup_numbers_its_attributes_as_recorded() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, run_tool, submit, wait_until
+from pool_jobs import ask_queue, run_tool, wait_until
 
 _RUN = """
 import sys
@@ -110,19 +110,6 @@ def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
     name = run(pool, work, "condor_status", "-schedd", "-af", "Name").stdout.strip()
     remote = run(pool, work, "condor_history", "-name", name, cluster, "-af", "ExitCode")
     assert remote.stdout == "3\n"
-
-
-def test_a_job_that_an_edit_ends_leaves_at_once_as_what_it_was_made(
-    pool: PersonalPool, work: Path
-) -> None:
-    text = "executable = /bin/true\ntransfer_executable = false\nrequirements = false\nqueue\n"
-    job = submit(pool, work / "edited", text)
-    assert run_tool(pool, "condor_qedit", f"{job.cluster}.0", "JobStatus", "4")[0] == 0
-    # Much sooner than PERIODIC_EXPR_INTERVAL.
-    wait_until(lambda: not ask_queue(pool, str(job.cluster), "JobStatus"), 20)
-    assert job.record().integer("JobStatus") == 4
-    assert job.count_events(9) == {}
-    assert "not found" in run_tool(pool, "condor_rm", f"{job.cluster}.0")[2]
 
 
 def test_histories_of_runs_and_daemons_are_asked_for_elsewhere(

@@ -236,6 +236,18 @@ class AccessPoint:
         stream.close()
         return cluster
 
+    async def edit(self, job: tuple[int, int], **attributes: str) -> None:
+        """Set attributes of a job as an administrator; the texts are expressions."""
+        stream = await self.world.client("condor@here").network.connect(
+            self.daemon.network.address, Command.QMGMT_WRITE_CMD, force_authentication=True
+        )
+        for name, text in attributes.items():
+            stream.post(calls.SetAttribute2(*job, text, name, 2))
+        commit = calls.CommitTransactionNoFlags()
+        await stream.send(commit)
+        assert commit.read_answer(await stream.receive()).value == 0
+        stream.close()
+
     async def act(self, action: int, ids: str, **more: object) -> ClassAd:
         """Act on jobs and wait until it is done."""
         stream = await self.client.network.connect(

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobAction, JobStatus
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.collector.service import CollectorService
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
+from kettle.schedd.queue.user_records import records
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.queue_queries import QueryUserRecords, QueryUserRecordsReply
 from scenario.access_point import AccessPoint
 from scenario.stage import connect
 
@@ -275,6 +277,86 @@ def test_periodic_expressions_are_looked_at_by_the_interval_and_with_0_never(
         assert here.job(cluster).status == status
 
     play(tmp_path, scenario, f"PERIODIC_EXPR_INTERVAL = {seconds}\n")
+
+
+@pytest.mark.parametrize(("status", "events"), [(4, ["000"]), (3, ["000", "009"])])
+def test_a_job_that_an_edit_ends_leaves_when_jobs_are_looked_at_next(
+    tmp_path: Path, status: int, events: list[str]
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(log=tmp_path / "events")
+        began = here.schedd.now()
+        await here.edit((cluster, 0), JobStatus=str(status))
+        await asyncio.sleep(500)
+        assert here.job(cluster).status == status
+        assert (await here.act(1, f"{cluster}.0")).integer("ActionResult") == 0
+        await asyncio.sleep(200)
+        (record,) = here.history()
+        assert record["JobStatus"] == str(status)
+        # Nobody saw it end: it ended when it left.
+        ended = int(record.get("CompletionDate", "0"))
+        assert (ended - began > 500) is (status == 4)
+        assert numbers(tmp_path / "events") == events
+
+    play(tmp_path, scenario, "PERIODIC_EXPR_INTERVAL = 600\n")
+
+
+def test_a_job_that_an_edit_ended_may_still_be_removed_and_its_log_says_so(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(log=tmp_path / "events")
+        await here.edit((cluster, 0), JobStatus="4")
+        await here.act(3, f"{cluster}.0")
+        assert [record["JobStatus"] for record in here.history()] == ["3"]
+        assert numbers(tmp_path / "events") == ["000", "009"]
+
+    play(tmp_path, scenario)
+
+
+def test_jobs_that_left_are_counted_in_their_users_record_by_the_next_schedd_too(
+    tmp_path: Path,
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(2)
+        await here.negotiate()
+        await asyncio.sleep(30)
+        await here.submit(1)
+        await here.act(3, "2.0")
+        await here.crash_schedd()
+        await here.start_schedd()
+        ((_, ad),) = records(here.schedd.queue)
+        names = ("TotalCompletedJobs", "CompletedJobsSlotTime", "TotalRemovedJobs")
+        assert [ad.integer(name) for name in names] == [2, 20, 1]
+
+    play(tmp_path, scenario)
+
+
+def test_a_users_record_tells_what_the_jobs_did_lately(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(2, RequestCpus="3")
+        await asyncio.sleep(24)
+        await here.negotiate()
+        await asyncio.sleep(30)
+        here.run_seconds = None
+        await here.submit(1)
+        await here.negotiate()
+        await asyncio.sleep(5)
+        await here.act(int(JobAction.VACATE), "2.0")
+        address = here.daemon.network.address
+        stream = await here.client.network.connect(address, Command.QUERY_USERREC_ADS)
+        await stream.send(QueryUserRecords(ClassAd()))
+        ad, _ = QueryUserRecordsReply.read(await stream.receive()).ads
+        stream.close()
+        assert ad.text("HourlyJobsLaunched") == "{ 3 }"
+        assert ad.text("HourlyJobsRequeued") == "{ 1 }"
+        # Two jobs of three cores have waited for 24 s, and run for 10; what is looked at once a
+        # second may miss one of each.
+        waited, ran = ad.evaluate("HourlyJobsWeightedIdle"), ad.evaluate("HourlyJobsSlotTime")
+        assert isinstance(waited, list)
+        assert isinstance(ran, list)
+        assert 138 <= round(waited[0] * 14400) <= 156
+        assert 24 <= ran[0] <= 27
+
+    play(tmp_path, scenario)
 
 
 def test_waiting_jobs_count_for_the_cores_that_they_ask_for(tmp_path: Path) -> None:

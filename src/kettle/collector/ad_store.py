@@ -217,7 +217,9 @@ class AdStore:
         entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
         self._count(entry, before)
         # Of our own ad nobody counts the updates: what it says of updates is of those of all ads.
-        counted = self.settings.update_statistics and kind is not COLLECTOR
+        # Nor of one that names no daemon, as those of the accountant.
+        named = "MyAddress" in ad or "Machine" in ad
+        counted = self.settings.update_statistics and kind is not COLLECTOR and named
         _sign(ad, sender, entry, now + self.set_ahead, statistics=counted)
         if asleep and kind is SLOT:
             self._lay_down(entry, now)

@@ -101,6 +101,29 @@ def accounting_ads(
     ]
 
 
+def advertised_ads(
+    accountant: Accountant, facts: Mapping[str, CycleFacts], groups: GroupFacts = NO_GROUPS
+) -> list[ClassAd]:
+    """Return the ads that collectors get: as in the reference, they differ from the answer."""
+    return [
+        _advertised(accountant, customer, facts.get(customer.name, CycleFacts()), groups)
+        for customer in _ordered(accountant)
+    ]
+
+
+def _advertised(
+    accountant: Accountant, customer: Customer, facts: CycleFacts, groups: GroupFacts
+) -> ClassAd:
+    attributes = customer_attributes(accountant, customer, facts, groups)
+    if attributes["IsAccountingGroup"]:
+        for name in _OF_SUBMITTERS:
+            del attributes[name]
+    else:
+        # Whatever was used is in the books when they are shown.
+        attributes = _without_unset(attributes) | {"UnchargedTime": 0, "WeightedUnchargedTime": 0.0}
+    return ClassAd(attributes | lease_attributes(customer))
+
+
 def _without_unset(attributes: dict[str, object]) -> dict[str, object]:
     """Leave out what nothing was ever written of: a submitter's usage before the first use."""
     unset = {name for name in ("BeginUsageTime", "LastUsageTime") if not attributes[name]}
@@ -110,11 +133,11 @@ def _without_unset(attributes: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in attributes.items() if name not in unset}
 
 
+# What only an Accounting ad of a submitter has.
+_HIERARCHY = "HierWeightedResourcesUsed"
+_OF_SUBMITTERS = ("Ceiling", "Floor", "SubmitterLimit", "SubmitterShare", _HIERARCHY)
 # What the numbered reply leaves out of submitters and of groups.
-_NOT_NUMBERED = {
-    False: ("HierWeightedResourcesUsed",),
-    True: ("Ceiling", "Floor", "SubmitterLimit", "SubmitterShare"),
-}
+_NOT_NUMBERED = {False: (_HIERARCHY,), True: _OF_SUBMITTERS[:-1]}
 
 
 def numbered_ad(

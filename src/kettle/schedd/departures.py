@@ -19,6 +19,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.queue.user_records import count_departures
 from kettle.schedd.rests import Rests, forget_rest
 
 # Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
@@ -45,7 +46,12 @@ def stays_removed(job: Job) -> bool:
 
 
 def was_leaving(job: Job) -> bool:
-    """Tell whether a job that was completed until now was on its way out: its log has its end."""
+    """Tell whether a job that was completed until now was on its way out: its log has its end.
+
+    That of one that an edit had completed has none: nothing says when it ended.
+    """
+    if not job.ad.integer("CompletionDate"):
+        return False
     before = ClassAd({"JobStatus": int(JobStatus.COMPLETED)}, parent=job.ad)
     return not before.boolean("LeaveJobInQueue") or has_unwritten_events(job)
 
@@ -120,7 +126,7 @@ class Departures:
         ready = [job for job in finished if may_leave(job)]
         now = self._now()
         for job in ready:
-            job.ad["JobFinishedHookDone"] = now
+            _note_end(job, now)
         recorded = self._outside.records.finished(ready) if ready else ()
         for job in recorded:
             job.recorded = True
@@ -150,10 +156,19 @@ class Departures:
         for job in gone:
             plan_departure(leaving, self._queue, job)
         if leaving:
+            count_departures(leaving, self._queue, gone)
             self._queue.commit(leaving)
         # Not before: one that stays keeps its files, and is mailed of once.
         for job in gone:
             self._outside.records.clean_up(job)
+
+
+def _note_end(job: Job, now: int) -> None:
+    """Say in the ad of a job that leaves when that was."""
+    job.ad["JobFinishedHookDone"] = now
+    if job.status == JobStatus.COMPLETED and not job.ad.integer("CompletionDate"):
+        # An edit completed it.
+        job.ad["CompletionDate"] = now
 
 
 def _wants_abort_event(job: Job) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -96,21 +97,30 @@ class IdleJobs:
         """Return how many jobs of a submitter wait."""
         return sum(len(bucket.live) for bucket in self._buckets.get(submitter, {}).values())
 
-    def weigh(self, weight: Callable[[ClassAd], float]) -> dict[str, float]:
-        """Return what each submitter's waiting jobs count for; alike jobs are asked once."""
+    def weigh(
+        self,
+        weight: Callable[[ClassAd], float],
+        whose: Callable[[Job], str] = attrgetter("submitter"),
+    ) -> dict[str, float]:
+        """Return what everybody's waiting jobs count for; of alike jobs the oldest is asked.
+
+        `whose` says who is everybody: submitters, or users. Limit: users whose jobs are alike, in
+        one accounting group, count as one of them.
+        """
         totals: dict[str, float] = {}
-        for submitter, buckets in self._buckets.items():
-            total = 0.0
-            for bucket in buckets.values():
-                if bucket.weight is None:
-                    job = bucket.first()
-                    bucket.weight = weight(job.ad) if job is not None else 0.0
-                total += len(bucket.live) * bucket.weight
-            totals[submitter] = total
+        for bucket in (one for buckets in self._buckets.values() for one in buckets.values()):
+            job = bucket.first()
+            if job is None:
+                continue
+            if bucket.weight is None:
+                bucket.weight = weight(job.ad)
+            name = whose(job)
+            totals[name] = totals.get(name, 0.0) + len(bucket.live) * bucket.weight
         for job_id in self._matched:
-            job = self._queue.jobs.get(job_id)
-            if job is not None:
-                totals[job.submitter] = totals.get(job.submitter, 0.0) + weight(job.ad)
+            matched = self._queue.jobs.get(job_id)
+            if matched is not None:
+                name = whose(matched)
+                totals[name] = totals.get(name, 0.0) + weight(matched.ad)
         return totals
 
     def forget_weights(self) -> None:

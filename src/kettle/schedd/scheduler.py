@@ -311,7 +311,8 @@ class Scheduler:
         job = self.queue.jobs[claim.job]
         now = self.now()
         self.statistics.on_started(job, now)
-        self.statistics.on_shadow(now, running=self.running, recycled=claim.jobs_started > 1)
+        recycled = claim.jobs_started > 1
+        self.statistics.on_shadow(job.user, now, running=self.running, recycled=recycled)
         self.outside.runs.start_shadow(job, claim, reconnect=False)
 
     # -- shadows ----------------------------------------------------------------------------

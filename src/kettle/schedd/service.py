@@ -139,7 +139,7 @@ class ScheddService:
             factories=self.factories,
         )
         self.spooling = SpoolCommands(self, self.departures)
-        self.users = UserCommands(runtime.network, self.queue, self.journal)
+        self.users = UserCommands(self, self.ads)
         self.exports = ExportCommands(self)
         self.connecting = ConnectCommands(self)
 

@@ -13,6 +13,7 @@ from kettle.classad import ClassAd
 from kettle.schedd.job_counters import JOB_ROWS, JobSets, Running
 from kettle.schedd.job_runs import MOVING_SECONDS
 from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.recent_use import RecentUse
 from kettle.schedd.run_counts import Counted, count_end
 from kettle.statistics.counters import Counters, Kind, Row
 from kettle.statistics.histograms import RUNTIME_LIMITS, SIZE_LIMITS, Histogram, parse_limits
@@ -94,6 +95,7 @@ class Statistics:
         self._lost_runs = Histogram(_RUNTIME_LIMITS)
         self._reconnecting: set[tuple[int, int]] = set()
         self.sets = JobSets(started, (window_seconds, quantum_seconds))
+        self.recent_use = RecentUse(started)
         self._running = Running()
         self._looked_at = 0
 
@@ -117,8 +119,9 @@ class Statistics:
         waited = max(0, now - (job.ad.integer("QDate") or now))
         self._count(job, Counted({"JobsStarted": 1, "JobsAccumTimeToStart": waited}, {}), now)
 
-    def on_shadow(self, now: int, *, running: int, recycled: bool) -> None:
+    def on_shadow(self, user: str, now: int, *, running: int, recycled: bool) -> None:
         """Count a shadow, one of so many that are `running`; `recycled` had a run before."""
+        self.recent_use.on_launched(user, now)
         self.shadows_peak = max(self.shadows_peak, running)
         self.add("ShadowsRecycled" if recycled else "ShadowsStarted", now)
 
@@ -145,6 +148,9 @@ class Statistics:
             return
         counted = count_end(job.ad, reason, now, decided=decided)
         self._count(job, counted, now)
+        if not decided:
+            held = job.status == JobStatus.HELD
+            self.recent_use.on_ended(job.user, reason, now, held=held)
         seconds = max(0, job.ad.integer("LastRemoteWallClockTime") or 0)
         self._end_reconnection(job, reason, seconds, now)
 

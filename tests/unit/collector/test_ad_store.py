@@ -37,6 +37,17 @@ def test_an_update_replaces_the_ad_of_the_same_name_and_signs_it() -> None:
     assert entry.ad.integer("UpdatesTotal") == 2
 
 
+def test_updates_are_told_of_what_names_a_daemon_and_of_nothing_else() -> None:
+    store = AdStore()
+    ad = ClassAd({"MyType": "Accounting", "Name": "alice@vm", "NegotiatorName": "vm"})
+    entry = store.update(ACCOUNTING, ad, now=10.0)
+    assert entry is not None
+    assert not [name for name in entry.ad if name.startswith("Updates")]
+    store.update(ACCOUNTING, ClassAd({"MyAddress": "<1.2.3.4:5>"}, parent=ad).flattened(), now=11.0)
+    (again,) = store.table(ACCOUNTING).values()
+    assert again.ad.integer("UpdatesTotal") == 2
+
+
 def test_a_sender_cannot_claim_an_identity_in_its_ad() -> None:
     store = AdStore()
     entry = store.update(

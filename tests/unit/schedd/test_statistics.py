@@ -58,8 +58,8 @@ def test_only_the_first_start_of_a_job_is_counted() -> None:
 
 def test_a_shadow_that_had_a_run_before_is_recycled() -> None:
     statistics = Statistics(NOW - 500)
-    statistics.on_shadow(NOW, running=3, recycled=False)
-    statistics.on_shadow(NOW, running=2, recycled=True)
+    statistics.on_shadow("alice@vm", NOW, running=3, recycled=False)
+    statistics.on_shadow("alice@vm", NOW, running=2, recycled=True)
     ad = published(statistics)
     assert (ad.integer("ShadowsStarted"), ad.integer("ShadowsRecycled")) == (1, 1)
     assert ad.integer("ShadowsRunningPeak") == 3

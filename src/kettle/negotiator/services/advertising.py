@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 
 from kettle.classad import ClassAd
-from kettle.negotiator.accounting_ads import accounting_ads
+from kettle.negotiator.accounting_ads import advertised_ads
 from kettle.negotiator.services.books import Books
 from kettle.negotiator.settings import NegotiatorSettings
 from kettle.negotiator.statistics import CycleHistory
@@ -24,6 +24,11 @@ ADVERTISE_SECONDS = 1.0
 # How long a shutdown waits for collectors that do not take the last word.
 _LAST_WORD_SECONDS = 2.0
 _LAST_WORD_SECONDS_FAST = 0.5
+
+# What an Accounting ad does not have of its negotiator.
+_NO_DAEMON = frozenset(
+    ("Machine", "MyAddress", "AddressV1", "CondorVersion", "CondorPlatform", "MyCurrentTime")
+)
 
 
 class Advertising:
@@ -83,10 +88,10 @@ class Advertising:
         if not self._settings.advertise_accounting:
             return
         books = self._books
-        for accounting in accounting_ads(books.accountant, books.facts, books.groups):
+        for accounting in advertised_ads(books.accountant, books.facts, books.groups):
             accounting["MyType"] = "Accounting"
             accounting["NegotiatorName"] = self._runtime.identity.name
-            self._advertiser.update(Command.UPDATE_ACCOUNTING_AD, accounting)
+            self._advertiser.update(Command.UPDATE_ACCOUNTING_AD, accounting, without=_NO_DAEMON)
 
     def wake_machines(self, names: Iterable[str]) -> None:
         """Note in the ads of offline machines that they were wanted; the rooster wakes them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -139,17 +140,25 @@ class Advertiser:
         """Whether any collector has been reached."""
         return any(link.stream is not None for link in self._links)
 
-    def update(self, command: int, ad: ClassAd, private: ClassAd | None = None) -> None:
+    def update(
+        self,
+        command: int,
+        ad: ClassAd,
+        private: ClassAd | None = None,
+        *,
+        without: Container[str] = (),
+    ) -> None:
         """Send an ad to every collector, soon.
 
         The ad gets the attributes that all daemon ads have (those it has itself stay) and its
         UpdateSequenceNumber; the own pool's collectors hear besides how their administrators can
         command this daemon. An ad of the same type and name that still waits is replaced.
+        `without` are attributes of all daemon ads that this one does not get.
         """
         runtime = self._runtime
         common = runtime.identity.attributes(str(runtime.network.address), runtime.clock.now())
         for name, value in common.items():
-            if name not in ad or name == "MyCurrentTime":
+            if name not in without and (name not in ad or name == "MyCurrentTime"):
                 ad[name] = value
         key = (ad.string("MyType") or "", ad.string("Name") or "", ad.string("ScheddName") or "")
         ad["UpdateSequenceNumber"] = self._sequence.get(key, 0)

@@ -207,10 +207,11 @@ class JobQueue:
         self.clusters: dict[int, Cluster] = {}
         self.jobs: dict[JobId, Job] = {}
         self.by_status: dict[int, dict[JobId, Job]] = {status: {} for status in range(11)}
-        # (submitter, universe) → tally, user → all of the user's jobs, and their tally.
+        # (submitter, universe) → tally, user → all of the user's jobs, and their tallies: of those
+        # of the scheduler universe (True) and of all others.
         self.tallies: dict[tuple[str, int], Tally] = {}
         self.by_user: dict[str, dict[JobId, Job]] = {}
-        self.user_tallies: dict[str, Tally] = {}
+        self.user_tallies: dict[tuple[str, bool], Tally] = {}
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
         # What clients have open that takes much memory.
@@ -553,7 +554,7 @@ class JobQueue:
         status = job.status = _small(said)
         self.by_status[before].pop(job.id, None)
         self.by_status[status][job.id] = job
-        own = self.user_tallies[job.user].by_status
+        own = self.user_tallies[_side_of(job)].by_status
         own[before] -= 1
         own[status] += 1
         tally = self.tallies.get((job.submitter, job.universe))
@@ -612,9 +613,8 @@ class JobQueue:
         jobs = self.by_user.get(job.user)
         if jobs is None:
             jobs = self.by_user[job.user] = {}
-            self.user_tallies[job.user] = Tally()
         jobs[job.id] = job
-        self.user_tallies[job.user].by_status[job.status] += 1
+        self.user_tallies.setdefault(_side_of(job), Tally()).by_status[job.status] += 1
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is None:
             tally = self.tallies[job.submitter, job.universe] = Tally()
@@ -624,13 +624,20 @@ class JobQueue:
         self.by_status[job.status].pop(job.id, None)
         jobs = self.by_user.get(job.user)
         if jobs is not None and jobs.pop(job.id, None) is not None:
-            self.user_tallies[job.user].by_status[job.status] -= 1
+            self.user_tallies[_side_of(job)].by_status[job.status] -= 1
             if not jobs:
-                del self.by_user[job.user], self.user_tallies[job.user]
+                del self.by_user[job.user]
+                for beside in (False, True):
+                    self.user_tallies.pop((job.user, beside), None)
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is not None:
             # A submitter without jobs stays in the table, so that its ad is taken back.
             tally.by_status[job.status] -= 1
+
+
+def _side_of(job: Job) -> tuple[str, bool]:
+    """Return which of its user's tallies a job is counted in."""
+    return job.user, job.universe == JobUniverse.SCHEDULER
 
 
 def _sort(table: dict[_Id, _Row]) -> None:

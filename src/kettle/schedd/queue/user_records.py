@@ -6,14 +6,15 @@ make, change and forget records. Source: wire notes, User records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.classad.text import one_line, quote_line
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.attribute_rules import check_shape
-from kettle.schedd.queue.job_queue import JobQueue, Tally
+from kettle.schedd.queue.job_queue import Job, JobQueue, Tally
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
 
@@ -24,12 +25,16 @@ _FIRST = 2
 _MOST_UNRECORDED = 1000
 
 _COUNTS = (
-    ("NumIdle", JobStatus.IDLE),
-    ("NumRunning", JobStatus.RUNNING),
-    ("NumHeld", JobStatus.HELD),
-    ("NumCompleted", JobStatus.COMPLETED),
-    ("NumRemoved", JobStatus.REMOVED),
+    ("Idle", JobStatus.IDLE),
+    ("Running", JobStatus.RUNNING),
+    ("Held", JobStatus.HELD),
+    ("Completed", JobStatus.COMPLETED),
+    ("Removed", JobStatus.REMOVED),
 )
+# What jobs that are gone are counted as.
+_GONE: dict[int, str] = {JobStatus.COMPLETED: "Completed", JobStatus.REMOVED: "Removed"}
+# Limit: seconds of one job, whatever its ad says.
+_MOST_SECONDS = 1e12
 
 # What options of a request are called; they are no attributes of the record.
 _OPTION = "_userrec_opt_"
@@ -95,15 +100,62 @@ def show(queue: JobQueue, ad: ClassAd) -> ClassAd:
     user = ad.string("User") or ""
     shown = ad.copy()
     shown["MyType"] = RECORD_TYPE
-    tally = queue.user_tallies.get(user) or Tally()
-    shown["NumJobs"] = tally.total
-    for name, status in _COUNTS:
-        shown[name] = tally[status]
+    for word, beside in (("Num", False), ("NumScheduler", True)):
+        tally = queue.user_tallies.get((user, beside)) or Tally()
+        shown[f"{word}Jobs"] = tally.total
+        for name, status in _COUNTS:
+            shown[f"{word}{name}"] = tally[status]
+        if not beside:
+            shown["NumSuspended"] = tally[JobStatus.SUSPENDED]
     return shown
 
 
-def look(queue: JobQueue, query: ClassAd) -> Iterator[ClassAd | None]:
-    """Yield the records that a query means, with counts, and None for each that it does not."""
+def count_departures(transaction: Transaction, queue: JobQueue, jobs: Iterable[Job]) -> None:
+    """Add jobs that leave to what the records of their users count of those that are gone.
+
+    Jobs of the scheduler universe have a number of their own, and their seconds with the others.
+    """
+    for user, amounts in _sum_departures(jobs).items():
+        found = find(queue, user)
+        if found is None:
+            continue
+        key, ad = found
+        for name, amount in amounts.items():
+            before = (ad.real if isinstance(amount, float) else ad.integer)(name) or 0
+            transaction.set_attribute(key, name, str(before + amount))
+
+
+def _sum_departures(jobs: Iterable[Job]) -> dict[str, dict[str, int | float]]:
+    sums: dict[str, dict[str, int | float]] = {}
+    for job in jobs:
+        word = _GONE.get(job.status)
+        if word is None:
+            continue
+        own = sums.setdefault(job.user, {})
+        kind = "Scheduler" if job.universe == JobUniverse.SCHEDULER else ""
+        cpu = sum(_seconds(job.ad, f"CumulativeRemote{one}Cpu") for one in ("User", "Sys"))
+        amounts: dict[str, int | float] = {
+            f"{kind}Total{word}Jobs": 1,
+            f"{word}JobsCpuTime": cpu,
+            f"{word}JobsSlotTime": int(_seconds(job.ad, "CumulativeSlotTime")),
+        }
+        for name, amount in amounts.items():
+            own[name] = own.get(name, 0) + amount
+    return sums
+
+
+def _seconds(ad: ClassAd, name: str) -> float:
+    seconds = ad.real(name) or 0.0
+    return 0.0 if math.isnan(seconds) else min(max(0.0, seconds), _MOST_SECONDS)
+
+
+def look(
+    queue: JobQueue, query: ClassAd, add: Callable[[str, ClassAd], None] | None = None
+) -> Iterator[ClassAd | None]:
+    """Yield the records that a query means, with counts, and None for each that it does not.
+
+    `add` puts more of what is known of a user into the ad.
+    """
     constraint = query.lookup("Requirements")
     limit = query.integer("LimitResults") or 0
     kinds = (query.string("TargetType") or RECORD_TYPE).lower().replace(",", " ").split()
@@ -112,6 +164,8 @@ def look(queue: JobQueue, query: ClassAd) -> Iterator[ClassAd | None]:
     found = 0
     for _, ad in list(records(queue)):
         shown = show(queue, ad)
+        if add is not None:
+            add(shown.string("User") or "", shown)
         if constraint is not None and not query.satisfies(constraint, shown):
             yield None
             continue

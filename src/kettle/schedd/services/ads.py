@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -27,6 +28,7 @@ from kettle.schedd.services.flocking import (
     Used,
     find_negotiator,
     weigh_running,
+    weigh_running_of_users,
 )
 from kettle.schedd.weights import Weights
 from kettle.statistics.publication import (
@@ -75,6 +77,7 @@ class ScheddAds:
         self._capabilities = Capabilities(schedd.runtime)
         self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
+        self._users_soon: asyncio.TimerHandle | None = None
         self._own_ad_told_at = float("-inf")
         self._weights = Weights(schedd.runtime.config, schedd.runtime.log.problem)
         self._recent = RecentTotals(*read_window(schedd.runtime.config, "SCHEDD"))
@@ -107,8 +110,9 @@ class ScheddAds:
         path = self._schedd.runtime.config.get("SCHEDD_DAEMON_AD_FILE")
         if path:
             self._schedd.runtime.files.remove(path)
-        if self._own_ad_soon is not None:
-            self._own_ad_soon.cancel()
+        for soon in (self._own_ad_soon, self._users_soon):
+            if soon is not None:
+                soon.cancel()
         name = self._schedd.name
         self._advertiser.invalidate(Command.INVALIDATE_SCHEDD_ADS, "Scheduler", name)
         for submitter in self._told:
@@ -218,6 +222,26 @@ class ScheddAds:
             each.weighted_running = running.get((name, ""), NOTHING).weight
         return counts
 
+    def look_at_users(self) -> None:
+        """Count what everybody's jobs have waited and run, once a second at most."""
+        schedd = self._schedd
+        now, use = schedd.now(), schedd.statistics.recent_use
+        if not use.is_due(now):
+            self._look_soon()
+        else:
+            waiting = schedd.idle.weigh(self._weights.weigh, attrgetter("user"))
+            running = weigh_running_of_users(schedd.scheduler.claims.by_id.values())
+            use.observe(now, waiting, running)
+
+    def _look_soon(self) -> None:
+        if self._users_soon is None and not self._stopping:
+            self._users_soon = asyncio.get_running_loop().call_later(1.0, self._look_now)
+
+    def _look_now(self) -> None:
+        self._users_soon = None
+        with tasks.reported("Looking at the jobs of all users"):
+            self.look_at_users()
+
     def _submitter_ad(self, name: str, counts: ads.SubmitterCounts) -> ClassAd:
         """Return the ad of a submitter, with what was counted of the owner of its name."""
         schedd = self._schedd
@@ -256,6 +280,7 @@ class ScheddAds:
         # Whatever is odd in one job's numbers, all the others want matches.
         with tasks.reported("Telling of the submitters"):
             self._tell_submitters()
+            self.look_at_users()
         wanted, self._matches_wanted = self._matches_wanted, False
         if wanted and len(self._schedd.idle):
             await self._advertiser.flush(FLUSH_SECONDS)

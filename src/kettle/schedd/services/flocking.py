@@ -142,10 +142,22 @@ def weigh_running(claims: Iterable[Claim]) -> dict[tuple[str, str], Used]:
     for claim in claims:
         if claim.phase is Phase.RUNNING:
             key = claim.submitter, claim.slot.string(REMOTE_POOL) or ""
-            weight = _read_weight((claim.attributes or {}).get("MachineAttrSlotWeight0"))
             used = found.get(key, NOTHING)
-            found[key] = Used(used.claims + 1, used.weight + weight)
+            found[key] = Used(used.claims + 1, used.weight + _weight_of(claim))
     return found
+
+
+def weigh_running_of_users(claims: Iterable[Claim]) -> dict[str, float]:
+    """Return what the claims that run jobs weigh, by user."""
+    found: dict[str, float] = {}
+    for claim in claims:
+        if claim.phase is Phase.RUNNING:
+            found[claim.user] = found.get(claim.user, 0.0) + _weight_of(claim)
+    return found
+
+
+def _weight_of(claim: Claim) -> float:
+    return _read_weight((claim.attributes or {}).get("MachineAttrSlotWeight0"))
 
 
 def _read_weight(text: str | None) -> float:

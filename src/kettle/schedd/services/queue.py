@@ -20,7 +20,7 @@ from kettle.runtime import tasks
 from kettle.runtime.storage.record_files import send_history
 from kettle.schedd.queue import actions, qmgmt_answers, queries
 from kettle.schedd.queue.actors import Actor
-from kettle.schedd.queue.job_ids import JobId, parse_key
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.query_answers import Answer
 from kettle.wire.commands import Command
@@ -31,7 +31,6 @@ from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.job_queue import Job
-    from kettle.schedd.queue.transaction import Change
     from kettle.schedd.services.ads import ScheddAds
     from kettle.schedd.services.departing import DepartingJobs
     from kettle.schedd.services.factories import Factories
@@ -98,7 +97,7 @@ class QueueCommands:
             writable=stream.command == Command.QMGMT_WRITE_CMD,
             now=schedd.now,
             spool=schedd.spool,
-            edited=self._on_edited,
+            edited=self._shadows.tell_edits,
             slot_of=self._slot_of,
             own_ad=self._ads.own_ad,
             tell=schedd.runtime.log,
@@ -130,14 +129,6 @@ class QueueCommands:
                 stream.hold(answer.reply)
             if answer.close:
                 return
-
-    def _on_edited(self, changes: Sequence[Change]) -> None:
-        """Follow an edit: running jobs hear of it, and one that was said to be over leaves."""
-        self._shadows.tell_edits(changes)
-        queue = self._schedd.queue
-        where = [parse_key(key) for _, key, name, _ in changes if name.lower() == "jobstatus"]
-        jobs = [queue.job(*job) for job in where if job is not None]
-        self._schedd.scheduler.policy.see_out([job for job in jobs if job is not None])
 
     def _log(self, changes: Sequence[qmgmt_answers.LoggedChange]) -> Iterator[None]:
         """Write events 033, into the logs of the jobs that are still queued."""

@@ -18,10 +18,9 @@ from kettle.wire.messages.queue_queries import (
 )
 
 if TYPE_CHECKING:
-    from kettle.runtime.sockets.network import Network
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.queue.job_queue import JobQueue
-    from kettle.schedd.services.journal import QueueJournal
+    from kettle.schedd.services.ads import ScheddAds
+    from kettle.schedd.services.parts import Schedd
 
 _ACTIONS = (
     Command.ENABLE_USERREC,
@@ -35,10 +34,12 @@ _ACTIONS = (
 class UserCommands:
     """Handlers of user records."""
 
-    def __init__(self, network: Network, queue: JobQueue, journal: QueueJournal) -> None:
-        self._network = network
-        self._queue = queue
-        self._journal = journal
+    def __init__(self, schedd: Schedd, ads: ScheddAds) -> None:
+        self._schedd = schedd
+        self._ads = ads
+        self._network = schedd.runtime.network
+        self._queue = schedd.queue
+        self._journal = schedd.journal
 
     def register(self) -> None:
         """Answer the commands."""
@@ -50,10 +51,15 @@ class UserCommands:
     async def on_query(self, stream: Stream) -> None:
         """Answer with all records that are meant, and a summary, in one message."""
         query = QueryUserRecords.read(await stream.receive()).query
-        looked = await tasks.choose_in_turns(user_records.look(self._queue, query), _is_there)
+        self._ads.look_at_users()
+        records = user_records.look(self._queue, query, self._add_recent_use)
+        looked = await tasks.choose_in_turns(records, _is_there)
         found = [ad for ad in looked if ad is not None]
         summary = ClassAd({"MyType": "Summary", "TotalUserAds": len(found), "TotalProjectAds": 0})
         await stream.send(QueryUserRecordsReply([*found, summary]))
+
+    def _add_recent_use(self, user: str, ad: ClassAd) -> None:
+        self._schedd.statistics.recent_use.publish(user, ad, self._schedd.now())
 
     async def on_act(self, stream: Stream) -> None:
         """Change records, all or none."""

@@ -208,6 +208,8 @@ class _Table:
     rows: list[Row]
     visible: list[Row]
     users: list[Row]
+    # The pool's own, whoever is shown.
+    surplus: str
     hierarchical: bool
     only_groups: bool
 
@@ -259,7 +261,7 @@ def _decide(
     ordered = order_rows(visible, choice, hierarchical=nested)
     drawn = _drawn(ordered, groups=shows_groups, users=not only_groups)
     users = [row for row in visible if not row.is_group]
-    return _Table(fields, drawn, visible, users, nested, only_groups)
+    return _Table(fields, drawn, visible, users, surplus_policy(rows), nested, only_groups)
 
 
 def _visible(rows: list[Row], since: float | None) -> list[Row]:
@@ -315,7 +317,7 @@ def _lines(table: _Table, count: int, now: int, since: float | None) -> list[str
         cells = [_cell(field, row, now).rjust(field.width) for field in fields]
         lines.append(" ".join([names[row.index].ljust(width), *cells]))
     footers = [
-        surplus_policy(table.rows).ljust(field.width)
+        table.surplus.ljust(field.width)
         if field is _SURPLUS
         else field.footer(table.users, now, since).rjust(field.width)
         for field in fields

@@ -72,6 +72,53 @@ def test_a_record_is_shown_without_a_look_at_the_jobs_and_counts_as_they_change(
     assert not queue.user_tallies
 
 
+def test_a_record_counts_jobs_of_the_scheduler_universe_apart() -> None:
+    schedd = Schedd()
+    schedd.submit(2, ALICE, JobUniverse="7")
+    local, vanilla = schedd.submit(1, ALICE, JobUniverse="12"), schedd.submit(1, ALICE)
+    schedd.queue.update(vanilla[0].id, {"JobStatus": "7"})
+    (shown,) = user_records.look(schedd.queue, ClassAd())
+    assert shown is not None
+    names = ("NumJobs", "NumIdle", "NumSuspended", "NumSchedulerJobs", "NumSchedulerIdle")
+    assert [shown.integer(name) for name in names] == [2, 1, 1, 2, 2]
+    assert "NumSchedulerSuspended" not in shown
+    assert len(local) == 1
+
+
+def test_a_record_keeps_how_many_jobs_of_its_user_are_gone_and_what_they_took() -> None:
+    """The numbers are a real schedd's."""
+    schedd = Schedd()
+    used = {"CumulativeRemoteUserCpu": "100.0", "CumulativeRemoteSysCpu": "1000.0"}
+    queue = schedd.queue
+
+    def leave(status: int, **more: str) -> dict[str, str]:
+        jobs = schedd.submit(2, ALICE, CumulativeSlotTime="20.7", **more)
+        for job in jobs:
+            queue.update(job.id, {"JobStatus": str(status)})
+        transaction = queue.transaction()
+        user_records.count_departures(transaction, queue, jobs)
+        queue.commit(transaction)
+        (_, ad) = next(user_records.records(schedd.replayed()))
+        return {name: ad.text(name) or "" for name in ad if "Jobs" in name}
+
+    gone = {
+        "TotalRemovedJobs": "2",
+        "RemovedJobsCpuTime": "2200.0",
+        "RemovedJobsSlotTime": "40",
+    }
+    assert leave(3, **used) == gone
+    gone |= {
+        "SchedulerTotalCompletedJobs": "2",
+        "CompletedJobsCpuTime": "0.0",
+        "CompletedJobsSlotTime": "40",
+    }
+    assert leave(4, JobUniverse="7") == gone
+    assert leave(4, JobUniverse="7")["CompletedJobsSlotTime"] == "80"
+    # Whatever an ad says, a record has numbers.
+    odd = {"CumulativeRemoteUserCpu": 'real("INF")', "CumulativeRemoteSysCpu": 'real("NaN")'}
+    assert leave(3, **odd)["RemovedJobsCpuTime"] == "2000000002200.0"
+
+
 def test_a_disabled_user_cannot_submit_until_enabled() -> None:
     schedd = Schedd()
     schedd.submit(actor=ALICE)

@@ -56,7 +56,7 @@ def test_requests_that_take_long_leave_others_their_turn(seconds: float, turns: 
         spool=pure.spool,
         runtime=SimpleNamespace(clock=SimpleNamespace(monotonic=lambda: client.time), log=print),
     )
-    nothing: Any = SimpleNamespace(own_ad=None)
+    nothing: Any = SimpleNamespace(own_ad=None, tell_edits=None)
     commands = QueueCommands(
         schedd, shadows=nothing, ads=nothing, departures=nothing, factories=nothing
     )

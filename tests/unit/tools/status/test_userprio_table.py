@@ -46,6 +46,26 @@ USER = ClassAd(
 ROOT = ClassAd({"Name": "<none>", "IsAccountingGroup": True, "LastUpdate": 1795266130})
 
 
+@pytest.mark.parametrize(
+    ("policies", "since", "told"),
+    [
+        (("byquota",), None, "ByQuota"),
+        (("byquota", "regroup", "no"), 2e9, "Regroup"),
+        (("no",), None, ""),
+    ],
+)
+def test_the_last_line_names_what_becomes_of_what_groups_leave_whoever_is_shown(
+    policies: tuple[str, ...], since: float | None, told: str
+) -> None:
+    names = ("<none>", "group_a", "group_b")
+    groups = [
+        ClassAd({"Name": name, "SurplusPolicy": policy, "IsAccountingGroup": True})
+        for name, policy in zip(names, policies, strict=False)
+    ]
+    last = render_table(groups, Shown.QUOTAS, since=since).splitlines()[-1]
+    assert last == f"Number of users: 0                     {told:<7}                     "
+
+
 def test_the_most_useful_columns_are_the_default() -> None:
     assert render_table([ROOT, USER], Shown.MOST, since=None).split("\n") == [
         "Last Priority Update: 11/21 13:02",
