@@ -55,7 +55,7 @@ class Column(Struct):
             found = self.printf.render_value(ad)
             return self.missing if found is None else found
         assert self.expression is not None
-        return show_value(ad.evaluate_expression(self.expression))
+        return show_value(ad, self.expression)
 
     def wanted_width(self, ad: ClassAd) -> int:
         """Return the width that an ad asks of an automatic column."""
