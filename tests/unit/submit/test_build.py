@@ -50,7 +50,7 @@ def test_an_unused_line_is_told_with_the_nearest_command() -> None:
 
 
 def test_of_very_many_unused_lines_each_is_told_and_the_first_have_the_nearest_command() -> None:
-    made, _ = jobs_of("".join(f"outptu{n} = 1\n" for n in range(2_000)) + "queue\n")
+    made, _ = jobs_of("".join(f"transfer_input_files_{n} = 1\n" for n in range(2_000)) + "queue\n")
     assert len(made.unused) == 2_000
     assert all("was unused" in text for text in made.unused)
     assert [text.count("Did you mean") for text in made.unused].count(1) == 50

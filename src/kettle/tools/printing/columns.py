@@ -38,6 +38,8 @@ _CONVERSION = late_pattern(
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
+# Letters of formats whose column stands at the right.
+NUMBERS = frozenset("diouxXeEfFgGaA")
 _NO_WHOLE = float(1 << 63)
 _BITS = {None: 32, "h": 16, "hh": 8}
 # An integer as every writer of ads spells it; it has no other form when printed.
