@@ -6,6 +6,7 @@ Pure: the local zone is the context's. Text forms are those of the C locale.
 from __future__ import annotations
 
 import datetime as _datetime
+import math
 import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -67,59 +68,129 @@ def _days_of(year: int, month: int, day: int) -> int:
     return _datetime.date(inside + 1, month, 1).toordinal() + era * 146_097 + day - 1 - _EPOCH
 
 
-_MOMENT: Final = late_pattern(
-    r"([0-9]{4})(?:[^0-9A-Za-z]?([0-9]{2})(?:[^0-9A-Za-z]?([0-9]{2}))?)?"
-    r"(?:[ Tt]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2}))?)?)?\s*"
-    r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?\Z"
-)
+# What stands between two fields of a moment is no digit, whatever it is; a field that ends the text
+# is not one unless it has two characters.
+_YEAR: Final = late_pattern(r"[^0-9]*+([0-9].{3})", re.DOTALL)
+_FIELD: Final = late_pattern(r"[^0-9]*+([0-9].)", re.DOTALL)
+_FIGURES: Final = late_pattern(r"[0-9]+")
+_ZONE: Final = late_pattern(r"(.*)([+-])([0-9]{2}):?([0-9]{2})\Z", re.DOTALL)
+_SPACE: Final = " \t\n\v\f\r"
 
 
 def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, int] | None:
     """Return (seconds since the epoch, offset) of text such as `2020-02-29T12:34:56+01:00`.
 
-    What is missing at the end is the earliest, except that a missing day is day 0, as in the
-    reference. Without a zone it is local time. None where the text is no moment.
+    A year of four characters and up to five fields of two, each beginning with a digit, whatever
+    stands between them; behind them a zone, without which it is local time. What is missing at the
+    end is the earliest, except that a missing day is day 0, as in the reference. None where the
+    text is no moment.
     """
-    found = _MOMENT.match(text.strip())
+    offset = None
+    zoned = text.rstrip(_SPACE)
+    if zoned[-1:] in {"Z", "z"} and len(zoned) > 1:
+        text, offset = zoned[:-1], 0
+    elif (zone := _ZONE.match(text)) is not None and zone[1]:
+        text = zone[1]
+        offset = int(zone[3]) * 3600 + int(zone[4]) * 60
+        offset = -offset if zone[2] == "-" else offset
+    found = _YEAR.match(text)
     if found is None:
         return None
-    year, month, day, hours, minutes, seconds = (
-        int(part) if part else None for part in found.groups()[:6]
-    )
-    assert year is not None
-    days = _days_of(year, 1 if month is None else month, day or 0)
-    moment = days * 86_400 + (hours or 0) * 3600 + (minutes or 0) * 60 + (seconds or 0)
-    if found.group(7):
-        offset = 0
-    elif found.group(8):
-        offset = int(found.group(9)) * 3600 + int(found.group(10)) * 60
-        offset = -offset if found.group(8) == "-" else offset
-    else:
-        offset = local_offset(moment - local_offset(moment))
+    fields = [_leading(found[1])]
+    while len(fields) < 6 and (next_one := _FIELD.match(text, found.end())) is not None:
+        found = next_one
+        fields.append(_leading(found[1]))
+    if _FIGURES.search(text, found.end()):
+        return None
+    year, month, day, hours, minutes, seconds = [*fields, *(1, 0, 0, 0, 0)[len(fields) - 1 :]]
+    moment = _days_of(year, month, day) * 86_400 + hours * 3600 + minutes * 60 + seconds
+    local = local_offset(moment - local_offset(moment))
     # Compat: the last second before the epoch is how the C library says no.
-    return None if moment - offset == -1 else (moment - offset, offset)
+    if moment - local == -1:
+        return None
+    offset = local if offset is None else offset
+    return moment - offset, offset
 
 
-# No blanks may be taken by two repetitions in turn: that would cost the square of their number.
-_SPAN_CLOCK: Final = late_pattern(
-    r"(?:(-)\s*)?(?:([0-9]+)\+)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+(?:\.[0-9]*)?)\Z"
-)
-_SPAN_LETTERS: Final = late_pattern(
-    r"(?:(-)\s*)?(?:([0-9]+)\s*[dD]\s*)?(?:([0-9]+)\s*[hH]\s*)?(?:([0-9]+)\s*[mM]\s*)?"
-    r"(?:([0-9]+(?:\.[0-9]*)?)\s*[sS])?\Z"
+def _leading(field: str) -> int:
+    """Return the number at the beginning of a field."""
+    found = _FIGURES.match(field)
+    return int(found[0]) if found is not None else 0
+
+
+def moment_text(seconds: int, offset: int) -> str:
+    """Return a moment as `parse_moment` takes it; `offset` is that of its zone."""
+    try:
+        at = fields_of(seconds + offset)
+    except OverflowError:
+        return f"{seconds}"
+    minutes = abs(offset) // 60
+    return (
+        f"{at.year}-{at.month:02d}-{at.day:02d}T{at.hours:02d}:{at.minutes:02d}:{at.seconds:02d}"
+        f"{'+' if offset > 0 else '-'}{minutes // 60:02d}:{minutes % 60:02d}"
+    )
+
+
+# Of a span's text read backwards: seconds, minutes, hours and days, each of which may be missing,
+# and the sign. No blanks may be taken by two repetitions in turn: that would cost the square of
+# their number.
+_SPAN_BACKWARDS: Final = late_pattern(
+    r"\s*+(?:[sS]\s*+([0-9]*+(?:\.[0-9]*+)?+)|([0-9]++(?:\.[0-9]*+)?+))?+"
+    r"\s*+(?:[mM:]\s*+([0-9]*+))?+\s*+(?:[hH:]\s*+([0-9]*+))?+\s*+(?:[dD+]\s*+([0-9]*+))?+"
+    r"\s*+(-)?+\s*+\Z",
+    re.ASCII,
 )
 
 
 def parse_span(text: str) -> float | None:
-    """Return the seconds in text such as `1+02:03:04` or `1d 2h`; None if it is no span."""
-    text = text.strip()
-    found = _SPAN_CLOCK.match(text) or _SPAN_LETTERS.match(text)
+    """Return the seconds in text such as `1+02:03:04` or `1d 2h`; None if it is no span.
+
+    Compat: as in the reference a number without digits is 0, and so is one of minutes, hours or
+    days that 32 bits do not hold; what they make together has 32 bits too
+    (test_spans_of_huge_parts).
+    """
+    found = _SPAN_BACKWARDS.match(text[::-1])
     if found is None:
         return None
-    # As reals: there may be any number of digits.
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups()[1:5])
-    total = days * 86_400 + hours * 3600 + minutes * 60 + seconds
-    return -total if found.group(1) else total
+    seconds = (found[1] or found[2] or "")[::-1]
+    minutes, hours, days = (_figures((found[at] or "")[::-1]) for at in (3, 4, 5))
+    whole = (days * 86_400 + hours * 3600 + minutes * 60 + _PAST_32) % (2 * _PAST_32) - _PAST_32
+    total = whole + (float(seconds) if seconds not in {"", "."} else 0.0)
+    return -total if found[6] else total
+
+
+_PAST_32: Final = 1 << 31
+
+
+def _figures(text: str) -> int:
+    """Return the number that the figures say, 0 for none or for what 32 bits do not hold."""
+    figures = text.lstrip("0")
+    number = int(figures) if figures and len(figures) < 11 else 0
+    return number if number < _PAST_32 else 0
+
+
+def span_text(seconds: float) -> str:
+    """Return a span as `parse_span` takes it.
+
+    Compat: what 32 bits do not hold is what the reference makes of it, and no span
+    (test_spans_of_huge_parts).
+    """
+    size = abs(seconds)
+    whole = int(size) if size < _PAST_32 else -_PAST_32
+    rest, sign = abs(whole), -1 if whole < 0 else 1
+    days, hours, minutes, last = (
+        sign * part for part in (rest // 86_400, rest // 3600 % 24, rest // 60 % 60, rest % 60)
+    )
+    fraction = size - math.floor(size) if math.isfinite(size) else math.nan
+    text = f"{last:02d}" if fraction == 0 else f"{last + fraction:02g}"
+    text = "-nan" if text == "nan" else text
+    if minutes or hours or days:
+        text = f"{minutes:02d}:{text}"
+    if hours or days:
+        text = f"{hours:02d}:{text}"
+    if days:
+        text = f"{days}+{text}"
+    return f"-{text}" if seconds < 0 else text
 
 
 def _week(at: Fields, first: int) -> int:

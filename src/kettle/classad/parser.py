@@ -10,7 +10,7 @@ from __future__ import annotations
 from sys import getsizeof
 from typing import Final
 
-from kettle.classad.calendar import parse_moment, parse_span
+from kettle.classad.calendar import parse_moment, parse_span, span_text
 from kettle.classad.context import ambient
 from kettle.classad.lexer import Token, tokenize, unescape
 from kettle.classad.nodes import (
@@ -29,7 +29,7 @@ from kettle.classad.nodes import (
     Unary,
     literal,
 )
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.remembered import Allowance, Answers, Memory
 
@@ -246,18 +246,29 @@ class Parser:
         if not isinstance(argument, Literal) or not isinstance(argument.value, str):
             return Call(name, (argument,))
         name = _TIME_LITERALS[name.lower()]
-        text: str | None = argument.value
-        assert isinstance(text, str)
-        if name == "absTime":
-            moment = parse_moment(text, ambient().utc_offset)
-            self.cacheable = self.cacheable and text.rstrip()[-1:] in ("Z", "z")
-            text = None if moment is None else str(AbsoluteTime(*moment))
-        elif "." not in text:
-            span = parse_span(text)
-            text = None if span is None else str(RelativeTime(span))
+        spelling = self._moment if name == "absTime" else self._span
+        text = spelling(argument.value)
         if text is None:
             raise self._error("not a time: the argument before")
         return Call(name, (Literal(text),))
+
+    def _moment(self, text: str) -> str | None:
+        offset_at = ambient().utc_offset
+        moment = parse_moment(text, offset_at)
+        self.cacheable = self.cacheable and text.rstrip()[-1:] in ("Z", "z")
+        if moment is None:
+            return None
+        spelling = str(AbsoluteTime(*moment))
+        return spelling if parse_moment(spelling, offset_at) == moment else text
+
+    def _span(self, text: str) -> str | None:
+        # Compat: what the reference prints of a fraction of many digits, or of what 32 bits do not
+        # hold, is another span or none, so that the text stays (test_spans_of_huge_parts).
+        span = parse_span(text)
+        if span is None:
+            return None
+        spelling = span_text(span)
+        return spelling if repr(parse_span(spelling)) == repr(span) else text
 
     def _parenthesized(self) -> Expr:
         """Parenthesized = "(" expression ")"."""

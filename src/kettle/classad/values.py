@@ -12,10 +12,10 @@ whose elements are evaluated when they are asked for; outside it is a Python lis
 
 from __future__ import annotations
 
-import datetime as _datetime
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias, Union
 
+from kettle.classad.calendar import moment_text, span_text
 from kettle.classad.context import Context
 
 _MAX_INTEGER: Final = (1 << 63) - 1
@@ -95,15 +95,7 @@ class AbsoluteTime:
         return hash((AbsoluteTime, self.seconds, self.offset_seconds))
 
     def __str__(self) -> str:
-        sign = "+" if self.offset_seconds > 0 else "-"
-        minutes = abs(self.offset_seconds) // 60
-        try:
-            moment = _datetime.datetime(1970, 1, 1) + _datetime.timedelta(  # noqa: DTZ001
-                seconds=self.seconds + self.offset_seconds
-            )
-        except OverflowError:
-            return f"{self.seconds}"
-        return f"{moment:%Y-%m-%dT%H:%M:%S}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+        return moment_text(self.seconds, self.offset_seconds)
 
     def __repr__(self) -> str:
         return f'absTime("{self}")'
@@ -126,21 +118,7 @@ class RelativeTime:
         return hash((RelativeTime, self.seconds))
 
     def __str__(self) -> str:
-        whole = saturate_32(self.seconds)
-        if whole == _MIN_32:
-            # Compat: what the reference prints for a span that does not fit in 32 bits.
-            return "--24855+-3:-14:-8"
-        sign = "-" if whole < 0 else ""
-        days, rest = divmod(abs(whole), 86400)
-        hours, rest = divmod(rest, 3600)
-        minutes, seconds = divmod(rest, 60)
-        if days:
-            return f"{sign}{days}+{hours:02d}:{minutes:02d}:{seconds:02d}"
-        if hours:
-            return f"{sign}{hours:02d}:{minutes:02d}:{seconds:02d}"
-        if minutes:
-            return f"{sign}{minutes:02d}:{seconds:02d}"
-        return f"{sign}{seconds:02d}"
+        return span_text(float(saturate_32(self.seconds)))
 
     def __repr__(self) -> str:
         return f'relTime("{self}")'

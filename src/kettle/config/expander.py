@@ -133,6 +133,7 @@ class Expander:
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
         """Replace only the macros whose name is wanted, by their raw text (self reference).
 
+        So are those that take a file's name apart; other functions stay, whatever they mention.
         ConfigError for a text that gets too long: one that mentions itself twice doubles each time.
         """
         pieces: list[str] = []
@@ -140,8 +141,8 @@ class Expander:
         search = MacroSearch(text)
         while (found := search.next()) is not None:
             search.position = found.end
-            if found.function in ("", "F") and found.name and wanted(found.name):
-                value = self.lookup(found.name) or found.default(text)
+            if found.function[:1] in ("", "F") and found.name and wanted(found.name):
+                value = self._raw_value(found, text)
                 size += found.start - copied + len(value)
                 if size > LONGEST_TEXT:
                     raise ConfigError(f"the expansion of {found.name} has no end")
@@ -155,6 +156,12 @@ class Expander:
                 search.position = found.start + 2
         pieces.append(text[copied:])
         return "".join(pieces)
+
+    def _raw_value(self, found: Reference, text: str) -> str:
+        if not found.function:
+            return self.lookup(found.name) or found.default(text)
+        asked = self.lookup, self.random, self.on_problem, self.absolute, self.lookup
+        return functions.compute(functions.Call(found.function, found.name, *asked))
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:
         """Return the expanded text of a name for a function; None if nobody defines it."""
@@ -209,7 +216,7 @@ class Expander:
             return self._environment_value(found, text)
         if found.function:
             return self._compute(found, active)
-        if found.name.upper() == "DOLLAR":
+        if found.name.upper() == "DOLLAR" and not found.default_start:
             return DOLLAR
         raw = self.lookup(found.name)
         if not raw:

@@ -23,7 +23,12 @@ class LineReader:
         return self._next + self._offset
 
     def next_line(self) -> str | None:
-        """Return the next line that is neither blank nor a comment, joined; None at the end."""
+        """Return the next line that is neither blank nor a comment, joined; None at the end.
+
+        Compat: the reference leaves the blanks around a last line that no line break ends: those
+        behind are part of the value, and before the name they are an error
+        (test_a_last_line_is_a_line).
+        """
         joined = ""
         continued = False
         while self._next < len(self._lines):

@@ -461,6 +461,9 @@ class Config:
         return names[close[0]] if close else ""
 
     def _prefixed(self, key: str) -> Iterator[str]:
+        # Compat: with a subsystem and an instance the reference's own lookup leaves the first of
+        # these out, but condor_config_val shows it where the instance's is set, too
+        # (test_prefixes_override_per_daemon_and_instance).
         local = self.local_name.upper() if self.local_name else ""
         if local:
             yield f"{self.subsystem}.{local}.{key}"

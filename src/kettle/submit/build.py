@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Limit: how often a job that does more than those before it is watched.
 _MOST_WATCHED = 20
+# Limit: unused lines that are told with the nearest command; looking for it takes a millisecond.
+_MOST_NEAREST = 50
 
 
 Builder = TypeVar("Builder", bound=JobBuilder)
@@ -363,7 +365,8 @@ class Submission(Struct):
             else:
                 what = f"the line '{variable.name} = {variable.text}'"
             warning = f"WARNING: {what} was unused by condor_submit. Is it a typo?"
-            nearest = registry.nearest_command(variable.name)
+            few = len(self.unused) < _MOST_NEAREST
+            nearest = registry.nearest_command(variable.name) if few else ""
             self.unused.append(
                 f"{warning}\n         Did you mean '{nearest}'?" if nearest else warning
             )

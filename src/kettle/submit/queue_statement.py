@@ -185,7 +185,9 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
         raise reader.parse_error("Invalid Queue count expression")
     statement.items = _items(rest, how, kind, queue, reader, sources)
     if table is not None:
-        where = "<" if rest.startswith("(") else rest
+        where = rest
+        if rest.startswith("("):
+            where = "" if rest.endswith(")") else "<"
         statement.variables, statement.items = table.read(
             statement.items, statement.variables, where, reader.parse_error
         )

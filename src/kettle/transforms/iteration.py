@@ -1,6 +1,8 @@
 """How often a rule is applied to one ad, and with which macros: what `TRANSFORM` says.
 
 The statement is `queue` of submit descriptions under another name and is read by the same code.
+Compat: the reference forgets its slice and its TABLE, so that the rule is applied to each line
+(test_a_rule_is_applied_to_the_items_that_its_statement_says).
 What the rule sets for one item is forgotten for the next, not for the next step of the same item.
 """
 

@@ -14,11 +14,14 @@ from kettle.config.lines import LineReader
 from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
 from kettle.config.sources import MemorySources
 from kettle.errors import ConfigError, TransformError
+from kettle.patterns import late_pattern
 from kettle.transforms.statements import Line, take_apart
 
 if TYPE_CHECKING:
     from kettle.transforms.editor import Editor
     from kettle.transforms.macros import TransformMacros
+
+NOTHING = late_pattern(r"-[A-Za-z_][A-Za-z0-9_.]*\s*=")
 
 # Limit: statements that one rule carries out.
 MOST_STATEMENTS = 10_000
@@ -53,9 +56,14 @@ class TransformReader(StatementReader):
             self.assign(line, lines, place)
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
-        """Carry out an assignment, or a statement; `+Attr = value` is `MY.Attr = value`."""
+        """Carry out an assignment, or a statement; `+Attr = value` is `MY.Attr = value`.
+
+        `-Attr = value`, which means something in a submit description, is taken and does nothing.
+        """
         if line[0] == "+":
             line = f"MY.{line[1:]}"
+        elif NOTHING.match(line):
+            return
         name = re.match(r"[^\s=:]*", line)
         rest = line[name.end() :].lstrip() if name else line
         if rest.startswith(("=", "@=")):

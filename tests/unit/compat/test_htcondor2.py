@@ -66,6 +66,11 @@ def test_a_description_is_a_mapping_that_prints_itself() -> None:
         ("queue 2", None),
         ("a,b from (\n1,2\n3\n)", [{"a": "1", "b": "2"}, {"a": "3", "b": ""}]),
         ("in x y", [{"Item": "x"}, {"Item": "y"}]),
+        ("x from ( \\\na\nb\n)", [{"x": "a"}, {"x": "b"}]),
+        ("x \\\n  from \\\n(\na\n)", [{"x": "a"}]),
+        ("queue in (a \\\n b)", [{"Item": "a"}, {"Item": "b"}]),
+        ("from TABLE ( \\\nh,i\n1,\\\n2\n)", [{"h": "1", "i": "2"}]),
+        ("2 \\\n", None),
     ],
 )
 def test_other_queue_arguments_give_other_items(
@@ -73,6 +78,11 @@ def test_other_queue_arguments_give_other_items(
 ) -> None:
     found = htcondor2.Submit("executable = /bin/a\nqueue\n").itemdata(args)
     assert (None if found is None else list(found)) == items
+
+
+def test_items_are_those_of_the_slice() -> None:
+    found = htcondor2.Submit("executable = /bin/a\nqueue x from [1:] (\na\nb\n)\n").itemdata()
+    assert list(found or ()) == [{"x": "b"}]
 
 
 def test_what_is_no_description_is_refused() -> None:

@@ -314,6 +314,38 @@ def test_macros_of_ones_own_are_legal() -> None:
     assert config.warnings == []
 
 
+# As condor_config_val of 25.14.1 prints them, with -raw; `x` is set before, or not.
+@pytest.mark.parametrize(
+    ("macro", "set_before", "unset_before"),
+    [
+        ("$F(x)", "1 a/b.c", "x"),
+        ("$Fp(X)", "1 a/", ""),
+        ("$Fn(x)", "b", "x"),
+        ("$Fq(X)", '"1 a/b.c"', '"X"'),
+        ("$Fw(X)", "1 a\\b.c", "X"),
+        ("$Fnx(x)", "b.c", "x"),
+        ("$INT(x)", "$INT(x)", "$INT(x)"),
+        ("$(x:d)", "1 a/b.c", "d"),
+    ],
+)
+def test_a_file_s_name_that_is_taken_apart_may_be_the_knob_s_own(
+    macro: str, set_before: str, unset_before: str
+) -> None:
+    assert read(f"X = 1 a/b.c\nX = <{macro}>\n").raw("X") == f"<{set_before}>"
+    assert read(f"X = <{macro}>\n").raw("X") == f"<{unset_before}>"
+
+
+def test_a_dollar_with_a_default_is_a_macro_like_others() -> None:
+    config = read("A = $(DOLLAR)\nB = $(DOLLAR:a b)\nC = $(Dollar:$(A))\n")
+    assert [config.get(name) for name in "ABC"] == ["$", "a b", "$"]
+    assert read("DOLLAR = 7\nA = $(DOLLAR:x)$(DOLLAR)\n").get("A") == "7$"
+
+
+def test_a_last_line_is_a_line() -> None:
+    config = read("A = 1\n  B = 2  ")
+    assert (config.raw("A"), config.raw("B")) == ("1", "2")
+
+
 @shows("R039")
 def test_prefixes_override_per_daemon_and_instance() -> None:
     text = "FOO = 2\nSTARTD.FOO = 1\nSTARTD.S2.FOO = 3\nL.FOO = 4\n"

@@ -49,6 +49,13 @@ def test_an_unused_line_is_told_with_the_nearest_command() -> None:
     assert "Did you mean 'output'?" in made.unused[0]
 
 
+def test_of_very_many_unused_lines_each_is_told_and_the_first_have_the_nearest_command() -> None:
+    made, _ = jobs_of("".join(f"transfer_input_files_{n} = 1\n" for n in range(2_000)) + "queue\n")
+    assert len(made.unused) == 2_000
+    assert all("was unused" in text for text in made.unused)
+    assert [text.count("Did you mean") for text in made.unused].count(1) == 50
+
+
 def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
     made, _ = jobs_of("request_memry = 1\nqueue\n")
     assert "Did you mean request_memory?" in made.warnings[0]

@@ -210,6 +210,30 @@ def test_items_may_follow_and_the_rest_is_left() -> None:
     assert rule.rest == "A = 5"
 
 
+@pytest.mark.parametrize(
+    ("statement", "items"),
+    [
+        ("x in [1:] (a b)", ["b"]),
+        ("from TABLE (\nx,y\n1,2\n)", ["1"]),
+        ("from TABLE(header=1) [2:] (\nnone\nx,y\n1,2\n3,4\n)", ["3"]),
+    ],
+)
+def test_a_rule_is_applied_to_the_items_that_its_statement_says(
+    statement: str, items: list[str]
+) -> None:
+    rule = read_transform(f"SET C 1\nTRANSFORM {statement}", "rules")
+    table = macros()
+    iteration = read_iteration(rule, table, MemorySubmitSources())
+    assert [table.raw("x") for _ in rounds(iteration, table)] == items
+
+
+def test_an_attribute_with_a_minus_is_taken_and_does_nothing() -> None:
+    ad, _ = apply("-A = 5\n-Z=\nSET C 1")
+    assert texts(ad) == {"A": "1", "B": '"b"', "C": "1"}
+    with pytest.raises(TransformError, match="- is not a valid transform keyword"):
+        apply("- A = 5")
+
+
 def test_an_iteration_that_makes_no_sense_is_told() -> None:
     rule = read_transform("TRANSFORM foo", "rules")
     with pytest.raises(TransformError, match="invalid TRANSFORM statement"):

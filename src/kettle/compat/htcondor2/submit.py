@@ -13,6 +13,7 @@ from kettle.compat.classad2 import ClassAd
 from kettle.compat.htcondor2.errors import HTCondorException
 from kettle.compat.htcondor2.job_enums import SubmitMethod
 from kettle.compat.htcondor2.process import PROCESS
+from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
 from kettle.config.reader import IDENTIFIER
 from kettle.errors import ConfigError, SubmitError
@@ -145,18 +146,25 @@ class Submit(MutableMapping[str, str]):
         return self._queue_args
 
     def setQArgs(self, args: str) -> None:  # noqa: N802
-        """Take other arguments for the queue statement; they may begin with `queue`."""
+        """Take other arguments for the queue statement; they may begin with `queue`.
+
+        Lines behind it are its items; one that ends in a backslash goes on in the next.
+        """
         args = _checked(args, "args")
         if args[: len(_WORD_QUEUE)].casefold() == _WORD_QUEUE:
             args = args[len(_WORD_QUEUE) :]
-        first, *lines = args.strip().split("\n")
-        self._queue_args = first.strip()
-        self._inline, self._items = lines, None
+        lines = LineReader(_WORD_QUEUE + args.strip())
+        self._queue_args = (lines.next_line() or "")[len(_WORD_QUEUE) :].strip()
+        self._inline, self._items = lines.rest(), None
 
     def itemdata(self, qargs: str | None = None) -> Iterator[str] | Iterator[dict[str, str]] | None:
         """Return the items of the queue statement, or of another one: a dictionary for each.
 
         None where the statement has no items. Raises ValueError for a statement that is none.
+
+        Compat: the wheel forgets the statement's slice here and returns all items, so that
+        handing them to `submit` makes other jobs than the statement
+        (test_items_are_those_of_the_slice).
         """
         asked = self
         if qargs is not None:

@@ -13,14 +13,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import (
+    ERROR,
     ClassAd,
     Expr,
+    RelativeTime,
     Value,
     parse_expression,
     to_expression,
     unparse,
 )
+from kettle.classad.calendar import span_text
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment, format_span
@@ -34,6 +38,8 @@ _CONVERSION = late_pattern(
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
+# Letters of formats whose column stands at the right.
+NUMBERS = frozenset("diouxXeEfFgGaA")
 _NO_WHOLE = float(1 << 63)
 _BITS = {None: 32, "h": 16, "hh": 8}
 # An integer as every writer of ads spells it; it has no other form when printed.
@@ -71,10 +77,21 @@ def _find_references(expression: Expr, ad: ClassAd) -> tuple[set[str], set[str]]
     return find_references(expression, ad)
 
 
-def show_value(value: Value, *, quoted: bool = False) -> str:
-    """Return a value as `%v` prints it: strings bare, everything else in ClassAd syntax."""
+def show_value(ad: ClassAd, expression: Expr, *, quoted: bool = False) -> str:
+    """Return a value as `%v` prints it: strings bare, everything else in ClassAd syntax.
+
+    The elements of a list are shown as they are written, and so is the fraction of a span.
+    """
+    value = ad.evaluate_expression(expression)
     if isinstance(value, str) and not quoted:
         return value
+    if value is ERROR or isinstance(value, list):
+        # Late: few columns show a list.
+        from kettle.classad.compile import evaluate_lazily, new_state
+
+        value = evaluate_lazily(expression, new_state(ad))
+    if isinstance(value, RelativeTime):
+        return f'relTime("{span_text(value.seconds)}")'
     return unparse(to_expression(value), old=True)
 
 
@@ -134,7 +151,7 @@ def parse_format(text: str) -> Format:
     impossible = False
     if letter not in _OWN_LETTERS:
         impossible = _CONVERSION.search(after.replace("%%", "")) is not None
-        before, after = before.replace("%%", "%"), after.replace("%%", "%")
+    before, after = before.replace("%%", "%"), after.replace("%%", "%")
     width = read_width(found[2] or "")
     precision = None if found[3] is None else read_width(found[3], _MOST_PRECISE)
     return Format(before, after, found[1], width, precision, letter, bits, impossible)
@@ -146,6 +163,13 @@ def _length(text: str) -> int:
 
 
 def _pad(text: str, form: Format) -> str:
+    """Return a text cut and filled up as C does, which counts bytes."""
+    if not text.isascii():
+        if form.precision is not None:
+            text = to_text(to_bytes(text)[: form.precision])
+        blanks = " " * (form.width - _length(text))
+        return text + blanks if "-" in form.flags else blanks + text
+    text = text[: form.precision]
     return text.ljust(form.width) if "-" in form.flags else text.rjust(form.width)
 
 
@@ -195,27 +219,28 @@ class FormatColumn(Struct):
             return ""
         if form.letter in "rR":
             raw = raw_text(ad, self.text, self.expression)
-            return form.before + _pad(raw[: form.precision], form) + form.after
-        value = ad.evaluate_expression(self.expression)
-        shown = self._convert(ad, value)
+            return form.before + _pad(raw, form) + form.after
+        shown = self._convert(ad)
         if shown is None:
             return None
         if form.letter in "TY":
             return shown.rjust(form.width)
         text = form.before + shown + form.after
-        # A byte that is zero ends a text of C's.
-        return text.partition("\0")[0] if form.letter == "c" else text
+        if form.letter == "c" and "\0" in text:
+            # A byte that is zero ends a text of C's; the column keeps its width.
+            text = text.partition("\0")[0]
+            return text + " " * (form.width - _length(text))
+        return text
 
-    def _convert(self, ad: ClassAd, value: Value) -> str | None:
+    def _convert(self, ad: ClassAd) -> str | None:
         form = self.form
         letter = form.letter
         if letter in "vV":
-            return _pad(show_value(value, quoted=letter == "V")[: form.precision], form)
+            return _pad(show_value(ad, self.expression, quoted=letter == "V"), form)
+        value = ad.evaluate_expression(self.expression)
         if letter == "s":
             text = self._as_string(ad, value)
-            if text is None:
-                return None
-            return _pad(text[: form.precision], form)
+            return None if text is None else _pad(text, form)
         if letter == "p":
             # Compat: whole numbers are taken for addresses, anything else for none.
             return _pad(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
@@ -275,13 +300,12 @@ class AutoColumn(Struct):
                     return raw
                 if _STRING.match(raw) is not None:
                     return raw if self.quoted else raw[1:-1]
-        value = ad.evaluate_expression(self.expression)
         if self.letter:
-            number = _number(value)
+            number = _number(ad.evaluate_expression(self.expression))
             if number is None:
                 return ""
             return format_span(number) if self.letter == "T" else format_moment(number)
-        return show_value(value, quoted=self.quoted)
+        return show_value(ad, self.expression, quoted=self.quoted)
 
     def values(self, run: AdRun) -> list[str]:
         """Return what `render` returns for each ad of a run, in a column that has no width."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableSequence
 
 from kettle.classad import ClassAd, Expr
+from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
-from kettle.tools.printing.columns import FormatColumn, parse_column, parse_format, show_value
+from kettle.tools.printing.columns import NUMBERS, FormatColumn, parse_column, parse_format, show_value
 from kettle.tools.printing.widths import length, measured_width
 
 # How a named way shows an ad: the text, or None where there is nothing to show.
@@ -55,7 +56,7 @@ class Column(Struct):
             found = self.printf.render_value(ad)
             return self.missing if found is None else found
         assert self.expression is not None
-        return show_value(ad.evaluate_expression(self.expression))
+        return show_value(ad, self.expression)
 
     def wanted_width(self, ad: ClassAd) -> int:
         """Return the width that an ad asks of an automatic column."""
@@ -65,9 +66,12 @@ class Column(Struct):
             return length(self.value(ad))
         expression = self.printf.expression if self.printf is not None else self.expression
         assert expression is not None
-        if self.printf is not None and not isinstance(ad.evaluate_expression(expression), str):
+        value = ad.evaluate_expression(expression)
+        if self.printf is not None and (
+            self.printf.form.letter in NUMBERS or not isinstance(value, str)
+        ):
             return length(self.value(ad))
-        return measured_width(ad.evaluate_expression(expression))
+        return measured_width(value)
 
 
 def _fill(alternative: str, width: int) -> str:
@@ -153,7 +157,7 @@ class Mask(Struct):
 
     def _cell(self, text: str, width: int, column: Column, *, left: bool) -> str:
         if column.width is not None and column.truncate and length(text) > width > 0:
-            return text[:width]
+            return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
         missing = width - length(text)
         if missing <= 0:
             return text

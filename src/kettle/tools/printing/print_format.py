@@ -15,7 +15,7 @@ from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
-from kettle.tools.printing.columns import FormatColumn, parse_format, read_width, unescape
+from kettle.tools.printing.columns import NUMBERS, FormatColumn, parse_format, read_width, unescape
 from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
 from kettle.tools.printing.widths import length
 
@@ -37,7 +37,6 @@ _COLUMN_WORDS = frozenset(
         "RENDERAS",
     }
 )
-_NUMBERS = frozenset("diouxXeEfFgGaA")
 _TAKES_WORD = frozenset({"AS", "PRINTF", "PRINTAS", "RENDERAS", "WIDTH", "OR"})
 # What may stand where there is no value; one twice fills the column.
 _ALTERNATIVES = " ?*.-_#0"
@@ -313,9 +312,11 @@ def _lay_out(
     if "PRINTF" in settings:
         form = parse_format(settings["PRINTF"])
         column.printf = FormatColumn(form, text, expression)
-        column.left = "-" in form.flags or form.letter not in _NUMBERS
-    _set_width(column, settings, aligns=column.shown is not None or not truncates)
-    if column.printf is not None and column.printf.form.letter in _NUMBERS:
+        column.left = "-" in form.flags or form.letter not in NUMBERS
+    _set_width(column, settings, aligns=bool(column.shown or column.printf) or not truncates)
+    if "FIT" in settings:
+        column.truncate = False
+    if column.printf is not None and column.printf.form.letter in NUMBERS:
         # What a number's own format fills at the right stands at the right of a wider column.
         column.left = False
 

@@ -17,7 +17,7 @@ _DAY, _HOUR, _MINUTE = 86400, 3600, 60
 def local_time(moment: float) -> time.struct_time | None:
     """Return a moment by this machine's calendar; None for one that is on none."""
     try:
-        return time.localtime(int(moment)) if moment >= 0 else None
+        return time.localtime(int(moment)) if moment > -1 else None
     except (OverflowError, ValueError, OSError):
         return None
 
@@ -30,7 +30,9 @@ def format_long_moment(moment: float) -> str:
 
 def format_span(seconds: float) -> str:
     """Return `  1+02:03:04`: days, hours, minutes, seconds, all negative back in time."""
-    # Ads say what they like: of what is no span, infinity and NaN among it, nothing is known.
+    # Compat: ads say what they like: of what is no span, infinity and NaN among it, nothing is
+    # known; the reference prints the days of 2^63 seconds
+    # (test_tables_show_a_time_that_is_none_as_unknown).
     if not -_ENDLESS < seconds < _ENDLESS:
         return "[?????]"
     sign = -1 if seconds < 0 else 1

@@ -229,6 +229,8 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
             # Compat: a column of fixed width shows strings only (vectors `output`, or.cpf).
             column.shown = partial(slots.show_string, column.expression)
             column.truncate = column.cut_asked
+        elif column.printf is not None:
+            column.truncate = column.cut_asked
     found.mask.measure(ads)
     heading = found.mask.render_headings() if found.headings and found.mask.columns else ""
     return heading + "".join(found.mask.render(ad) for ad in ads)

@@ -127,9 +127,44 @@ def test_the_column_of_ids_is_as_wide_as_the_longest_id(cluster: int, shown: str
         ("<%5Tx>", "-5", "  0+00:00:-5"),
         ("<%-20T>", "-5", "          0+00:00:-5"),
         ("<%Y>", "-5", "    ???    "),
+        ("<%Y>", "-0.25", " 1/1  00:00"),
+        ("=%-5c|", "0", "=    "),
+        ("é%-5c|", "0", "é   "),
+        ("=%3.2c|", "0", "=  "),
     ],
 )
 def test_a_number_is_formatted_as_in_c(form: str, value: str, shown: str) -> None:
     columns = Columns()
     columns.add_format(form, "N")
     assert columns.render(parse_old_ad(f"N = {value}\n")) == shown
+
+
+# As condor_q of 25.14.1 prints them, with -jobads.
+@pytest.mark.parametrize(
+    ("form", "value", "shown"),
+    [
+        ("<%.3s>", '"é ü"', "<é >"),
+        ("<%.1s>", '"日本"', "<\udce6>"),
+        ("<%8s>", '"é ü ß"', "<é ü ß>"),
+        ("<%-10v>", '"é ü ß"', "<é ü ß  >"),
+        ("<%5.3V>", '"é"', '<  "é>'),
+        ("<%-6.4r>", '"é"', '<"é"  >'),
+        ("%%%v%%", "1", "%1%"),
+        ("%%%-3r%%", "1", "%1  %"),
+        ("<%v>", "{A,A + 1}", "<{ A,A + 1 }>"),
+        ("<%.5V>", "{A}", "<{ A }>"),
+        ("<%v>", "{[k = A]}", "<{ [ k = A ] }>"),
+        ("<%v>", "{error}", "<{ error }>"),
+        ("<%v>", "error", "<error>"),
+        ("<%v>", 'split("a b")', '<{ "a","b" }>'),
+        ("<%v>", "relTime(90.5)", '<relTime("01:30.5")>'),
+    ],
+)
+def test_a_value_is_shown_as_it_is_written_and_measured_in_bytes(
+    form: str, value: str, shown: str
+) -> None:
+    columns = Columns()
+    columns.add_format(form, "N")
+    assert columns.render(parse_old_ad(f"A = 5\nN = {value}\n")) == shown
+    if form == "<%v>":
+        assert auto("", "N", ad=parse_old_ad(f"A = 5\nN = {value}\n")) == f"{shown[1:-1]}\n"
