@@ -303,6 +303,8 @@ async def _live(
         if refused is not None:
             log.problem(f"ERROR: {refused}")
             daemon.exit_code = EXIT_FAILURE
+        elif runtime.stays_off:
+            daemon.exit_code = EXIT_NO_RESTART
     except (KettleError, OSError) as error:
         log.problem(f"ERROR: {error}")
         daemon.exit_code = EXIT_FAILURE
