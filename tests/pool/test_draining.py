@@ -96,3 +96,30 @@ def test_what_makes_no_sense_is_refused(
     assert code != 0
     assert complaint in why
     assert ask(pool, "State") != ["Drained"]
+
+
+def test_a_startd_that_ends_once_drained_stays_off_until_it_is_turned_on(
+    pool: PersonalPool,
+) -> None:
+    def stands() -> str:
+        lines = run_tool(pool, "condor_who", "-quick")[1].splitlines()
+        return next(line for line in lines if line.startswith("STARTD = "))
+
+    log = Path(pool.folder, "log", "MasterLog")
+    [machine] = ask(pool, "Machine")
+    code, _, complaint = run_tool(pool, "condor_drain", "-exit-on-completion", machine)
+    assert (code, complaint) == (0, "")
+    wait_until(lambda: stands() == 'STARTD = "Hold"', 20)
+    said = log.read_text(encoding="utf-8").splitlines()
+    [ended] = [number for number, line in enumerate(said) if "The STARTD (pid " in line]
+    assert said[ended].endswith("exited with status 99 (daemon will not restart automatically)")
+    table = run_tool(pool, "condor_who", "-daemons")[1]
+    assert " 99 (daemon will not restart automatically) " in table
+    # What reads the configuration again turns nothing on.
+    assert run_tool(pool, "condor_reconfig", "-daemon", "master")[0] == 0
+    wait_until(lambda: "The configuration was read again." in log.read_text(encoding="utf-8"), 20)
+    assert stands() == 'STARTD = "Hold"'
+    assert not any("restarting STARTD" in line for line in said[ended:])
+    assert run_tool(pool, "condor_on", "-daemon", "startd")[0] == 0
+    wait_until(lambda: stands() == 'STARTD = "Alive"', 20)
+    wait_until(lambda: ask(pool, "State") == ["Unclaimed"], 20)

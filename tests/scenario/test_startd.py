@@ -620,6 +620,20 @@ def test_draining_resumes_by_itself_when_asked_to(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.parametrize(("wish", "stays_off"), [(2, True), (3, False)])
+def test_a_startd_that_ends_once_drained_says_whether_it_stays_off(
+    tmp_path: Path, wish: int, stays_off: bool
+) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        ad = ClassAd({"HowFast": 10, "ResumeOnCompletion": wish})
+        assert (await command(point, Command.DRAIN_JOBS, ad)).boolean("Result") is True
+        await asyncio.sleep(1)
+        assert point.startd.stopped == "graceful"
+        assert point.startd.runtime.stays_off is stays_off
+
+    play(tmp_path, scenario)
+
+
 @pytest.mark.shows("C011")
 def test_a_drain_whose_check_fails_is_refused(tmp_path: Path) -> None:
     async def scenario(point: ExecutionPoint) -> None:

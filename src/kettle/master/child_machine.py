@@ -17,8 +17,12 @@ from kettle.master.backoff import Backoff
 
 # A daemon that leaves with this code asks not to be started again (the reference's own number).
 EXIT_NO_RESTART = 99
-# What a daemon that may have no log to tell it in says by its exit status.
-_REASONS = {44: "its configuration or its log file is not right, as it says on its standard error"}
+# What a daemon says by its exit status: one that may have no log to tell it in, and one that asks
+# for rest, in the words that programs look for.
+_REASONS = {
+    44: "its configuration or its log file is not right, as it says on its standard error",
+    EXIT_NO_RESTART: "daemon will not restart automatically",
+}
 
 
 class Phase(Enum):

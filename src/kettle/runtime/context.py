@@ -33,7 +33,8 @@ class Runtime:
     in the service's `reconfigure`. `stop` begins the daemon's own shutdown: `graceful`, `fast`
     or `peaceful`; `reconfigure` has it read its configuration again, soon; `abort` ends the daemon
     on the spot, as a crash would, because only what is on disk can be believed. `replace_with`, if
-    a service sets it, is the program that takes this process's place once everything is down.
+    a service sets it, is the program that takes this process's place once everything is down;
+    `stays_off`, if it sets that, asks the master not to start this daemon again by itself.
     """
 
     config: Config
@@ -51,5 +52,6 @@ class Runtime:
     reconfigure: Callable[[], None] = lambda: None
     abort: Callable[[], None] = lambda: None
     replace_with: list[str] | None = None
+    stays_off: bool = False
     # What this daemon's ads say about its own process (`runtime.self_monitor`).
     self_figures: Callable[[], dict[str, object]] = dict

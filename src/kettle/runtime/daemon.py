@@ -49,6 +49,7 @@ from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.renewal import check_own_settings, renew
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.standard_streams import settle_streams
 from kettle.runtime.storage.files import PASSING, Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
 from kettle.runtime.user_maps import install_user_maps
@@ -185,6 +186,7 @@ def run(
 
     `argv[0]` is the program's name. Nothing may have started a thread or an event loop before.
     """
+    settle_streams(f"condor_{subsystem.lower()}")
     variables = dict(os.environ if environment is None else environment)
     try:
         arguments = parse_arguments(argv[1:])
@@ -301,6 +303,8 @@ async def _live(
         if refused is not None:
             log.problem(f"ERROR: {refused}")
             daemon.exit_code = EXIT_FAILURE
+        elif runtime.stays_off:
+            daemon.exit_code = EXIT_NO_RESTART
     except (KettleError, OSError) as error:
         log.problem(f"ERROR: {error}")
         daemon.exit_code = EXIT_FAILURE

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad.text import quote_old
+from kettle.runtime.standard_streams import settle_streams
 
 _ABILITIES = ("IsDaemonCore", "HasFileTransfer", "HasPerFileEncryption", "HasReconnect")
 _HELP = """Usage: condor_shadow [-help | -classad]
@@ -37,6 +38,7 @@ def main(argv: Sequence[str]) -> int:
 
 def program() -> None:
     """Be the command `condor_shadow`."""
+    settle_streams("condor_shadow")
     sys.exit(main(sys.argv))
 
 

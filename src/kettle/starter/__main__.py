@@ -17,6 +17,7 @@ from kettle.errors import KettleError
 from kettle.runtime import life
 from kettle.runtime.life import Life
 from kettle.runtime.remote_settings import load_for_child
+from kettle.runtime.standard_streams import settle_streams
 from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
 
 _METHODS = "HasFileTransferPluginMethods"
@@ -68,6 +69,7 @@ def main(argv: Sequence[str]) -> int:
 
 def program() -> None:
     """Be the command `condor_starter`."""
+    settle_streams("condor_starter")
     sys.exit(main(sys.argv))
 
 

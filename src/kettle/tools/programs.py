@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
 from kettle.octets import AS_IS, keeping_bytes
+from kettle.runtime.standard_streams import settle_streams
 
 if TYPE_CHECKING:
     from random import Random
@@ -113,8 +114,9 @@ def run_program(name: str) -> int:
 
     A reader that goes away (SIGPIPE) ends the program as it ends any other, and so does Ctrl-C once
     the program has tidied up (130 for `kettle`); an operating error is one sentence on stderr and
-    exit code 1.
+    exit code 1. Streams that are closed or full are none (`kettle.runtime.standard_streams`).
     """
+    settle_streams(name)
     # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     if name not in _WITHOUT_EXPRESSIONS:
@@ -150,7 +152,7 @@ def standard_streams() -> Streams:
     The encoding stays the terminal's: a console would be drawn with letters that it has not. What
     it cannot write becomes what it became before: for stderr an escape, so that no message is lost.
     """
-    # A stream may be closed, which is None, or another object in a test.
+    # A stream may be another object in a test.
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors=AS_IS)
     for stream in (sys.stdout, sys.stderr):

@@ -98,7 +98,11 @@ def test_a_daemon_that_ran_long_enough_has_a_clean_sheet() -> None:
 def test_a_daemon_may_ask_not_to_be_started_again() -> None:
     state, effects = play(*RUNNING, (5.0, Exited(1, EXIT_NO_RESTART)))
     assert state.phase is Phase.OFF
-    assert not any(isinstance(effect, SetTimer) for effect in effects)
+    assert effects == [
+        Tell("The SCHEDD (pid 42) exited with status 99 (daemon will not restart automatically)")
+    ]
+    state, effects = step(state, TurnedOn(), 9.0)
+    assert effects == [StartDaemon("SCHEDD", 2)]
 
 
 def test_a_graceful_stop_becomes_fast_and_then_a_kill() -> None:

@@ -141,7 +141,12 @@ class Draining:
             case DrainCompletion.RECONFIG:
                 self._end()
                 self._startd.runtime.reconfigure()
-            case DrainCompletion.EXIT | DrainCompletion.RESTART:
+            case DrainCompletion.EXIT:
+                # The master starts again what ends, unless it is asked not to.
+                self._startd.runtime.stays_off = True
+                self._startd.runtime.log("All slots are drained: this ends until it is turned on.")
+                self._startd.runtime.stop("graceful")
+            case DrainCompletion.RESTART:
                 self._startd.runtime.stop("graceful")
 
     def _end(self) -> None:

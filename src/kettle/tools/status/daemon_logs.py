@@ -93,7 +93,7 @@ def render_daemons(folder: Path, config: Config, *, short: bool = False) -> str:
         if traces is None:
             continue
         parent = traces.parent
-        ended = "no" if parent else "???" if traces.exit_code is None else str(traces.exit_code)
+        ended = "no" if parent else _render_end(traces.exit_code)
         pid = str(traces.pid) if parent else "no"
         alive = "yes" if parent else "no"
         rows.append((name, alive, pid, str(parent or "no"), ended, traces.address, traces.program))
@@ -105,3 +105,10 @@ def render_daemons(folder: Path, config: Config, *, short: bool = False) -> str:
         end = address if short else f"{address:<24} {program}"
         lines.append(f"{start} {ended:<6} {end}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _render_end(exit_code: int | None) -> str:
+    """Return how a daemon ended, as its master says it."""
+    if exit_code is None:
+        return "???"
+    return "99 (daemon will not restart automatically)" if exit_code == 99 else str(exit_code)
