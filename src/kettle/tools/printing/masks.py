@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, MutableSequence
 from kettle.classad import ClassAd, Expr
 from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
-from kettle.tools.printing.columns import NUMBERS, FormatColumn, parse_column, parse_format, show_value
+from kettle.tools.printing.columns import (
+    NUMBERS,
+    FormatColumn,
+    parse_column,
+    parse_format,
+    show_value,
+)
 from kettle.tools.printing.widths import length, measured_width
 
 # How a named way shows an ad: the text, or None where there is nothing to show.
