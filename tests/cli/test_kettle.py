@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,48 @@ def test_a_mistyped_option_gets_the_nearest_right_one(capsys: pytest.CaptureFixt
     assert main(["kettle", "run", "--memry", "1GB", "--", "true", "--drr"], {}, streams) == 2
     assert capsys.readouterr().err.startswith("usage: kettle run")
     assert streams.stderr.getvalue() == "--memry: did you mean --memory?\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "words", [("up",), ("run", "--", "true"), ("why", "1.0"), ("config", "check")]
+)
+def test_of_an_option_that_is_like_none_is_said_where_they_are(words: tuple[str, ...]) -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert main(["kettle", words[0], "--bogus", *words[1:]], {}, streams) == 2
+    said = f"--bogus: there is no such option; 'kettle {words[0]} --help' lists them\n"
+    assert streams.stderr.getvalue() == said  # type: ignore[attr-defined]
+
+
+def test_env_names_the_configuration_that_is_set_unless_a_pool_is_named(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("LOG = /tmp\n")
+    environment = {"CONDOR_CONFIG": str(mine), "HOME": str(tmp_path), "PATH": ""}
+
+    def ask(*words: str, **more: str) -> tuple[int, str]:
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        code = main(["kettle", "env", "--json", *words], {**environment, **more}, streams)
+        said = streams.stdout.getvalue()  # type: ignore[attr-defined]
+        return code, json.loads(said)["CONDOR_CONFIG"] if said else ""
+
+    assert ask() == (0, str(mine))
+    assert ask("--dir", str(tmp_path / "none")) == (1, "")
+    assert ask(KETTLE_DIR=str(tmp_path / "none")) == (1, "")
+    assert ask(CONDOR_CONFIG=str(tmp_path / "gone")) == (1, "")
+
+
+def test_config_check_reads_no_file_that_may_have_no_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(1 << 40)
+    for name, what in (
+        ("/dev/zero", "/dev/zero is no regular file"),
+        (str(tmp_path / "pipe"), "pipe is no regular file"),
+        (str(tmp_path / "huge"), "huge has 1048576 MiB, and none of more than 16 MiB is checked"),
+    ):
+        code, said, complaint = kettle("config", "check", name)
+        assert (code, said) == (1, "")
+        assert complaint.endswith(f"{what}\n")
+        assert complaint.count("\n") == 1
 
 
 @pytest.mark.parametrize("more", [(), ("--fast",), ("--purge",), ("--json",)])

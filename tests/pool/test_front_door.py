@@ -138,6 +138,18 @@ def test_up_with_a_broken_configuration_names_file_and_line(tmp_path: Path) -> N
     assert not (tmp_path / "p").exists()
 
 
+def test_up_names_the_given_file_that_names_a_daemon_that_there_is_not(
+    folder: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.conf", tmp_path / "second.conf"
+    first.write_text("A = 1\nB = 2\n")
+    second.write_text("\nDAEMON_LIST = $(DAEMON_LIST) BOGUSD\n")
+    given = ["--config", str(first), "--config", str(second)]
+    code, _, complaint = kettle("up", "--dir", str(folder.parent / "bogus"), *given)
+    assert code == 1
+    assert f"{second}, line 2: DAEMON_LIST names BOGUSD" in complaint
+
+
 def test_env_prints_lines_that_a_shell_takes(folder: Path) -> None:
     code, said, _ = kettle("env", "--dir", str(folder))
     assert code == 0

@@ -19,6 +19,9 @@ from kettle.classad.text import quote_old
 # Limit: how deep attributes of a slot are followed into their definitions.
 _MOST_LEVELS = 10
 
+# A request that can be made smaller, and by how much; none is made of nothing.
+_REMEDY = re.compile(r"(Request\w+) <= ([1-9]\d*)")
+
 # A comparison read from the slot's side: the slot's value stands to the left.
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "=?=": "=?="}
 
@@ -31,8 +34,17 @@ class Condition:
     # Slots that have this condition: all, for one of the job's.
     asked: int
     met: int
+    # Slots that would meet it if no other job had a part of them; None: as many as meet it now.
+    met_when_empty: int | None = None
     # What would have to be asked for instead so that any slot meets it: "RequestMemory <= 16384".
     suggestion: str = ""
+    # The same as attribute and number, where that is all there is to change.
+    remedy: tuple[str, int] | None = None
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether no slot ever meets it."""
+        return not (self.met if self.met_when_empty is None else self.met_when_empty)
 
 
 @dataclass(slots=True)
@@ -53,6 +65,8 @@ class Explanation:
     unavailable: int = 0
     # Slots where both would agree if no other job had a part of the slot now.
     matching_when_empty: int = 0
+    # Whether some of them would be that if the job asked for what `remedy` of its conditions says.
+    is_mendable: bool = False
 
 
 def split_conditions(expression: Expr) -> Iterator[Expr]:
@@ -106,11 +120,9 @@ def explain(job: ClassAd, slots: Iterable[ClassAd], *, user: str = "") -> Explan
     found = Explanation(slots=len(everything))
     requirements = job.lookup("Requirements")
     parts = list(split_conditions(requirements)) if requirements is not None else []
+    empty = [emptied(slot) for slot in everything]
     for part in parts:
-        met = sum(1 for slot in everything if job.satisfies(part, slot))
-        text = unparse(part, old=True)
-        suggestion = "" if met else suggest(job, part, everything)
-        found.job_conditions.append(Condition(text, len(everything), met, suggestion))
+        found.job_conditions.append(_judge(job, part, everything, empty))
     found.slot_conditions = _slot_conditions(job, everything)
     for slot in everything:
         wanted = requirements is not None and job.satisfies(requirements, slot)
@@ -121,8 +133,27 @@ def explain(job: ClassAd, slots: Iterable[ClassAd], *, user: str = "") -> Explan
         if wanted and welcome:
             found.matching += 1
             _count_use(found, slot, user)
-        found.matching_when_empty += (wanted and welcome) or _agree(job, emptied(slot))
+    found.matching_when_empty = sum(
+        _agree(job, slot) or _agree(job, whole)
+        for slot, whole in zip(everything, empty, strict=True)
+    )
+    remedies = dict(one.remedy for one in found.job_conditions if one.remedy is not None)
+    smaller = ClassAd(remedies, parent=job)
+    found.is_mendable = bool(remedies) and any(_agree(smaller, whole) for whole in empty)
     return found
+
+
+def _judge(job: ClassAd, part: Expr, slots: list[ClassAd], empty: list[ClassAd]) -> Condition:
+    """Count the slots that meet a condition of the job, as they are and without other jobs."""
+    met = sum(1 for slot in slots if job.satisfies(part, slot))
+    whole = sum(1 for slot in empty if job.satisfies(part, slot))
+    text = unparse(part, old=True)
+    if met or whole:
+        return Condition(text, len(slots), met, whole)
+    suggestion = suggest(job, part, empty)
+    found = _REMEDY.fullmatch(suggestion)
+    remedy = (found[1], int(found[2])) if found is not None and job.lookup(found[1]) else None
+    return Condition(text, len(slots), met, whole, suggestion, remedy)
 
 
 def emptied(slot: ClassAd) -> ClassAd:

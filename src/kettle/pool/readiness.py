@@ -15,9 +15,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError
+from kettle.octets import AS_IS
 from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
+from kettle.pool.settings import name_given_lines
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -40,6 +42,7 @@ class Complaints:
 
     def __init__(self, log_folder: str, config: Config) -> None:
         self._folder = log_folder
+        self._root = config.files[0] if config.files else ""
         # What was complained of at an earlier start does not count.
         self._sizes = {path: _size(path) for path in find_logs(log_folder, config)}
 
@@ -47,7 +50,12 @@ class Complaints:
         """What is said, in a sentence or two."""
         logs = self._read()
         found = find_complaints(logs) or find_refusals(logs)
-        return render_complaints(found) or "no log says why"
+        said = render_complaints(found) or "no log says why"
+        try:
+            with open(self._root, errors=AS_IS) as file:
+                return name_given_lines(said, self._root, file.read())
+        except OSError:
+            return said
 
     def error(self, what: str) -> KettleError:
         """Return an error that says what is wrong, what the daemons complain of, and where."""

@@ -115,6 +115,8 @@ SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = YES
 """
 
 _GIVEN = "# Given when the pool was made.\n"
+# What stands before the text of each file that was given, with its name behind it.
+GIVEN_FROM = "# From "
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,24 @@ def keep_to_root(text: str, ids: str) -> str:
 def read_given(text: str) -> str:
     """Return the settings of its user's own that a pool's configuration ends with."""
     return text.partition(f"\n{_GIVEN}")[2]
+
+
+def name_given_lines(said: str, path: str, text: str) -> str:
+    """Return a sentence in which given lines are named by the files that they came from.
+
+    It speaks of lines of a pool's configuration, which is `text` and stands in `path`.
+    """
+
+    def named(found: re.Match[str]) -> str:
+        number = int(found[1])
+        before = text.split("\n")[:number]
+        if _GIVEN.rstrip() in before:
+            for index, line in enumerate(reversed(before)):
+                if line.startswith(GIVEN_FROM):
+                    return f"{line.removeprefix(GIVEN_FROM)}, line {index}"
+        return found[0]
+
+    return re.sub(rf"{re.escape(path)}, line ([1-9]\d{{0,8}})", named, said)
 
 
 def is_configuration_of_a_pool(text: str) -> bool:

@@ -88,7 +88,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def suggest_options(words: list[str], parser: argparse.ArgumentParser) -> str:
-    """Return a line for each mistyped option with the nearest right one; empty if none is near."""
+    """Return a line for each option that there is not: the nearest right one, or where they are."""
     known = sorted(set(re.findall(r"--[a-z][a-z-]*", parser.format_help())))
     lines = []
     for word in words:
@@ -96,8 +96,10 @@ def suggest_options(words: list[str], parser: argparse.ArgumentParser) -> str:
             break
         name = word.partition("=")[0]
         if name.startswith("--") and not any(option.startswith(name) for option in known):
-            near = difflib.get_close_matches(name, known, n=1)
-            lines += [f"{name}: did you mean {near[0]}?\n"] if near else []
+            # The dashes, which all have, make no two options alike.
+            near = difflib.get_close_matches(name[2:], [option[2:] for option in known], n=1)
+            lists = f"there is no such option; '{parser.prog} --help' lists them"
+            lines.append(f"{name}: {f'did you mean --{near[0]}?' if near else lists}\n")
     return "".join(lines)
 
 

@@ -10,6 +10,7 @@ from kettle.pool.settings import (
     PoolSettings,
     check_name,
     is_configuration_of_a_pool,
+    name_given_lines,
     render_configuration,
 )
 
@@ -60,3 +61,16 @@ def test_a_pool_reads_its_own_settings_and_nobody_else_s(folder: str) -> None:
 def test_a_folder_that_no_configuration_can_name_is_refused(folder: str) -> None:
     with pytest.raises(UsageError, match="no configuration can name it"):
         check_name(folder)
+
+
+def test_a_line_that_was_given_is_named_by_its_own_file() -> None:
+    given = "# From /x/a b\n\nB = 2\n\n# From /y\nC\n"
+    text = f"# From here\nA = 1\n\n# Given when the pool was made.\n{given}"
+
+    def named(line: int, path: str = "/p/condor_config") -> str:
+        return name_given_lines(f"MasterLog: {path}, line {line}: odd", "/p/condor_config", text)
+
+    assert named(2) == "MasterLog: /p/condor_config, line 2: odd"
+    assert named(7) == "MasterLog: /x/a b, line 2: odd"
+    assert named(10) == "MasterLog: /y, line 1: odd"
+    assert named(10, "/p/other") == "MasterLog: /p/other, line 10: odd"

@@ -11,7 +11,7 @@ import contextlib
 import io
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from kettle.records.event_kinds import (
 from kettle.records.event_log import EventReader
 from kettle.tools.programs import Streams, load_tool
 
+# A pool that has not answered for so long, in which it was asked again and again, is gone.
+GONE_SECONDS = 20.0
+_ASKED_SECONDS = 4.0
 POLL_SECONDS = (0.02, 0.25)
 _TERSE = late_pattern(r"\b(\d+)\.(\d+) - \d+\.(\d+)")
 
@@ -110,6 +113,30 @@ class Tally:
             self.ended[proc] = Ending(removed=True)
 
 
+class PoolGoneError(KettleError):
+    """The pool went away while its jobs were waited for: what becomes of them is not known."""
+
+
+@dataclass
+class Presence:
+    """Whether the pool still answers; asked now and then while nothing happens.
+
+    `since` is when it was there for sure.
+    """
+
+    since: float
+    asked: float = 0.0
+
+    def is_gone(self, answers: Callable[[], bool], now: float) -> bool:
+        """Tell whether the pool has gone, by what it says if it is time to ask."""
+        if now - max(self.since, self.asked) < _ASKED_SECONDS:
+            return False
+        self.asked = now
+        if answers():
+            self.since = now
+        return now - self.since >= GONE_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class Removal:
     """Whether jobs are removed, and a sentence about it."""
@@ -175,6 +202,11 @@ class Batch:
             said = f"The jobs of cluster {self.cluster} are still queued: {complaint.strip()}"
             return Removal(said, done=False)
         return Removal(f"The jobs of cluster {self.cluster} have been removed.", done=True)
+
+    def answers(self) -> bool:
+        """Tell whether the queue that has the jobs can be asked."""
+        words = [str(self.cluster), "-limit", "1", "-af", "ProcId"]
+        return call_tool("condor_q", words, self.environment)[0] == 0
 
     def is_queued(self) -> bool:
         """Tell whether jobs of it are queued, or whether that cannot be known."""

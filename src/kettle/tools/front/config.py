@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import stat
 from collections.abc import Mapping
 
 from kettle.config import Config, load_config
@@ -19,6 +20,9 @@ from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, render_findings, to_json
 from kettle.tools.front.site_faults import find_site_faults
 from kettle.tools.programs import Streams
+
+# Limit: bytes of a file that is checked.
+MOST_BYTES = 16 << 20
 
 
 class _Parser(argparse.ArgumentParser):
@@ -105,13 +109,28 @@ def expand_folders(names: list[str]) -> list[str]:
                 inside = (os.path.join(name, entry) for entry in sorted(os.listdir(name)))
                 files += [path for path in inside if os.path.isfile(path)]
                 continue
-            with open(name, "rb"):
-                files.append(name)
+            check_file(name)
+            files.append(name)
         except OSError as error:
             raise NotFoundError(f"{name} cannot be read: {error.strerror}") from None
     if not files:
         raise NotFoundError(f"there is no file in {', '.join(names)}")
     return files
+
+
+def check_file(name: str) -> None:
+    """Raise OSError for a file that cannot be read, NotFoundError for what is no such file.
+
+    A device or a pipe may have no end, and is asked for nothing.
+    """
+    facts = os.stat(name)
+    if not stat.S_ISREG(facts.st_mode):
+        raise NotFoundError(f"{name} is no regular file")
+    if facts.st_size > MOST_BYTES:
+        size = f"{facts.st_size >> 20} MiB, and none of more than {MOST_BYTES >> 20} MiB is checked"
+        raise NotFoundError(f"{name} has {size}")
+    with open(name, "rb"):
+        pass
 
 
 def render_end(files: list[str], findings: list[Finding]) -> str:

@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Mapping
 
-from kettle.errors import NotFoundError
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -27,13 +26,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the lines; an error if there is no pool to use."""
-    pool = place.open_pool(arguments.dir, environment)
-    if not pool.exists():
-        raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
+    configuration = find_configuration(arguments.dir, environment)
     programs = os.path.dirname(os.path.abspath(sys.argv[0] or sys.executable))
     if not os.path.exists(os.path.join(programs, "condor_submit")):
         programs = os.path.dirname(os.path.abspath(sys.executable))
-    variables = {"CONDOR_CONFIG": pool.config_file}
+    variables = {"CONDOR_CONFIG": configuration}
     path = environment.get("PATH", "")
     if programs not in path.split(os.pathsep):
         variables["PATH"] = f"{programs}{os.pathsep}{path}" if path else programs
@@ -43,3 +40,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     for name, value in variables.items():
         streams.stdout.write(f"export {name}={shlex.quote(value)}\n")
     return 0
+
+
+def find_configuration(given: str | None, environment: Mapping[str, str]) -> str:
+    """Return what CONDOR_CONFIG has to be: what it is, unless another pool is meant.
+
+    Raises the error if there is no pool, or the configuration cannot be read.
+    """
+    if place.is_configured(given, environment):
+        place.read_configuration(given, environment)
+        return environment["CONDOR_CONFIG"]
+    pool = place.open_pool(given, environment)
+    if not pool.exists():
+        raise place.missing_pool(pool)
+    return pool.config_file

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from kettle.records.event_base import Event
-from kettle.tools.front.batch import Batch, Tally
+from kettle.tools.front.batch import Batch, PoolGoneError, Presence, Tally
 from kettle.tools.programs import Streams
 
 # After so long without a beginning somebody who looks on wants to know why.
@@ -53,9 +53,15 @@ def follow(
     """Wait until every job of the batch has ended or is held; show the way there.
 
     The bar goes to stderr, so that output can be piped; so does `hint`, once, if nothing begins
-    for PATIENCE_SECONDS. Ctrl-C comes out as KeyboardInterrupt.
+    for PATIENCE_SECONDS. Ctrl-C comes out as KeyboardInterrupt, a pool that went away as
+    PoolGoneError.
     """
-    tally, patience = Tally(batch.count), Patience(time.monotonic(), over=not hint)
+    began = time.monotonic()
+    tally, patience, presence = (
+        Tally(batch.count),
+        Patience(began, over=not hint),
+        Presence(began),
+    )
     plain = Show(lambda _tally: None, lambda text: streams.stderr.write(f"{text}\n"))
     silent = quiet or not streams.stderr.isatty()
     bar = contextlib.nullcontext(plain) if silent else _bar(title, tally, environment, streams)
@@ -67,8 +73,11 @@ def follow(
             show.update(tally)
             if tally.done:
                 break
-            if patience.runs_out(tally, time.monotonic()):
+            now = time.monotonic()
+            if patience.runs_out(tally, now):
                 show.say(hint)
+            if presence.is_gone(batch.answers, now):
+                raise PoolGoneError("the pool does not answer any more", hint=describe(tally))
     return tally
 
 

@@ -25,7 +25,7 @@ from kettle.octets import AS_IS, to_text
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.tools.front import place
-from kettle.tools.front.batch import Batch, Tally
+from kettle.tools.front.batch import Batch, PoolGoneError, Tally
 from kettle.tools.front.description import Request, can_be_listed, render_description
 from kettle.tools.front.interruptions import Interruptions
 from kettle.tools.front.progress import follow
@@ -83,11 +83,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     environment = place.pool_environment(arguments.dir, environment)
     folder = Path(tempfile.mkdtemp(prefix="kettle-run-"))
     interruptions = Interruptions()
+    is_kept = False
     try:
         with interruptions.watched():
             return run_in(folder, request, arguments, environment, streams, interruptions)
+    except PoolGoneError:
+        # When the pool comes back its jobs go on, and look for their files.
+        is_kept = True
+        raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not is_kept:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
@@ -221,6 +227,13 @@ def run_in(
             # The terminal may be gone.
             streams.stderr.write(f"\n{removal.said}\n")
         return 130
+    except PoolGoneError as error:
+        number = batch.cluster
+        raise PoolGoneError(
+            f"{error.message}; the jobs of cluster {number} that have not ended are still queued",
+            hint=f"kettle up{where} lets them go on, condor_rm {number} removes them; their output "
+            f"comes to {folder}",
+        ) from None
     except BaseException:
         # A reader that went away (`| head`), too: what would be shown is nobody's any more.
         if batch.cluster:
@@ -275,7 +288,7 @@ def choose_exit_code(tally: Tally) -> int:
 def report(batch: Batch, tally: Tally, streams: Streams) -> None:
     """Say on stderr what did not succeed."""
     for proc, ending in sorted(tally.ended.items()):
-        if not ending.good and tally.total > 1:
+        if not ending.good and (tally.total > 1 or ending.removed):
             streams.stderr.write(f"job {batch.cluster}.{proc} {ending.sentence}\n")
     for proc, reason in sorted(tally.held.items()):
         streams.stderr.write(f"job {batch.cluster}.{proc} could not run: {reason}\n")

@@ -22,6 +22,7 @@ from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
 from kettle.pool.personal import PersonalPool
+from kettle.pool.settings import GIVEN_FROM
 from kettle.pool.turns import turn_in
 from kettle.runtime.machine_facts import read_machine_facts
 from kettle.runtime.sockets.addresses import DEFAULT_PORT
@@ -251,5 +252,5 @@ def read_settings(paths: Sequence[str]) -> str:
             raise NotFoundError(f"there is no file {path}") from None
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read: {error}") from None
-        parts.append(f"# From {Path(path).absolute()}\n{text.rstrip()}\n")
+        parts.append(f"{GIVEN_FROM}{Path(path).absolute()}\n{text.rstrip()}\n")
     return "\n".join(parts)

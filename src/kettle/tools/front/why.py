@@ -154,7 +154,7 @@ def decide_verdict(job: ClassAd, found: Explanation, now: float, *, ahead: int =
         return describe_end(job)
     if found.matching and now < (job.integer(RESTS_UNTIL) or 0):
         return describe_rest(job, now)
-    return describe_idle(found, rejection_of(job)) + describe_turn(ahead, found)
+    return describe_idle(found, rejection_of(job), name=name_of(job)) + describe_turn(ahead, found)
 
 
 def describe_rest(job: ClassAd, now: float) -> str:
@@ -197,7 +197,7 @@ def rejection_of(job: ClassAd) -> str:
     return job.string("LastRejMatchReason") or ""
 
 
-def describe_idle(found: Explanation, rejection: str = "") -> str:
+def describe_idle(found: Explanation, rejection: str = "", *, name: str) -> str:
     """Return why an idle job has no slot; `rejection` is the negotiator's reason, if it had one."""
     if not found.slots:
         return "It is idle because the pool has no slots. condor_status lists them."
@@ -220,7 +220,7 @@ def describe_idle(found: Explanation, rejection: str = "") -> str:
             f"It is idle because other jobs use what it needs: {found.matching_when_empty} of "
             f"{say_slots(found.slots)} would take it if nothing else ran there."
         )
-    return describe_mismatch(found)
+    return describe_mismatch(found, name)
 
 
 def describe_slotless(job: ClassAd, now: float) -> str:
@@ -271,14 +271,12 @@ def _schedd_as_machine(schedd: ClassAd | None) -> ClassAd:
     return machine
 
 
-def describe_mismatch(found: Explanation) -> str:
-    """Return why no slot would take the job even if the pool were empty."""
-    of_job = [one for one in found.job_conditions if not one.met]
+def describe_mismatch(found: Explanation, name: str) -> str:
+    """Return why no slot would take the job called `name` even if the pool were empty."""
+    of_job = [one for one in found.job_conditions if one.is_hopeless]
     of_slots = [one for one in found.slot_conditions if not one.met and one.asked == found.slots]
     if of_job:
-        first = of_job[0]
-        advice = f" It would match with {first.suggestion}." if first.suggestion else ""
-        return f"It is idle because no slot meets {first.text}.{advice}"
+        return f"It is idle because no slot meets {of_job[0].text}.{advise(found, of_job, name)}"
     if of_slots:
         return (
             f"It is idle because no slot meets {of_slots[0].text}, which the slots themselves ask "
@@ -287,6 +285,22 @@ def describe_mismatch(found: Explanation) -> str:
     if found.refused_by_job < found.slots:
         return "It is idle because the slots that it accepts do not accept it."
     return "It is idle because no single slot meets all of its conditions together."
+
+
+def advise(found: Explanation, hopeless: Sequence[Condition], name: str) -> str:
+    """Return what would have to be asked for instead of what no slot has, and how; else nothing."""
+    if found.is_mendable:
+        remedies = [one.remedy for one in hopeless if one.remedy is not None]
+        wanted = " and ".join(f"{attribute} <= {number}" for attribute, number in remedies)
+        edits = " ".join(f"{attribute}={number}" for attribute, number in remedies)
+        most = f"the most that a slot has: condor_qedit {name} {edits}"
+        return f" It would match with {wanted}, {most}"
+    suggestions = [one.suggestion for one in hopeless if one.suggestion]
+    if len(suggestions) == 1 == len(hopeless):
+        return f" It would match with {suggestions[0]}."
+    if not suggestions:
+        return ""
+    return f" It would need {' and '.join(suggestions)}, and still match no slot."
 
 
 def describe_trouble(job: ClassAd, slots: Sequence[ClassAd], found: Explanation) -> str:

@@ -11,7 +11,7 @@ import pytest
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import ExecuteEvent, JobTerminatedEvent
 from kettle.tools.front import progress
-from kettle.tools.front.batch import Batch, Tally
+from kettle.tools.front.batch import Batch, PoolGoneError, Tally
 from kettle.tools.front.progress import PATIENCE_SECONDS, Patience, follow
 from kettle.tools.programs import Streams
 
@@ -36,6 +36,9 @@ def test_who_follows_jobs_that_do_not_begin_reads_what_to_ask(
             yield []
             yield [JobTerminatedEvent(cluster=1, proc=0)]
 
+        def answers(self) -> bool:
+            return True
+
     clock = iter((0.0, PATIENCE_SECONDS, PATIENCE_SECONDS + 1))
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     batch = Late({}, tmp_path)
@@ -43,3 +46,33 @@ def test_who_follows_jobs_that_do_not_begin_reads_what_to_ask(
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     follow(batch, "x", {}, streams, hint="kettle why 1.0")
     assert streams.stderr.getvalue() == "kettle why 1.0\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("back_after", "is_gone"), [(99, True), (4, False)])
+def test_a_pool_that_went_away_is_waited_for_a_while_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, back_after: int, *, is_gone: bool
+) -> None:
+    asked: list[float] = []
+    now = [0.0]
+
+    class Left(Batch):
+        def events(self) -> Iterator[list[Event]]:
+            while now[0] < 60.0:
+                now[0] += 1.0
+                yield []
+            yield [JobTerminatedEvent(cluster=1, proc=0)]
+
+        def answers(self) -> bool:
+            asked.append(now[0])
+            return len(asked) >= back_after
+
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    batch = Left({}, tmp_path)
+    batch.count = 1
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    if is_gone:
+        with pytest.raises(PoolGoneError, match="does not answer any more"):
+            follow(batch, "x", {}, streams)
+        assert asked == [4.0, 8.0, 12.0, 16.0, 20.0]
+    else:
+        assert follow(batch, "x", {}, streams).done

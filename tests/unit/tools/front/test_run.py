@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, UsageError
-from kettle.tools.front.run import build_parser, find_files, read_request
+from kettle.tools.front.batch import Batch, Ending, Tally
+from kettle.tools.front.run import (
+    build_parser,
+    choose_exit_code,
+    find_files,
+    read_request,
+    report,
+)
 from kettle.tools.programs import Streams
 
 
@@ -52,3 +59,23 @@ def test_that_there_is_no_command_is_one_sentence(files: Path, words: list[str])
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     with pytest.raises(UsageError, match="there is no command to run"):
         read_request(build_parser().parse_args(words), streams)
+
+
+@pytest.mark.parametrize(
+    ("ending", "total", "code", "said"),
+    [
+        (Ending(removed=True), 1, 1, "job 7.0 was removed\n"),
+        (Ending(code=3), 1, 3, ""),
+        (Ending(removed=True), 2, 1, "job 7.0 was removed\n"),
+    ],
+)
+def test_that_a_job_was_removed_is_said_and_is_no_success(
+    tmp_path: Path, ending: Ending, total: int, code: int, said: str
+) -> None:
+    batch = Batch({}, tmp_path)
+    batch.cluster = 7
+    tally = Tally(total, ended={0: ending, **{proc: Ending(code=0) for proc in range(1, total)}})
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    report(batch, tally, streams)
+    assert streams.stderr.getvalue() == said  # type: ignore[attr-defined]
+    assert choose_exit_code(tally) == code

@@ -166,3 +166,24 @@ def test_a_machine_says_why_it_takes_no_jobs() -> None:
     nothing = explain(idle, [])
     assert describe_trouble(idle, slots, nothing) == f" vm takes no jobs: {trouble}."
     assert describe_trouble(idle, slots[2:], nothing) == ""
+
+
+def test_what_to_ask_for_instead_is_all_that_no_slot_has_and_what_the_largest_has_empty() -> None:
+    wanted = "TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory"
+    ad = job(wanted, ClusterId=7, ProcId=0, RequestCpus=500, RequestMemory=9_999_999)
+    parts = {"PartitionableSlot": True, "Cpus": 0, "TotalSlotCpus": 8, "TotalSlotMemory": 4096}
+    said = decide_verdict(ad, explain(ad, [slot(Memory=100, **parts), slot(Cpus=2)]), 0.0)
+    assert said.endswith(
+        "It would match with RequestCpus <= 8 and RequestMemory <= 4096, the most that a slot has: "
+        "condor_qedit 7.0 RequestCpus=8 RequestMemory=4096"
+    )
+    # Each by itself is there, and no slot has both.
+    two = [slot(Cpus=8, Memory=10), slot(Cpus=1, Memory=4096)]
+    said = decide_verdict(ad, explain(ad, two), 0.0)
+    assert said.endswith(
+        "It would need RequestCpus <= 8 and RequestMemory <= 4096, and still match no slot."
+    )
+    # What other jobs have now is no reason to ask for less.
+    ad = job("TARGET.Cpus >= RequestCpus", RequestCpus=8)
+    (condition,) = explain(ad, [slot(**parts)]).job_conditions
+    assert (condition.met, condition.met_when_empty, condition.suggestion) == (0, 1, "")
