@@ -216,10 +216,7 @@ class AdStore:
             _drop_others(table, key, sender)
         entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
         self._count(entry, before)
-        # Of our own ad nobody counts the updates: what it says of updates is of those of all ads.
-        # Nor of one that names no daemon, as those of the accountant.
-        named = "MyAddress" in ad or "Machine" in ad
-        counted = self.settings.update_statistics and kind is not COLLECTOR and named
+        counted = self.settings.update_statistics and _counts_updates(kind, ad)
         _sign(ad, sender, entry, now + self.set_ahead, statistics=counted)
         if asleep and kind is SLOT:
             self._lay_down(entry, now)
@@ -426,6 +423,15 @@ _STAND_IN_ATTRIBUTES = (
     "UidDomain",
     "FileSystemDomain",
 )
+
+
+def _counts_updates(kind: AdKind, ad: ClassAd) -> bool:
+    """Whether the updates of an ad are counted in it.
+
+    Not those of our own ad: what it says of updates is of those of all ads. Nor of one that names
+    no daemon, as those of the accountant.
+    """
+    return kind is not COLLECTOR and ("MyAddress" in ad or "Machine" in ad)
 
 
 def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: Sender) -> None:
