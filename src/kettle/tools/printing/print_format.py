@@ -239,6 +239,8 @@ def _split(text: str) -> list[str]:
         return text.split()
 
 
+# What these show is a number, which stands at the right of a width, whatever side is said.
+_SHOW_NUMBERS = frozenset({"MEMBER_COUNT", "MEMORY_USAGE"})
 # Compat: values that stick out of their column do not widen it (vectors `output`).
 _NEVER_WIDER = frozenset({"LOAD_AVG"})
 
@@ -293,15 +295,26 @@ def _read_column(
     if name in renderers:
         column.shown = renderers[name]
     elif name in attribute_renderers:
-        column.shown = attribute_renderers[name](text)
+        column.shown = _shown_of(text, expression, attribute_renderers[name])
     elif name:
         how = "RENDERAS" if "RENDERAS" in words else "PRINTAS"
         found.warnings.append(f"Unknown argument {name} for {how}")
     _lay_out(column, settings, expression, truncates=truncates)
+    if name in _SHOW_NUMBERS and column.width is not None:
+        column.left = False
     if name in _NEVER_WIDER and column.width is None:
         column.width, column.truncate = length(column.heading), False
     column.missing_left = not settings.get("WIDTH", "").isdecimal()
     return column
+
+
+def _shown_of(text: str, expression: Expr, renderer: Callable[[str], Shown]) -> Shown:
+    """Return how a named way shows an attribute, or what an expression is worth."""
+    if text.isidentifier():
+        return renderer(text)
+    name = "ValueOfColumn"
+    show = renderer(name)
+    return lambda ad: show(ClassAd({name: ad.evaluate_expression(expression)}, parent=ad))
 
 
 def _lay_out(

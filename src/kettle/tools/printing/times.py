@@ -74,7 +74,7 @@ def readable(
     def choose(attribute: str) -> Callable[[ClassAd], str | None]:
         def show(ad: ClassAd) -> str | None:
             amount = ad.real(attribute)
-            if amount is None:
+            if amount is None or isinstance(ad.evaluate(attribute), bool):
                 return None
             amount *= units
             for unit in _UNITS:

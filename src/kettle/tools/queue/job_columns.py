@@ -25,6 +25,9 @@ _STATUS_WORDS = {
     5: "Held   ",
     6: "XFerOut",
     7: "Suspend",
+    8: "Failed",
+    9: "Blocked",
+    10: "Preparing",
 }
 _GRID_STATUS_WORDS = {1: "IDLE", 2: "RUNNING", 4: "COMPLETED", 5: "HELD"}
 _UNIVERSES = {
@@ -36,6 +39,8 @@ _UNIVERSES = {
     JobUniverse.LOCAL: "Local",
     JobUniverse.VM: "VM",
 }
+# Those that no job has had for many years.
+_OLD_UNIVERSES = {1: "Standard", 2: "Pipe", 3: "Linda", 4: "PVM", 6: "PVMD", 8: "MPI"}
 
 
 def show_job_id(ad: ClassAd) -> str | None:
@@ -96,9 +101,31 @@ def _letters(ad: ClassAd) -> str | None:
     return _LETTERS.get(status, "  ")
 
 
-def show_status_word(ad: ClassAd) -> str | None:
-    """Return the status as a word of seven letters."""
-    return _STATUS_WORDS.get(ad.integer("JobStatus") or 0, "Unk    ")
+def show_status_word(attribute: str) -> Shown:
+    """Return the way to show a status as a word of seven letters."""
+
+    def show(ad: ClassAd) -> str | None:
+        number = ad.integer(attribute)
+        return None if number is None else _STATUS_WORDS.get(number, "Unk    ")
+
+    return show
+
+
+def show_universe_word(attribute: str) -> Shown:
+    """Return the way to show a universe in words; a container is one of the job's own alone."""
+    if attribute.lower() == "jobuniverse":
+        return show_universe
+
+    def show(ad: ClassAd) -> str | None:
+        number = ad.integer(attribute)
+        if number is None:
+            return None
+        word = _OLD_UNIVERSES.get(number)
+        if word is None and number in set(JobUniverse):
+            word = _UNIVERSES.get(JobUniverse(number))
+        return word or "Unknown"
+
+    return show
 
 
 def show_submitted(ad: ClassAd) -> str | None:
@@ -299,8 +326,6 @@ RENDERERS: dict[str, Shown] = {
     "JOB_DESCRIPTION": show_description,
     "JOB_ID": show_job_id,
     "JOB_STATUS": show_status,
-    "JOB_STATUS_RAW": show_status_word,
-    "JOB_UNIVERSE": show_universe,
     "MEMORY_USAGE": show_memory,
     "OWNER": show_owner,
     "REMOTE_HOST": show_host,
@@ -310,6 +335,8 @@ RENDERERS: dict[str, Shown] = {
 ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
     "DATE": show_date,
     "ELAPSED_TIME": show_span,
+    "JOB_STATUS_RAW": show_status_word,
+    "JOB_UNIVERSE": show_universe_word,
     "QDATE": show_date,
     "READABLE_BYTES": readable(1),
     "READABLE_KB": readable(1024),

@@ -67,10 +67,12 @@ def show_due(attribute: str) -> Shown:
 
 
 def show_unique(attribute: str) -> Shown:
-    """Return the way to show the different members of a list, in order."""
+    """Return the way to show the different members of a list or a text, in order."""
 
     def show(ad: ClassAd) -> str | None:
         value = ad.evaluate(attribute)
+        if isinstance(value, str):
+            return ", ".join(sorted(set(value.replace(",", " ").split())))
         if not isinstance(value, list):
             return None
         return ", ".join(sorted({str(each) for each in value}))

@@ -160,7 +160,7 @@ def member_count(name: str) -> Shown:
     def shown(ad: ClassAd) -> str | None:
         value = ad.evaluate(name)
         if isinstance(value, str):
-            return str(len([part for part in value.split(",") if part.strip()]))
+            return str(len(value.replace(",", " ").split()))
         return str(len(value)) if isinstance(value, list) else None
 
     return shown

@@ -49,3 +49,12 @@ def test_widths_of_any_number_of_digits_are_widths() -> None:
     ]
     assert rows[0] == rows[1]
     assert rows[2] == rows[3] != rows[0]
+
+
+def test_a_named_way_shows_what_an_expression_is_worth() -> None:
+    found = parse_print_format(
+        "SELECT\nSize + 1 PRINTAS DOUBLE WIDTH 3\nSize PRINTAS DOUBLE\n",
+        {},
+        {"DOUBLE": lambda name: lambda ad: str(2 * (ad.integer(name) or 0))},
+    )
+    assert found.mask.render(ClassAd({"Size": 2})) == "  6 4   \n"
