@@ -8,6 +8,7 @@ import re
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from kettle.runtime.sockets.stream import DEFAULT_TIMEOUT
 from kettle.runtime.sockets.transport import HIGH_WATER
 from kettle.schedd import beside
 from kettle.starter.service import Starter
+from kettle.starter.services.control import StartdControl
 from kettle.starter.services.shadow import LeaseOver
 from kettle.starter.syscalls import get_job_info, invoke
 from kettle.testing.simulation import checks
@@ -654,5 +656,25 @@ def test_a_starter_that_was_killed_is_not_kept(tmp_path: Path) -> None:
         await happens(lambda: len(pool.witness.executions) == 2)
         assert len(startd.starters) == 1
         assert startd.starters.finished(claim) is None
+
+    tell(tmp_path, story)
+
+
+def test_a_job_that_ended_is_not_made_to_leave_when_its_claim_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sandbox is still being taken away then."""
+    done = StartdControl.tell_done
+
+    def tell_done_late(control: StartdControl, *given: Any, **more: Any) -> None:
+        asyncio.get_running_loop().call_later(1, lambda: done(control, *given, **more))
+
+    async def story(pool: SimulatedPool) -> None:
+        monkeypatch.setattr(StartdControl, "tell_done", tell_done_late)
+        pool.users[0].submit(Wish("j", seconds=5.0, code=0))
+        await happens(lambda: events_of(pool, "j")[-1:] == ["005"])
+        await asyncio.sleep(3)
+        assert [line for line in pool.log if "Claimed/Busy -> Preempting" in line] == []
+        assert [line for line in pool.log if "Busy -> Cleaning" in line] != []
 
     tell(tmp_path, story)

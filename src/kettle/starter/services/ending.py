@@ -87,8 +87,12 @@ class JobEnd:
             case ExitStep.TRANSFER_OUTPUT:
                 await self._bring_output()
             case ExitStep.UPDATE_STARTD:
-                if self.final is not None and not starter.way.spares(Turn.TELL_STARTD):
-                    starter.control.tell_usage(self.final, starter.world.address, final=True)
+                if self.final is not None:
+                    # That it ended the startd always hears: its claim may be given back before
+                    # the sandbox is gone, and a job that is over is not made to leave.
+                    measured = not starter.way.spares(Turn.TELL_STARTD)
+                    told = self.final if measured else ClassAd()
+                    starter.control.tell_usage(told, starter.world.address, final=True)
             case ExitStep.JOB_EXIT:
                 await self._say_exit()
             case ExitStep.AWAIT_DEACTIVATION:
