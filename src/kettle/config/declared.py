@@ -259,11 +259,15 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     # They have no default, so no row of their own.
     unset = names_of_levels()
     texts = " ".join(macro.text for macro in config.entries()).upper()
+    # A site's own daemons, whose settings the master reads by their names.
+    listed = (config.get("DAEMON_LIST") or "").upper()
+    own = tuple(word for word in re.split(r"[\s,+]+", listed) if word and word not in declared)
+    theirs = tuple(f"{word}_" for word in own)
     for macro in config.entries():
         name = macro.name.upper().rpartition(".")[2]
         if not (
             name in declared or name in unset or f"$({name}" in texts or config.find_default(name)
-        ):
+        ) and not (name in own or name.startswith(theirs)):
             yield macro
 
 

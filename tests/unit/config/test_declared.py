@@ -115,3 +115,10 @@ def test_a_wrong_value_stops_the_daemons_that_read_it(line: str, stops: list[str
         if list(find_own_faults(Config.from_text(f"{line}\n", subsystem=daemon)))
     ]
     assert found == stops
+
+
+def test_the_settings_of_a_daemon_of_the_site_s_own_are_no_slips() -> None:
+    text = "DAEMON_LIST = MASTER, SCHEDD2 MYD\nSCHEDD2 = $(SCHEDD)\nMYD_ARGS = -x\nNUM_CPUZ = 3\n"
+    assert [name for name, _, _ in find_slips(Config.from_text(text))] == ["NUM_CPUZ"]
+    gone = Config.from_text(text.replace("SCHEDD2 MYD", "SCHEDD"))
+    assert len(list(find_slips(gone))) == 3
