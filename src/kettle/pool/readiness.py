@@ -144,6 +144,9 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
 
     daemons = _daemons(config)
     wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
+    if not wanted and "COLLECTOR" not in daemons:
+        # Nobody here could be asked, and nobody has anything to say.
+        return pool.master_pid() is not None
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))
     location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"

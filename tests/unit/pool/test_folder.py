@@ -6,7 +6,10 @@ import fcntl
 import os
 import socket
 import stat
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -17,7 +20,12 @@ from kettle.pool.folder import PoolFolder, closed_parent, default_folder
 from kettle.pool.location import Alone, Centre
 from kettle.pool.making import Maker
 from kettle.pool.personal import PersonalPool
-from kettle.pool.readiness import Complaints, find_logs, notification_socket
+from kettle.pool.readiness import (
+    Complaints,
+    find_logs,
+    notification_socket,
+    wait_for_ads,
+)
 from kettle.pool.settings import PoolSettings, render_configuration
 from kettle.pool.turns import make_path
 
@@ -156,3 +164,13 @@ def test_what_root_makes_on_the_way_lets_the_account_of_jobs_through(tmp_path: P
         os.umask(before)
     modes = [stat.S_IMODE((tmp_path / each).stat().st_mode) for each in ("a", "a/b", "a/b/pool")]
     assert modes == [0o755] * 3
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_where_a_master_runs_nothing_that_is_asked_nothing_is_waited_for(
+    tmp_path: Path, up: bool
+) -> None:
+    config = Config.from_text("DAEMON_LIST =\n", subsystem="TOOL")
+    pool = cast(PoolFolder, SimpleNamespace(master_pid=lambda: 1 if up else None))
+    complaints = Complaints(str(tmp_path), config)
+    assert wait_for_ads(pool, config, complaints, time.monotonic() + 60) is up
