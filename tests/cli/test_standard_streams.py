@@ -79,6 +79,12 @@ def test_what_is_read_from_a_closed_input_is_nothing(tmp_path: Path) -> None:
     assert "No 'executable' parameter was provided" in problem
 
 
+def test_an_input_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    ads = str(tmp_path / "ads")
+    code, _, problem = start("0>/dev/null", TOOL, "condor_submit", "-dry-run", ads, "-")
+    assert (code, problem) == (1, "ERROR: Bad file descriptor\n")
+
+
 def test_a_reader_that_goes_away_ends_a_tool_without_a_word() -> None:
     wide = 'strcat("x", repeat("y", 100000))'
     code, _, problem = start("| true", TOOL, "classad_eval", *[wide] * 20)

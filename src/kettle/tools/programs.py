@@ -137,6 +137,10 @@ def run_program(name: str) -> int:
         code = 130 if name == "kettle" else _die_of_interrupt(streams)
     except BrokenPipeError:
         code = 141
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        streams.stderr.write(f"ERROR: {what}{error.strerror or error}\n")
+        code = 1
     try:
         streams.stdout.flush()
     except BrokenPipeError:
