@@ -97,6 +97,10 @@ class LocalRun:
                 title=f"condor_starter: local job {job.id}",
                 environment=self._environment(),
             )
+        except BaseException:
+            syscalls.close()
+            control.close()
+            raise
         finally:
             os.close(theirs)
             os.close(control_theirs)

@@ -9,6 +9,7 @@ import asyncio
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError
+from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
@@ -75,7 +76,9 @@ class OtherCommands:
         query = Query.read(await stream.receive()).query
         found = self._ads_asked_for(query)
         limit = query.integer("LimitResults") or len(found)
-        matching = [ad for ad in found if _satisfies(query, ad)][: max(0, limit)]
+        # What a stranger asks of each slot may take long.
+        matching = await tasks.choose_in_turns(found, lambda ad: _satisfies(query, ad))
+        matching = matching[: max(0, limit)]
         projection = query.string("Projection")
         if projection:
             names = projection.replace(",", " ").split()

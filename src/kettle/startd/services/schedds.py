@@ -146,8 +146,8 @@ class Schedds:
             stream = await self._startd.runtime.network.connect(
                 claim.holder.schedd_address, Command.RELEASE_CLAIM, session=ClaimId(claim.claim_id)
             )
-            await stream.send(messages.ReleaseClaim(claim.claim_id))
-            stream.close()
+            with contextlib.closing(stream):
+                await stream.send(messages.ReleaseClaim(claim.claim_id))
         except KettleError as error:
             self._startd.runtime.log(f"cannot tell the schedd of a released claim: {error}")
 
