@@ -98,6 +98,16 @@ def _daemons(config: Config) -> set[str]:
     return {word.strip("+").upper() for word in config.words("DAEMON_LIST")} - {""}
 
 
+def _awaited_ads(config: Config) -> set[str] | None:
+    """Return the types of the ads that the collector is to know; None where nobody is asked.
+
+    That is where nobody here has one and nobody here could say so.
+    """
+    daemons = _daemons(config)
+    wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
+    return wanted if wanted or "COLLECTOR" in daemons else None
+
+
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
@@ -142,10 +152,8 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     from kettle.client.pool import Pool, make_query
     from kettle.wire.commands import Command
 
-    daemons = _daemons(config)
-    wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
-    if not wanted and "COLLECTOR" not in daemons:
-        # Nobody here could be asked, and nobody has anything to say.
+    wanted = _awaited_ads(config)
+    if wanted is None:
         return pool.master_pid() is not None
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))
