@@ -71,12 +71,15 @@ def _run(
     streams: Streams,
     interruptions: Interruptions,
 ) -> int:
-    folder = arguments.keep or tempfile.mkdtemp(prefix="kettle-demo-")
-    pool = PersonalPool(folder, environment=environment)
     say = (lambda _text: None) if arguments.json else streams.stderr.write
     began = time.monotonic()
-    goes = taken_down(pool, streams, say, interruptions)
-    with contextlib.nullcontext() if arguments.keep else goes:
+    with contextlib.ExitStack() as stack:
+        # Who presses Ctrl-C meanwhile is heard when it is known what has to be taken away.
+        with interruptions.held():
+            folder = arguments.keep or tempfile.mkdtemp(prefix="kettle-demo-")
+            pool = PersonalPool(folder, environment=environment)
+            if not arguments.keep:
+                stack.enter_context(taken_down(pool, streams, say, interruptions))
         pool.make()
         pool.start()
         say(f"A pool is up in {folder} ({time.monotonic() - began:.1f} s).\n")
