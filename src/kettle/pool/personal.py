@@ -11,13 +11,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kettle.pool import running
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Location
 from kettle.pool.making import Maker
 from kettle.pool.running import START_SECONDS, Waits
+
+if TYPE_CHECKING:
+    from kettle.pool.remains import Remains
 
 
 class PersonalPool(PoolFolder):
@@ -89,6 +92,13 @@ class PersonalPool(PoolFolder):
         seconds at most. Returns False if it was not up.
         """
         return running.stop(self, how, seconds, waits)
+
+    def end_remains(self) -> Remains:
+        """End what jobs of this pool left on this machine when its daemons were killed."""
+        # Loaded here: it brings an event loop with it, which a pool that came up has no use for.
+        from kettle.pool.remains import end_remains
+
+        return end_remains(self)
 
     def purge(self) -> None:
         """Remove the pool and everything in its folder; UsageError if it is up or is none."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from kettle.attributes.match_words import KEPT_WITH_A_SLOT, MATCH_EXPRESSION, REMOTE_POOL
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_count
-from kettle.policy.attribute_protection import JOB_PARENT, JOB_PID, JOB_PID_BIRTH
+from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.policy.lease import RUN_LEASE, lease_to_begin_with
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.run_records import SHADOW_ADDRESS
@@ -59,22 +59,6 @@ _OF_THE_LAST_RUN = (
     "VacateReasonCode",
     "VacateReasonSubCode",
 )
-
-
-def note_process(pid: int, birth: int, parent: int) -> Attributes:
-    """Return what says which process is a job's that runs beside the schedd, and whose child."""
-    return {JOB_PID: str(pid), JOB_PID_BIRTH: str(birth), JOB_PARENT: str(parent)}
-
-
-def noted_process(ad: ClassAd) -> tuple[int, int] | None:
-    """Return the pid and the birth of the process that a job beside the schedd had."""
-    pid, birth = ad.integer(JOB_PID), ad.integer(JOB_PID_BIRTH)
-    return (pid, birth) if pid and birth else None
-
-
-def noted_parent(ad: ClassAd) -> int | None:
-    """Return the pid of the schedd that began that process."""
-    return ad.integer(JOB_PARENT)
 
 
 def match_attributes(ad: ClassAd, now: int) -> Attributes:

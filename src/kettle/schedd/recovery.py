@@ -12,6 +12,7 @@ from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
 from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE
+from kettle.schedd.job_processes import noted_process
 from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import forget_rest
@@ -112,7 +113,7 @@ class Recovery:
         claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
         if claim_id and address:
             self._outside.claims.release(claim_id, address)
-        had_process = job_runs.noted_process(job.ad) is not None
+        had_process = noted_process(job.ad) is not None
         if had_process:
             self._outside.runs.end_leftover(job)
         self._queue.update(job.id, job_runs.end_attributes(job.ad, self._scheduler.now()))
@@ -126,4 +127,4 @@ class Recovery:
 
 def _had_run(job: Job) -> bool:
     """Tell whether the end of a job's run, on a machine or beside the schedd, is not noted."""
-    return "ClaimId" in job.ad or job_runs.noted_process(job.ad) is not None
+    return "ClaimId" in job.ad or noted_process(job.ad) is not None

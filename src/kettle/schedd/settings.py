@@ -178,6 +178,11 @@ def read_service_settings(config: Config) -> ServiceSettings:
     )
 
 
+def local_execute(config: Config) -> str:
+    """Return where the jobs of the local universe have their folders."""
+    return config.get("LOCAL_UNIV_EXECUTE") or f"{config[PlaceKnobs.SPOOL]}/local_univ_execute"
+
+
 def _epoch_attributes(config: Config) -> dict[str, tuple[str, ...]]:
     """Read <KIND>_JOB_ATTRS; where a kind of transfer has none, TRANSFER_JOB_ATTRS is meant."""
     of_transfers = tuple(config.words("TRANSFER_JOB_ATTRS"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.schedd.job_runs import note_process, noted_process
+from kettle.schedd.job_processes import NO_PROCESS, JobProcess, noted_process
 from unit.schedd.scheduler_fixture import World, restart
 
 
@@ -15,7 +15,7 @@ def test_the_process_that_a_job_left_is_ended_whatever_became_of_the_job(
 ) -> None:
     world = World()
     (job,) = world.submit(JobUniverse=str(universe))
-    world.queue.update(job.id, {"JobStatus": str(status), **note_process(4242, 7, 3)})
+    world.queue.update(job.id, {"JobStatus": str(status), **JobProcess(4242, 7, 3).note()})
     again = restart(world)
     assert again.hands.ended_leftovers == ["1.0"]
     jobs = again.queue.jobs.values()
@@ -29,10 +29,10 @@ def test_the_log_of_a_job_that_was_being_held_has_the_hold_once() -> None:
     world = World()
     (job,) = world.submit(JobUniverse="7")
     held = {"JobStatus": "5", "HoldReason": '"enough"', "HoldReasonCode": "1"}
-    world.queue.update(job.id, {**held, **note_process(4242, 7, 3)})
+    world.queue.update(job.id, {**held, **JobProcess(4242, 7, 3).note()})
     assert restart(world).hands.take() == [("012", "1.0", "enough", "1")]
     # One that was held before, and whose log knows, is told of no more.
-    world.queue.update(job.id, dict.fromkeys(note_process(0, 0, 0)))
+    world.queue.update(job.id, dict.fromkeys(NO_PROCESS))
     assert restart(world).hands.take() == []
 
 

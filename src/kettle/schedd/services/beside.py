@@ -31,15 +31,16 @@ from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_dae
 from kettle.runtime.process.processes import kill_tree, real_uid_of
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.owned_files import account_of_owner
-from kettle.schedd import beside, job_runs
+from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run, StarterDied
 from kettle.schedd.beside_events import failure_events, last_events, lost_events
+from kettle.schedd.job_processes import NO_PROCESS, JobProcess, job_mark, program_mark
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services.earlier_runs import EarlierRuns
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.job_sessions import JobSessions
-from kettle.schedd.services.local import LocalRun, execute_folder, job_mark, program_mark
+from kettle.schedd.services.local import LocalRun, execute_folder
 from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:
@@ -318,15 +319,15 @@ class BesideJobs:
             strays = [
                 pid
                 for pid in orphans
-                if not has_mark(pid, program_mark())
+                if not has_mark(pid, program_mark(os.getpid()))
                 and not outlives_its_daemon(pid)
                 and not beside.may_be_of(others, uid, real_uid_of(pid), birth_of(pid))
             ]
-        return [*strays, *marked(runtime.privileges, job_mark(job))]
+        return [*strays, *marked(runtime.privileges, job_mark(job.id, os.getpid()))]
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
-        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid), os.getpid()))
+        self._schedd.queue.update(job.id, JobProcess(pid, birth_of(pid), os.getpid()).note())
 
     def _on_executing(self, run: Run) -> None:
         run.executed = True
@@ -362,7 +363,7 @@ class BesideJobs:
     def _close(self, run: Run, reason: int, report: dict[str, str], events: list[Event]) -> None:
         """Take a run's end into the queue, and with it its last events: told once, whoever dies."""
         schedd, job = self._schedd, run.job
-        report |= dict.fromkeys(job_runs.note_process(0, 0, 0), "undefined")
+        report |= NO_PROCESS
         ends = None
         with tasks.reported(f"The last events of job {job.id}"):
             ends = schedd.events.prepare(job, events)
@@ -474,5 +475,5 @@ def _inherited(job: Job) -> dict[str, str]:
     """Return what a job beside the schedd has in its environment whatever its ad says."""
     names = ("PATH", "HOME", "LANG", "TZ", "CONDOR_CONFIG")
     inherited = {name: os.environ[name] for name in names if name in os.environ}
-    name, _, value = job_mark(job).partition("=")
+    name, _, value = job_mark(job.id, os.getpid()).partition("=")
     return inherited | {name: value}

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobUniverse
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, marked
 from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree
-from kettle.schedd import job_runs
-from kettle.schedd.services.local import execute_folder, job_mark, starter_mark
+from kettle.schedd.job_processes import noted_process
+from kettle.schedd.services.local import execute_folder
 
 if TYPE_CHECKING:
     from kettle.schedd.queue.job_queue import Job
@@ -38,15 +37,12 @@ class EarlierRuns:
 
     def end(self, job: Job) -> None:
         """End a job's process, if the queue knows of one; nothing that took its number since."""
-        noted, schedd = job_runs.noted_process(job.ad), job_runs.noted_parent(job.ad)
+        noted = noted_process(job.ad)
         if noted is None:
             return
-        pid, birth = noted
-        if birth_of(pid) == birth:
-            kill_tree(pid)
-        if schedd:
-            is_local = job.universe == JobUniverse.LOCAL
-            self._marks.append(starter_mark(pid, schedd) if is_local else job_mark(job, schedd))
+        if birth_of(noted.pid) == noted.birth:
+            kill_tree(noted.pid)
+        self._marks += noted.marks(job.id)
 
     async def end_all(self) -> None:
         """End everything that is known to be an earlier run's, and take sandboxes away."""

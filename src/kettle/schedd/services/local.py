@@ -23,9 +23,9 @@ from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_dae
 from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
-from kettle.schedd import job_runs
 from kettle.schedd.beside import NotStarted, Run, StarterDied
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.job_processes import JobProcess, program_mark, starter_mark
+from kettle.schedd.settings import local_execute
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer, is_private_attribute
 from kettle.wire.messages import starter_control as words
@@ -105,7 +105,7 @@ class LocalRun:
             os.close(theirs)
             os.close(control_theirs)
         self._child, pid = child, child.pid
-        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid), os.getpid()))
+        self._schedd.queue.update(job.id, JobProcess(pid, birth_of(pid), os.getpid()).note())
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)
@@ -141,7 +141,7 @@ class LocalRun:
         What it would have taken away with it is taken away here.
         """
         runtime = self._schedd.runtime
-        mark = starter_mark(starter)
+        mark = starter_mark(starter, os.getpid())
 
         def find() -> list[int] | None:
             orphans = runtime.processes.orphans()
@@ -287,32 +287,12 @@ def _failure_of(event: ClassAd) -> NotStarted | None:
 
 def execute_folder(schedd: Schedd) -> str:
     """Return where the jobs of the local universe have their folders."""
-    configured = schedd.runtime.config.get("LOCAL_UNIV_EXECUTE")
-    return configured or f"{schedd.settings.spool}/local_univ_execute"
-
-
-def starter_mark(starter: int, schedd: int | None = None) -> str:
-    """Return what everything that a starter begins has in its environment, name and value."""
-    return f"_CONDOR_ANCESTOR_{schedd or os.getpid()}={starter}:"
-
-
-def program_mark(schedd: int | None = None) -> str:
-    """Return what the environment of each scheduler-universe job of a schedd has, ours or it."""
-    return starter_mark(schedd or os.getpid(), schedd)
-
-
-def job_mark(job: Job, schedd: int | None = None) -> str:
-    """Return what everything that a scheduler-universe job starts has in its environment.
-
-    Limit: what leaves its family and throws this away ends with its job only where no older job of
-    its account runs in this universe; else with the last that it could be of.
-    """
-    return f"{program_mark(schedd)}{job.id}:"
+    return local_execute(schedd.runtime.config)
 
 
 def _is_of_others(pid: int) -> bool:
     """Whether an orphan shows that no local job left it: a scheduler-universe job, or a host."""
-    return has_mark(pid, program_mark()) or outlives_its_daemon(pid)
+    return has_mark(pid, program_mark(os.getpid())) or outlives_its_daemon(pid)
 
 
 def _asked(call: calls.RequestGuidance) -> str:

@@ -8,11 +8,15 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kettle.errors import UsageError
 from kettle.pool.personal import PersonalPool
 from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
+
+if TYPE_CHECKING:
+    from kettle.pool.remains import Remains
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -46,6 +50,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
             "what still runs.\n"
         )
         return 130
+    remains = pool.end_remains()
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
     purged: bool = arguments.purge
@@ -55,12 +60,13 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if arguments.json:
         facts: dict[str, object] = {"folder": pool.folder, "stopped": stopped, "purged": purged}
         facts["running_jobs"] = running.facts(purged=purged)
+        facts["left_behind"] = {"ended": remains.ended, "staying": list(remains.staying)}
         if purged:
             facts["left"] = left
         streams.stdout.write(json.dumps(facts) + "\n")
         return 0
     sentences = [f"The pool in {pool.folder} {'is down' if stopped else 'was not up'}."]
-    sentences += leaving.describe(running, purged=purged)
+    sentences += [*leaving.describe(running, purged=purged), *_say_ended(remains)]
     if purged:
         sentences.append(_say_gone(left))
     streams.stdout.write("".join(f"{sentence}\n" for sentence in sentences))
@@ -81,6 +87,18 @@ def _check_stoppable(pool: PersonalPool) -> None:
 def _say_why(running: leaving.Running, streams: Streams, seconds: float, *, fast: bool) -> None:
     streams.stderr.write(f"{leaving.describe_wait(running, seconds, fast=fast)}\n")
     streams.stderr.flush()
+
+
+def _say_ended(remains: Remains) -> list[str]:
+    """Say what of earlier jobs, whose daemons were killed, had still been there."""
+    said = []
+    if remains.ended:
+        left = f"Processes that its jobs left when its daemons were killed: {remains.ended}"
+        said.append(f"{left}. They are ended now.")
+    if remains.staying:
+        named = ", ".join(map(str, remains.staying))
+        said.append(f"Processes of its jobs that cannot be ended: {named}.")
+    return said
 
 
 def _say_gone(left: Mapping[str, str]) -> str:

@@ -1,0 +1,135 @@
+"""What a pool's jobs left when all of its daemons were killed: found and ended for `kettle down`.
+
+The next startd and schedd of a pool end it before they begin a job (`runtime/process/leftovers.py`,
+`schedd/services/earlier_runs.py`). A pool that stays down, or goes, has none, and its records are
+what tells whose the processes are. They are ended here in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from kettle.config import Config, load_config
+from kettle.errors import KettleError
+from kettle.pool.folder import PoolFolder
+from kettle.pool.processes import have_left
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
+from kettle.runtime.process.census import birth_of
+from kettle.runtime.process.hunt import hunt, marked
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.processes import descendants, is_zombie
+from kettle.runtime.storage.files import SystemSources
+from kettle.schedd.job_processes import JobProcess, read_noted
+from kettle.schedd.settings import local_execute
+
+_ROUND_SECONDS = 0.02
+# A starter whose daemon is gone ends its job and tells the shadow; this is long for that.
+_STARTER_SECONDS = 10.0
+
+
+class Remains(NamedTuple):
+    """How many processes of jobs were ended, and which cannot be."""
+
+    ended: int = 0
+    staying: tuple[int, ...] = ()
+
+
+def end_remains(pool: PoolFolder) -> Remains:
+    """End what the jobs of a pool that is down have left on this machine.
+
+    Only for the account that the pool's folder belongs to: what lies in it names processes, and
+    root takes nobody's word for those. Nothing is ended of a pool whose configuration is broken.
+    """
+    try:
+        if os.stat(pool.folder).st_uid != os.geteuid():
+            return Remains()
+        startd, schedd = (_load(pool, subsystem) for subsystem in ("STARTD", "SCHEDD"))
+    except (KettleError, OSError):
+        return Remains()
+    # Daemons whose master was killed follow it, and what they do at their end is theirs.
+    have_left({pool.log_folder})
+    privileges = Privileges.find(startd.get("CONDOR_IDS") or None)
+    base = (startd.get("BASE_CGROUP") or "").strip("/")
+    places = [
+        Abandoned(folder.rstrip("/"), base, privileges, _tell_nobody, hierarchy_of(base))
+        for folder in (startd.get("EXECUTE"), local_execute(schedd))
+        if folder
+    ]
+    noted = _noted(schedd)
+    if not noted and not any(map(_starters, places)):
+        return Remains()
+    # Loaded here: what it brings along is seldom needed.
+    from kettle.runtime import life
+
+    return life.run(_End(privileges).end(places, noted))
+
+
+def _starters(place: Abandoned) -> list[int]:
+    return place.starters("condor_schedd", "condor_startd")
+
+
+def _tell_nobody(_text: str) -> None:
+    """Log nothing: whoever takes the pool down is told how many they were."""
+
+
+class _End:
+    """One such end; counts whom it finds."""
+
+    def __init__(self, privileges: Privileges) -> None:
+        self._privileges = privileges
+        self._found: set[int] = set()
+        self._staying: set[int] = set()
+
+    async def end(self, places: Iterable[Abandoned], noted: Mapping[str, JobProcess]) -> Remains:
+        """End what works in these execute folders, and these processes of jobs."""
+        for place in places:
+            await self._end_at(place)
+        if noted:
+            marks = [mark for job, process in noted.items() for mark in process.marks(job)]
+            await self._hunt(lambda: [*_living(noted.values()), *marked(self._privileges, *marks)])
+        return Remains(len(self._found), tuple(sorted(self._staying)))
+
+    async def _end_at(self, place: Abandoned) -> None:
+        starters = _starters(place)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _STARTER_SECONDS
+        while (living := list(filter(is_starter, starters))) and loop.time() < deadline:
+            self._found.update(living)
+            await asyncio.sleep(_ROUND_SECONDS)
+        for pid in living:
+            place.kill_starter(pid)
+        if starters:
+            await self._hunt(lambda: place.inhabitants(starters))
+        # What a control group still has.
+        await place.end(())
+
+    async def _hunt(self, find: Callable[[], list[int]]) -> None:
+        def find_and_count() -> list[int]:
+            found = find()
+            self._found.update(found)
+            self._found.update(pid for one in found for pid in descendants(one))
+            return found
+
+        self._staying.update(await hunt(find_and_count, self._privileges))
+
+
+def _living(noted: Iterable[JobProcess]) -> list[int]:
+    return [
+        each.pid for each in noted if birth_of(each.pid) == each.birth and not is_zombie(each.pid)
+    ]
+
+
+def _load(pool: PoolFolder, subsystem: str) -> Config:
+    return load_config(SystemSources(), pool.environment(), subsystem=subsystem)
+
+
+def _noted(schedd: Config) -> dict[str, JobProcess]:
+    """Return the processes of jobs beside the schedd that the queue's log names."""
+    try:
+        with open(schedd.get("JOB_QUEUE_LOG") or "", "rb") as log:
+            return read_noted(log)
+    except (KettleError, OSError):
+        return {}

@@ -1,0 +1,88 @@
+"""`kettle down` of a pool whose daemons were all killed at once: what their jobs left ends with it.
+
+Jobs on slots, of the local and of the scheduler universe; the last two have no process of ours
+that stays behind for them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from kettle.tools.programs import Streams, load_tool
+from pool_jobs import kill_at_once, programs_of, submit_script, wait_until
+
+pytestmark = pytest.mark.timeout(180)
+
+CONFIG = "NUM_CPUS = 2\nUSE_PID_NAMESPACES = false\n"
+DAEMONS = (
+    "condor_master",
+    "condor_collector",
+    "condor_negotiator",
+    "condor_schedd",
+    "condor_shadow",
+    "condor_startd",
+    "condor_starter",
+)
+UNIVERSES = ("vanilla", "local", "scheduler")
+SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
+
+
+def seconds(universe: str) -> str:
+    """Return what the processes of a job sleep, as nobody else does."""
+    return f"310.{os.getpid()}{UNIVERSES.index(universe)}"
+
+
+def left() -> dict[str, list[int]]:
+    """Return the living processes of the jobs."""
+    found = {each: programs_of(f"sleep {seconds(each)}") for each in UNIVERSES}
+    return {universe: pids for universe, pids in found.items() if pids}
+
+
+def begin_jobs(pool: PersonalPool, work: Path) -> None:
+    """Run a job of each universe with a process in its group and two in sessions of their own."""
+    for universe in UNIVERSES:
+        one = f"sleep {seconds(universe)}"
+        # Without its environment nothing tells whose it was that a scheduler-universe job began.
+        bare = f"(cd / && exec setsid env -i /bin/{one}) &\n" if universe != "scheduler" else ""
+        script = f"timeout 300 {one} &\nsetsid {one} &\n{bare}wait\n"
+        submit_script(pool, work / universe, script, f"universe = {universe}\n{SMALL}")
+    begun = {"vanilla": 3, "local": 3, "scheduler": 2}
+    wait_until(lambda: {key: len(pids) for key, pids in left().items()} == begun, 30)
+    # Starters look once a second for who left the family.
+    time.sleep(2.5)
+
+
+def down(pool: PersonalPool, *words: str) -> str:
+    """Take the pool down; what is said."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    line = ["kettle", "down", "--dir", pool.folder, *words]
+    assert load_tool("kettle")(line, os.environ, streams) == 0
+    assert isinstance(streams.stdout, io.StringIO)
+    return streams.stdout.getvalue()
+
+
+@pytest.mark.parametrize("purge", [[], ["--purge"]], ids=["", "purge"])
+def test_what_jobs_left_ends_with_the_pool(tmp_path: Path, work: Path, purge: list[str]) -> None:
+    for universe in UNIVERSES:
+        (work / universe).mkdir(mode=0o777)
+        (work / universe).chmod(0o777)
+    with personal_pool(tmp_path, CONFIG) as pool:
+        begin_jobs(pool, work)
+        kill_at_once(pool, *DAEMONS)
+        assert left()
+        said = down(pool, *purge)
+        assert left() == {}
+        assert f"The pool in {pool.folder} was not up." in said
+        assert "Processes that its jobs left when its daemons were killed: " in said
+        assert Path(pool.folder).exists() is not bool(purge)
+        if not purge:
+            told = json.loads(down(pool, "--json"))
+            assert told["left_behind"] == {"ended": 0, "staying": []}
