@@ -16,6 +16,7 @@ from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import KettleError, NotFoundError
 from kettle.runtime.process.privileges import find_account
 from kettle.runtime.sockets.listening import ListenPlan, plan_listening
+from kettle.runtime.storage.texts import read_text
 from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization, LevelRules, read_rules
 from kettle.wire.security.mapfile import MapFile, parse_mapfile
@@ -101,8 +102,7 @@ def read_mapfile(config: Config) -> MapFile | None:
     if not path:
         return None
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = read_text(path, errors="replace")
     except OSError:
         return None
     literal = config.value(SecurityKnobs.CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS)
@@ -118,8 +118,7 @@ def _read_included_mapfiles(path: str) -> list[tuple[str, str]]:
     found = []
     for name in names:
         try:
-            with open(name, encoding="utf-8", errors="replace") as file:
-                found.append((name, file.read()))
+            found.append((name, read_text(name, errors="replace")))
         except OSError as error:
             raise KettleError(f"cannot read the map file {name}: {error.strerror}") from error
     return found

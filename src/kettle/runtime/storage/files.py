@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from kettle.errors import ChangedError, NotFoundError, NotMade, StorageError
 from kettle.octets import to_bytes, to_text
 from kettle.runtime.machine_facts import read_machine_facts
+from kettle.runtime.storage.texts import read_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -48,8 +49,7 @@ class SystemSources:
 
     def read_text(self, path: str) -> str:
         """Return the text of a file; bytes that are not UTF-8 survive as surrogates."""
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_text(path)
 
     def write_text(self, path: str, text: str) -> None:
         """Write a file anew, in one step."""
@@ -114,6 +114,22 @@ class SystemSources:
         import random
 
         return random.SystemRandom()
+
+
+class RememberingSources(SystemSources):
+    """The same for whoever reads a source again: what is no regular file says its text once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def read_text(self, path: str) -> str:
+        """Return the text of a file; of what is no regular one, what it said first."""
+        if path in self._said:
+            return self._said[path]
+        text = super().read_text(path)
+        if not os.path.isfile(path):
+            self._said[path] = text
+        return text
 
 
 class Files:

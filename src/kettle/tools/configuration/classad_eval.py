@@ -8,12 +8,12 @@ The language is in `kettle.classad`; nothing here talks to a daemon.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from kettle.classad import ClassAd, Expr, parse_ad, parse_ads, parse_expression, unparse
 from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.programs import Streams
 
 _FILES = {"-my-file": "my", "-file": "my", "-target-file": "target"}
@@ -94,7 +94,7 @@ def _parse_word(word: str) -> ClassAd | Expr:
 
 def _read_ad(path: str) -> ClassAd:
     """Return the first ad in the file, in whatever form it is."""
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    text = read_text(path, limit=LARGEST_ADS)
     try:
         ad = next(parse_ads(text), None)
     except ClassAdSyntaxError as error:

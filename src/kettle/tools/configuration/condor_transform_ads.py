@@ -16,6 +16,7 @@ from kettle.classad import ClassAd, parse_ads
 from kettle.classad.forms import detect_form, render_each
 from kettle.errors import ClassAdSyntaxError, TransformError, UsageError
 from kettle.patterns import late_pattern
+from kettle.runtime.storage.texts import LARGEST_ADS, read_stream, read_text
 from kettle.structs import Struct, field
 from kettle.tools.options import (
     Asked,
@@ -338,10 +339,11 @@ class _Run:
             pattern, _, names = value[9:].partition("/")
             return self._read_configured(pattern, re.split(r"[,\s]+", names) if names else ["_"])
         if value == "-":
-            return self._take(self._rule(self.streams.stdin.read(), "<stdin>"), is_input=True)
+            return self._take(
+                self._rule(read_stream(self.streams.stdin, "<stdin>"), "<stdin>"), is_input=True
+            )
         try:
-            with open(value, encoding="utf-8", errors="surrogateescape") as file:
-                text = file.read()
+            text = read_text(value)
         except OSError:
             self.streams.stderr.write(f"Can't open rules file: {value}\n")
             return FAILED
@@ -436,11 +438,12 @@ class _Run:
     def _texts(self) -> Iterator[tuple[str, str]]:
         for name in self.wish.inputs:
             if name == "-":
-                text = self.streams.stdin.read() if self._rest is None else self._rest
+                text = self._rest
+                if text is None:
+                    text = read_stream(self.streams.stdin, "<stdin>", limit=LARGEST_ADS)
             else:
                 try:
-                    with open(name, encoding="utf-8", errors="surrogateescape") as file:
-                        text = file.read()
+                    text = read_text(name, limit=LARGEST_ADS)
                 except OSError:
                     self.streams.stderr.write(f"Can't open file of ClassAds: {name}\n")
                     self.code = self.code or 1

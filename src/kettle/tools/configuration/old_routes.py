@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import TransformError
+from kettle.runtime.storage.texts import read_text
 from kettle.transforms.convert import convert_route, read_defaults, split_routes
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ def convert(config: Config, wanted: int, path: str, streams: Streams) -> int:
     if not path:
         return _Conversion(config, wanted, streams).show_all()
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        text = read_text(path)
     except OSError as error:
         streams.stderr.write(f"Failed to open ceconfig file '{path}': {error.strerror}\n")
         return 1
@@ -48,8 +48,7 @@ class _Conversion:
         path = self.config.get("JOB_ROUTER_ENTRIES_FILE")
         if path:
             try:
-                with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                    text = file.read()
+                text = read_text(path)
             except OSError as error:
                 self._tell(
                     f"Failed to open '{path}' file specified for JOB_ROUTER_ENTRIES_FILE: "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import ClassAdSyntaxError, KettleError, UnknownHostError, Unreached
+from kettle.runtime.storage.texts import LARGEST_ADS, read_stream, read_text
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -167,10 +168,9 @@ def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
     """Return the ads to send; KettleError if there is none or one does not parse."""
     name = wish.file or "(stdin)"
     if not wish.file:
-        text = streams.stdin.read()
+        text = read_stream(streams.stdin, name, limit=LARGEST_ADS)
     else:
-        with open(wish.file, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        text = read_text(wish.file, limit=LARGEST_ADS)
     if not text.strip():
         raise KettleError(f"{name} is empty")
     if not is_whole(text):

@@ -8,21 +8,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import stat
 from collections.abc import Mapping
 
-from kettle.config import Config, load_config
+from kettle.config import Config, Sources, load_config
 from kettle.config.check import broken_config, check_config
 from kettle.config.finding import Finding, is_bad
 from kettle.errors import ConfigError, NotFoundError, UsageError
-from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.files import RememberingSources
 from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, render_findings, to_json
 from kettle.tools.front.site_faults import find_site_faults
 from kettle.tools.programs import Streams
-
-# Limit: bytes of a file that is checked.
-MOST_BYTES = 16 << 20
 
 
 class _Parser(argparse.ArgumentParser):
@@ -87,9 +83,10 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
 
 def read_files(names: list[str], environment: Mapping[str, str]) -> Config:
     """Return the configuration that files alone make up, without settings of the environment."""
-    first, *more = expand_folders(names)
+    sources = RememberingSources()
+    first, *more = expand_folders(names, sources)
     environment = {name: text for name, text in environment.items() if name[:8] != "_CONDOR_"}
-    return load_config(SystemSources(), environment, subsystem="MASTER", root=first, more=more)
+    return load_config(sources, environment, subsystem="MASTER", root=first, more=more)
 
 
 def read_pool(given: str | None, environment: Mapping[str, str]) -> Config:
@@ -100,7 +97,7 @@ def read_pool(given: str | None, environment: Mapping[str, str]) -> Config:
     return config
 
 
-def expand_folders(names: list[str]) -> list[str]:
+def expand_folders(names: list[str], sources: Sources) -> list[str]:
     """Return the files in their order, those of folders by name; NotFoundError for what is not."""
     files: list[str] = []
     for name in names:
@@ -109,28 +106,13 @@ def expand_folders(names: list[str]) -> list[str]:
                 inside = (os.path.join(name, entry) for entry in sorted(os.listdir(name)))
                 files += [path for path in inside if os.path.isfile(path)]
                 continue
-            check_file(name)
+            sources.read_text(name)
             files.append(name)
         except OSError as error:
             raise NotFoundError(f"{name} cannot be read: {error.strerror}") from None
     if not files:
         raise NotFoundError(f"there is no file in {', '.join(names)}")
     return files
-
-
-def check_file(name: str) -> None:
-    """Raise OSError for a file that cannot be read, NotFoundError for what is no such file.
-
-    A device or a pipe may have no end, and is asked for nothing.
-    """
-    facts = os.stat(name)
-    if not stat.S_ISREG(facts.st_mode):
-        raise NotFoundError(f"{name} is no regular file")
-    if facts.st_size > MOST_BYTES:
-        size = f"{facts.st_size >> 20} MiB, and none of more than {MOST_BYTES >> 20} MiB is checked"
-        raise NotFoundError(f"{name} has {size}")
-    with open(name, "rb"):
-        pass
 
 
 def render_end(files: list[str], findings: list[Finding]) -> str:

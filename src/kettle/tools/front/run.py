@@ -21,9 +21,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kettle.errors import NotFoundError, UsageError
-from kettle.octets import AS_IS, to_text
+from kettle.octets import AS_IS
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import JobTerminatedEvent
+from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, PoolGoneError, Tally
 from kettle.tools.front.description import Request, can_be_listed, render_description
@@ -163,9 +164,9 @@ def read_lines(path: str, streams: Streams) -> list[str]:
     A line is what stands before a line feed, or before a carriage return and a line feed.
     """
     try:
-        text = streams.stdin.read() if path == "-" else to_text(Path(path).read_bytes())
-    except (OSError, UnicodeDecodeError) as error:
-        raise NotFoundError(f"{path} cannot be read: {error}") from None
+        text = read_stream(streams.stdin, path) if path == "-" else read_text(path)
+    except OSError as error:
+        raise NotFoundError(f"{path} cannot be read: {error.strerror}") from None
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
     if not lines:
         raise NotFoundError(f"{path} has no lines")

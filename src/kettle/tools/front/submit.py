@@ -17,6 +17,7 @@ from kettle.config import Config, load_config
 from kettle.config.finding import is_bad
 from kettle.errors import NotFoundError, UsageError
 from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.submit.build import SubmitOptions, read_submission
 from kettle.submit.check import Report, check_submission
 from kettle.tools.front import place
@@ -51,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Check and print; 1 if the description is not to be submitted."""
     config = read_config(arguments.dir, environment)
-    text = read_text(arguments.file, streams)
+    text = read_description(arguments.file, streams)
     facts = read_facts(config, environment, arguments.file)
     sources = SystemSubmitSources(None if arguments.file == "-" else streams.stdin.read)
     options = SubmitOptions(
@@ -91,13 +92,10 @@ def read_config(given: str | None, environment: Mapping[str, str]) -> Config:
     return load_config(SystemSources(), environment, subsystem="SUBMIT")
 
 
-def read_text(name: str, streams: Streams) -> str:
+def read_description(name: str, streams: Streams) -> str:
     """Return the description; NotFoundError if it cannot be read."""
-    if name == "-":
-        return streams.stdin.read()
     try:
-        with open(name, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_stream(streams.stdin, name) if name == "-" else read_text(name)
     except OSError as error:
         raise NotFoundError(f"{name} cannot be read: {error.strerror}") from None
 

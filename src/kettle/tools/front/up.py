@@ -13,11 +13,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kettle.config import load_config
+from kettle.config import Sources, load_config
 from kettle.config.check import broken_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, NotFoundError, UsageError
-from kettle.octets import AS_IS
 from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
@@ -27,7 +26,7 @@ from kettle.pool.turns import turn_in
 from kettle.runtime.machine_facts import read_machine_facts
 from kettle.runtime.sockets.addresses import DEFAULT_PORT
 from kettle.runtime.sockets.host_names import is_own_address
-from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.files import RememberingSources
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -86,7 +85,8 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Start the pool, or say that it is up already."""
     began = time.monotonic()
-    text = read_settings(arguments.config) if arguments.config else None
+    sources = RememberingSources()
+    text = read_settings(arguments.config, sources) if arguments.config else None
     check_options(arguments)
     location, offered = choose_location(arguments)
     pool = PersonalPool(
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     )
     if arguments.system and pool.exists() and not pool.is_system():
         raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
-    check_settings(arguments.config, environment, streams)
+    check_settings(arguments.config, sources, environment, streams)
     with turn_in(pool.folder):
         was_up = _bring_up(pool, text, location, offered)
     seconds = time.monotonic() - began
@@ -225,11 +225,13 @@ def choose_location(
     return Member(host, port, role, interface, arguments.name or "", walled), offered
 
 
-def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams: Streams) -> None:
+def check_settings(
+    paths: Sequence[str], sources: Sources, environment: Mapping[str, str], streams: Streams
+) -> None:
     """Raise ConfigError, naming file and line, if one of the files is wrong; warn of slips."""
     for path in paths:
         try:
-            config = load_config(SystemSources(), environment, subsystem="MASTER", root=path)
+            config = load_config(sources, environment, subsystem="MASTER", root=path)
             check_values(config)
         except ConfigError as error:
             found = broken_config(error)
@@ -242,15 +244,15 @@ def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams
             streams.stderr.write(f"{where}: nothing reads {name}; did you mean {near}?\n")
 
 
-def read_settings(paths: Sequence[str]) -> str:
+def read_settings(paths: Sequence[str], sources: Sources) -> str:
     """Return the texts of the files, one after the other; NotFoundError names a missing one."""
     parts = []
     for path in paths:
         try:
-            text = Path(path).read_text(encoding="utf-8", errors=AS_IS)
+            text = sources.read_text(path)
         except FileNotFoundError:
             raise NotFoundError(f"there is no file {path}") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}") from None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
         parts.append(f"{GIVEN_FROM}{Path(path).absolute()}\n{text.rstrip()}\n")
     return "\n".join(parts)

@@ -21,8 +21,8 @@ from kettle.errors import (
     Unreached,
     UsageError,
 )
-from kettle.octets import AS_IS
 from kettle.patterns import late_pattern
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -295,8 +295,7 @@ def read_edits(path: str, form: str) -> dict[str, str]:
     """Return the attributes of the first ad in a file; raise UsageError."""
     del form  # every form is recognised by its first characters
     try:
-        with open(path, encoding="utf-8", errors=AS_IS) as file:
-            ads = list(parse_ads(file.read()))
+        ads = list(parse_ads(read_text(path, limit=LARGEST_ADS)))
     except OSError:
         raise BriefError(f"Can't open file of edits: {path}") from None
     except ClassAdSyntaxError as error:

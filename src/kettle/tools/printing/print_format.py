@@ -14,6 +14,7 @@ from kettle.classad import ClassAd, Expr, Value, parse_expression
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import NUMBERS, FormatColumn, parse_format, read_width, unescape
 from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
@@ -122,8 +123,7 @@ def read_print_format(
     its rows are ads and nothing else; empty if they may be more.
     """
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        text = read_text(path)
     except OSError:
         raise UsageError(f"Can't open select file: {path}\nError: {refusal} {path}") from None
     found = parse_print_format(text, renderers, attribute_renderers, truncates=truncates)

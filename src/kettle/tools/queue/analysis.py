@@ -18,6 +18,7 @@ from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
 from kettle.policy.attribute_protection import RESTS_UNTIL
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.printing.times import format_long_moment
@@ -257,8 +258,8 @@ def find_priorities(wish: Wish, environment: Mapping[str, str]) -> Priorities:
     except ClassAdSyntaxError:
         requirements = None
     if wish.priorities_file:
-        with open(wish.priorities_file, encoding="utf-8", errors="surrogateescape") as file:
-            return Priorities(read_priorities_text(file.read()), requirements)
+        text = read_text(wish.priorities_file, limit=LARGEST_ADS)
+        return Priorities(read_priorities_text(text), requirements)
     from kettle.client.accounting import read_priorities
 
     try:

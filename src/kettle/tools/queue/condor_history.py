@@ -22,6 +22,7 @@ from kettle.records.history import (
     read_forwards,
     rotated_files,
 )
+from kettle.runtime.storage.texts import LARGEST_ADS, read_bytes
 from kettle.structs import Struct
 from kettle.tools.options import run_tool
 from kettle.tools.printing.ad_filter import AdFilter
@@ -288,10 +289,10 @@ def _with_rotated(path: Path) -> list[Path]:
 def read_file(path: Path, *, forwards: bool, must_exist: bool) -> Iterator[HistoryRecord]:
     """Yield the records of a file; a configured file that is not there yet has none."""
     try:
+        if forwards:
+            yield from read_forwards(read_bytes(path, limit=LARGEST_ADS))
+            return
         with path.open("rb") as file:
-            if forwards:
-                yield from read_forwards(file.read())
-                return
             size = file.seek(0, 2)
 
             def read_at(offset: int, length: int) -> bytes:

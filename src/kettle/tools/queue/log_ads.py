@@ -11,7 +11,6 @@ import os
 import pwd
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
@@ -24,6 +23,7 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.records.event_log import read_events
+from kettle.runtime.storage.texts import LARGEST_ADS, read_bytes
 
 # Event number → the state after it, and the attribute for its reason.
 _STATES = {
@@ -47,7 +47,7 @@ _USER_REQUEST = 1
 
 def read_log_file(path: str) -> list[ClassAd]:
     """Return the ads of a log's jobs; OSError if it cannot be read."""
-    return replay_log(Path(path).read_bytes(), _own_name(), path, int(time.time()))
+    return replay_log(read_bytes(path, limit=LARGEST_ADS), _own_name(), path, int(time.time()))
 
 
 def _own_name() -> str:

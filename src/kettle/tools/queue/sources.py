@@ -19,6 +19,7 @@ from kettle.errors import (
     UsageError,
     WireError,
 )
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.structs import Struct
 from kettle.tools.printing.ad_filter import AdFilter
 
@@ -91,8 +92,7 @@ def ask(
 def read_ads(path: str, form: str) -> list[ClassAd]:
     """Return the ads of a file."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        text = read_text(path, limit=LARGEST_ADS)
     except OSError:
         raise UsageError(f"Can't open file of ClassAds: {path}") from None
     return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))

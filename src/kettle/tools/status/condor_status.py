@@ -22,6 +22,7 @@ from kettle.errors import (
     Unreached,
     UsageError,
 )
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.printing.tables import Room, render_table
 from kettle.tools.programs import Streams
@@ -269,12 +270,11 @@ def read_file(wish: Wish) -> list[ClassAd]:
 
 def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
     """Return the ads of a file that satisfy all conditions; OSError if it cannot be read."""
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        ads: Iterable[ClassAd] = parse_ads(file.read(), form)
-        for condition in conditions:
-            expression = parse_expression(condition)
-            ads = [ad for ad in ads if ad.satisfies(expression)]
-        return list(ads)
+    ads: Iterable[ClassAd] = parse_ads(read_text(path, limit=LARGEST_ADS), form)
+    for condition in conditions:
+        expression = parse_expression(condition)
+        ads = [ad for ad in ads if ad.satisfies(expression)]
+    return list(ads)
 
 
 def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]:

@@ -22,6 +22,7 @@ from kettle.errors import (
     Unreached,
     UsageError,
 )
+from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.failures import explain_in_line
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.phrases import Phrases
@@ -571,8 +572,7 @@ def fetch(reach: Reach, wish: Wish, address: Sinful | None, streams: Streams) ->
 
 def _read_ads(path: str) -> list[ClassAd]:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        text = read_text(path, limit=LARGEST_ADS)
     except OSError:
         raise UnreadableError(f"Can't open file of userprio ads: {path}") from None
     try:

@@ -16,6 +16,7 @@ from kettle.config import Config
 from kettle.errors import KettleError, SubmitError, UsageError
 from kettle.octets import AS_IS
 from kettle.patterns import late_pattern
+from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
 from kettle.submit.reader import QUEUE
@@ -373,10 +374,9 @@ def read_description(request: Request, streams: Streams) -> str | None:
         # The command line says all of it.
         return ""
     if request.file in ("", "-"):
-        return streams.stdin.read()
+        return read_stream(streams.stdin, "(stdin)")
     try:
-        with open(request.file, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        return read_text(request.file)
     except OSError as error:
         streams.stderr.write(
             f"\nERROR: Failed to open command file ({request.file}) ({error.strerror})\n"

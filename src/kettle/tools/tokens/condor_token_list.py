@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from kettle.errors import KettleError
 from kettle.runtime.credentials import read_private_file
+from kettle.runtime.storage.texts import read_bytes
 from kettle.tools.options import Option
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -62,7 +62,7 @@ def list_tokens(wish: Wish, reach: Reach, streams: Streams) -> int:
         content = read_private_file(path)
         if content is None:
             try:
-                content = Path(path).read_bytes()
+                content = read_bytes(path)
             except OSError:
                 continue
             note = f"no tool uses {path}: others may read it, or it is not yours\n"

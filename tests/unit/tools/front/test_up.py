@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import ConfigError
+from kettle.runtime.storage.files import SystemSources
 from kettle.tools.front.up import check_settings
 from kettle.tools.programs import Streams
 
@@ -27,5 +28,5 @@ def test_the_place_and_the_thing_that_is_wrong_are_named(
     path.write_text(text + "\n")
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     with pytest.raises(ConfigError) as failure:
-        check_settings([str(path)], {}, streams)
+        check_settings([str(path)], SystemSources(), {}, streams)
     assert str(failure.value).startswith(f"{path}, line {text.count(chr(10)) + 1}: {said}")
