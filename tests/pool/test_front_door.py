@@ -379,6 +379,7 @@ def test_down_and_purge_leave_nothing(tmp_path: Path) -> None:
         assert code == 0
         facts = json.loads(said)
         del facts["running_jobs"]
+        assert facts.pop("left_behind") == {"ended": 0, "staying": []}
         assert facts == {"folder": str(top / "p"), "stopped": True, "purged": True, "left": {}}
         assert list(top.iterdir()) == []
     finally:
