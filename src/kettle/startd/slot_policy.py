@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.startd.slot_events import (
     BenchmarksDue,
@@ -54,8 +55,7 @@ class Verdict:
     evict_backfill: bool = False
 
 
-@dataclass(frozen=True)
-class Timers:
+class Timers(NamedTuple):
     """Seconds left until each limit of the slot's present phase; None where none runs."""
 
     match_left: float | None = None

@@ -30,7 +30,7 @@ def job_as_run(
 ) -> ClassAd:
     """Return the job's ad with what .job.ad adds to it; `home` is that of the job's account.
 
-    `provisioned` is what the slot has for the job.
+    `provisioned` is what the slot has for the job, `as_shown`.
     """
     ad = ClassAd(parent=job)
     for name in ("Cmd", "Iwd"):
@@ -40,7 +40,7 @@ def job_as_run(
     ad.update(_of_account(job))
     if job.integer("JobUniverse") == JobUniverse.LOCAL:
         return _without_the_schedds(ad)
-    ad.update(_as_shown(provisioned))
+    ad.update(provisioned)
     if home:
         ad["OSHomeDir"] = home
     if job.lookup("TransferInputFileCounts") is None:
@@ -52,8 +52,12 @@ def job_as_run(
 
 
 def given(job: ClassAd, sandbox: Sandbox, provisioned: ClassAd) -> ClassAd:
-    """Return what STARTD_HISTORY has of what a job was given on its machine."""
-    ad = _as_shown(provisioned)
+    """Return what STARTD_HISTORY has of what a job was given on its machine.
+
+    `provisioned` is what the slot has for the job, `as_shown`.
+    """
+    ad = ClassAd()
+    ad.update(provisioned)
     ad.update(_of_account(job))
     ad["CondorScratchDir"] = sandbox.scratch
     if job.lookup("TransferInputFileCounts") is None:
@@ -79,7 +83,7 @@ def _without_the_schedds(ad: ClassAd) -> ClassAd:
     return shown
 
 
-def _as_shown(provisioned: ClassAd) -> ClassAd:
+def as_shown(provisioned: ClassAd) -> ClassAd:
     """Return what the slot has under the names that .job.ad has for it: GpusProvisioned."""
     shown = ClassAd()
     for name in provisioned:

@@ -16,6 +16,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
 from kettle.starter.affinity import choose_affinity
+from kettle.starter.job_file import as_shown
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Allowance, Limits, allow_disk, plan_limits
 from kettle.starter.private_view import SHARED_MEMORY, is_needed, private_folders
@@ -138,8 +139,9 @@ class Place:
         ad["CondorPlatform"] = settings.platform
         return ad
 
+    @cached_property
     def provisioned(self) -> ClassAd:
-        """Return what the slot has for the job."""
+        """What the slot has for each job; nobody changes it."""
         ad = ClassAd()
         names = (self._first.string("MachineResources") or "Cpus Memory Disk").split()
         for name in names:
@@ -148,6 +150,11 @@ class Place:
                 ad.insert_text(f"{name}Provisioned", text)
         ad["ProvisionedResources"] = " ".join(names)
         return ad
+
+    @cached_property
+    def shown_provisioned(self) -> ClassAd:
+        """The same under the names that .job.ad has for it: GpusProvisioned; nobody changes it."""
+        return as_shown(self.provisioned)
 
     # ---- what jobs get ------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ _LONGEST_RETRY_SECONDS = 60.0
 _DEFERRAL_LOOK_SECONDS = 60.0
 _GUIDANCE_RETRIES = 120
 # A job that is over sooner is not worth a word to the startd that it runs, nor a look at its use.
-_SHORT_SECONDS = 0.05
+_SHORT_SECONDS = 0.1
 
 # How long a shadow that is away may still come back when the job has to leave at once.
 HURRY_SECONDS = 2.0
@@ -284,13 +284,13 @@ class Starter:
             ) from error
 
     def _job_file(self) -> SmallFile:
-        provisioned, home = self.place.provisioned(), self.keeper.account.home
-        ad = job_as_run(self.job, self.sandbox, provisioned, home, transfers=self.transfers)
+        shown, home = self.place.shown_provisioned, self.keeper.account.home
+        ad = job_as_run(self.job, self.sandbox, shown, home, transfers=self.transfers)
         return SmallFile(self.sandbox.job_ad, self.place.text_of_job(ad))
 
     def had(self) -> ClassAd:
         """Return what the job was given here, for the startd's record of it."""
-        return given(self.job, self.sandbox, self.place.provisioned())
+        return given(self.job, self.sandbox, self.place.shown_provisioned)
 
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""

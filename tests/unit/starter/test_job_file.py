@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
-from kettle.starter.job_file import job_as_run
+from kettle.starter.job_file import as_shown, job_as_run
 from kettle.starter.place import Place, Process
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
 
 SANDBOX = Sandbox.of_starter("/execute", 17)
-PROVISIONED = {"CpusProvisioned": 2, "GPUsProvisioned": 0, "ProvisionedResources": "Cpus GPUs"}
+PROVISIONED = as_shown(
+    ClassAd({"CpusProvisioned": 2, "GPUsProvisioned": 0, "ProvisionedResources": "Cpus GPUs"})
+)
 RUNS = {
     "CpusProvisioned": "2", "GpusProvisioned": "0", "ProvisionedResources": '"Cpus GPUs"',
     "OsUser": '"ann"', "OSHomeDir": '"/home/ann"', "OrigCmd": '"/bin/sh"', "OrigIwd": '"/work"',
@@ -27,7 +29,7 @@ def job(**more: object) -> ClassAd:
 
 def added(ad: ClassAd, *, transfers: bool) -> dict[str, str]:
     """Return what .job.ad says otherwise than the job's ad."""
-    whole = job_as_run(ad, SANDBOX, ClassAd(PROVISIONED), "/home/ann", transfers=transfers)
+    whole = job_as_run(ad, SANDBOX, PROVISIONED, "/home/ann", transfers=transfers)
     settings = StarterSettings()
     place = Place(settings, ClassAd(), "slot1@ep", Process(17, "<127.0.0.1:9618>"))
     # Twice: what is shared by the jobs of a cluster comes from the time before.
@@ -97,7 +99,7 @@ def test_a_local_jobs_ad_has_nothing_of_its_schedds() -> None:
         "ShadowVersion": "v", "UidDomain": "d", "JobCurrentStartExecutingDate": 5,
     }  # fmt: skip
     ad = job(JobUniverse=12, ShouldTransferFiles="YES", NumJobStarts=1, **schedds)
-    whole = job_as_run(ad, SANDBOX, ClassAd(PROVISIONED), "/home/ann", transfers=False)
+    whole = job_as_run(ad, SANDBOX, PROVISIONED, "/home/ann", transfers=False)
     assert {name: whole.text(name) for name in whole.names()} == {
         "Cmd": '"/bin/sh"', "In": '"/dev/null"', "Iwd": '"/work"', "JobUniverse": "12",
         "NumJobStarts": "0", "OrigCmd": '"/bin/sh"', "OrigIwd": '"/work"', "OsUser": '"ann"',

@@ -398,6 +398,14 @@ def children_of(pid: int) -> list[int]:
     return children
 
 
+def children_of_one(pid: int) -> list[int]:
+    """Return the pids of the children of a process that has one thread; none if it is gone."""
+    try:
+        return [int(word) for word in read_small(f"/proc/{pid}/task/{pid}/children").split()]
+    except OSError:
+        return []
+
+
 def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> int:
     """Signal everything below `root`, then `root`; return how many signals were sent.
 

@@ -26,7 +26,7 @@ from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
-from kettle.schedd.host_reports import believed
+from kettle.schedd.host_reports import Beliefs
 from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.schedd.run_records import SHADOW_ADDRESS
@@ -119,6 +119,7 @@ class ShadowHosts:
         # By user, how many hosts died soon after they began, one after the other.
         self._deaths: dict[str, int] = {}
         self._stopping = False
+        self._beliefs: Beliefs | None = None
 
     @property
     def running(self) -> int:
@@ -387,7 +388,9 @@ class ShadowHosts:
             kept: dict[str, str] = {}
             refused = list(attributes)
         else:
-            kept, refused = believed(attributes, self._schedd.queue_settings, running=runs)
+            if self._beliefs is None or self._beliefs.lists is not self._schedd.queue_settings:
+                self._beliefs = Beliefs(self._schedd.queue_settings)
+            kept, refused = self._beliefs.believed(attributes, running=runs)
         # Of a job that has left, the rest of its shadow's words means nothing.
         if refused and queued is not None:
             names = " ".join(refused[:_MOST_NAMED])

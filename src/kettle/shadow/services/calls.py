@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Handler = Callable[["Run", Any], Awaitable[Reply]]
 # A program that has ended within so long costs the queue one transaction, not two: the shadow that
 # follows one that dies meanwhile reads of the start in the job's log.
-SHORT_RUN_SECONDS = 0.05
+SHORT_RUN_SECONDS = 0.1
 # Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
 INPUT_SECONDS = 60.0
 # Limit: letters of a starter's statistics in our log.

@@ -123,15 +123,8 @@ class PolicyWatch:
 
     def _seconds_left(self, record: SlotRecord) -> float | None:
         """Return until when time alone changes nothing about a slot; None if it never does."""
-        timers = self.timers(record)
-        left = (
-            timers.match_left,
-            timers.retirement_left,
-            timers.vacate_left,
-            timers.killing_left,
-            timers.lease_left,
-        )
-        return min((one for one in left if one is not None), default=None)
+        left = [one for one in self.timers(record) if one is not None]
+        return min(left, default=None)
 
     # ---- one slot -----------------------------------------------------------------------------
 

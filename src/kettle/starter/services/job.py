@@ -26,6 +26,7 @@ from kettle.runtime.process.processes import (
     Child,
     SystemProcesses,
     children_of,
+    children_of_one,
     descendants,
     is_childless,
     is_zombie,
@@ -103,6 +104,8 @@ class JobProcesses:
         # The job's number for itself, which is what its core file is named after.
         self.pid_inside = 0
         self._own_peak_kib = 0
+        # Whether all that was started here has ended: nothing of it can come back.
+        self._all_ended = False
         # The standard files of a program that is about to begin.
         self._ready: tuple[LaunchPlan, dict[int, int]] | None = None
 
@@ -255,6 +258,7 @@ class JobProcesses:
 
         `other` enters another view than theirs. Nothing inside may await.
         """
+        self._all_ended = False
         if self.group is None and self.view is None:
             yield
             return
@@ -269,6 +273,7 @@ class JobProcesses:
 
         Nothing inside may await.
         """
+        self._all_ended = False
         with self.view.beside() if self.view is not None else _NOTHING:
             yield
 
@@ -331,7 +336,7 @@ class JobProcesses:
         That is what is below the starter or in the job's group, and all of an account that is for
         jobs only. A starter is a subreaper: without a child it has nothing below it.
         """
-        if self._is_childless() and not self._dedicated:
+        if not self._dedicated and (self._all_ended or self._is_childless()):
             return []
         found = self._below()
         if self.group is not None:
@@ -355,7 +360,7 @@ class JobProcesses:
         init = self._init
         if not init:
             return children_of(os.getpid())
-        return [pid for pid in children_of(os.getpid()) if pid != init] + children_of(init)
+        return [pid for pid in children_of(os.getpid()) if pid != init] + children_of_one(init)
 
     def _below(self) -> list[int]:
         """Return everything below us, but for the init."""
@@ -365,7 +370,7 @@ class JobProcesses:
     def _is_childless(self) -> bool:
         """Whether nothing is below us but the init; who loses its parent is the init's child."""
         init = self._init
-        return is_childless() and not (init and children_of(init))
+        return is_childless() and not (init and children_of_one(init))
 
     async def keep_census(self, census: Census) -> None:
         """Note who belongs to the job while it runs, where nothing else would tell when we die."""
@@ -430,8 +435,11 @@ class JobProcesses:
             self._processes.reap()
             return [] if self.kill_all() else [*self._children(), *self.living()]
 
+        if self._all_ended:
+            return True
         left = await hunt(find, self._privileges)
         self._forget_shared()
+        self._all_ended = not left and not self._dedicated
         return not left
 
     def _forget_shared(self) -> None:

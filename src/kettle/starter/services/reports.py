@@ -51,7 +51,7 @@ class JobReports:
 
     def provisioned(self) -> ClassAd:
         """Return what the slot has for the job."""
-        ad = self._starter.place.provisioned()
+        ad = self._starter.place.provisioned.copy()
         ad["_condor_JOBINFO_MAXINTERVAL"] = NO_UPDATE
         return ad
 

@@ -53,7 +53,7 @@ def _rehearse_job(settings: StarterSettings) -> None:
     place.private_folders(slot, job, "")
     place.limits(slot, job)
     place.text_of(place.slot_for(ClassAd({"MyCurrentTime": 1}), job))
-    place.info().update(place.provisioned())
+    place.info().update(place.provisioned)
     update_ad(Usage(1.0), 1, "Running", 2.0).update(outcome.exit_attributes(0))
     sends_only_changes(job)
     # Patterns are compiled on their first use.
