@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.pool.remains import Remains
 from kettle.testing.pool_fixture import personal_pool
 from kettle.tools.programs import Streams, load_tool
 from pool_jobs import kill_at_once, programs_of, submit_script, wait_until
@@ -86,3 +87,16 @@ def test_what_jobs_left_ends_with_the_pool(tmp_path: Path, work: Path, purge: li
         if not purge:
             told = json.loads(down(pool, "--json"))
             assert told["left_behind"] == {"ended": 0, "staying": []}
+
+
+def test_nothing_is_ended_of_a_pool_that_has_come_up(tmp_path: Path, work: Path) -> None:
+    (work / "scheduler").mkdir(mode=0o777)
+    (work / "scheduler").chmod(0o777)
+    with personal_pool(tmp_path, CONFIG) as pool:
+        one = f"sleep {seconds('scheduler')}"
+        text = f"universe = scheduler\n{SMALL}"
+        submit_script(pool, work / "scheduler", f"exec {one}", text)
+        wait_until(lambda: bool(left()), 30)
+        # As where somebody brings it up while `kettle down` finds that it is not.
+        assert pool.end_remains() == Remains()
+        assert left()

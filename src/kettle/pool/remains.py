@@ -16,6 +16,7 @@ from kettle.config import Config, load_config
 from kettle.errors import KettleError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import have_left
+from kettle.pool.turns import turn_in
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, marked
@@ -47,10 +48,17 @@ def end_remains(pool: PoolFolder) -> Remains:
         if os.stat(pool.folder).st_uid != os.geteuid():
             return Remains()
         startd, schedd = (_load(pool, subsystem) for subsystem in ("STARTD", "SCHEDD"))
+        # Nobody brings the pool up meanwhile: its daemons do this work themselves.
+        with turn_in(pool.folder):
+            return _end_what_is_left(pool, startd, schedd)
     except (KettleError, OSError):
         return Remains()
+
+
+def _end_what_is_left(pool: PoolFolder, startd: Config, schedd: Config) -> Remains:
     # Daemons whose master was killed follow it, and what they do at their end is theirs.
-    have_left({pool.log_folder})
+    if pool.is_up() or not have_left({pool.log_folder}):
+        return Remains()
     privileges = Privileges.find(startd.get("CONDOR_IDS") or None)
     base = (startd.get("BASE_CGROUP") or "").strip("/")
     places = [
