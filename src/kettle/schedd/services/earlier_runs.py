@@ -28,13 +28,19 @@ class EarlierRuns:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        self._marks: list[str] = []
+        # By the schedd that began them, the marks of what jobs began.
+        self._marks: dict[int, list[str]] = {}
+        # By folder: a reconfiguration may name another one.
+        self._leftovers: dict[str, Leftovers] = {}
 
     @property
     def leftovers(self) -> Leftovers:
         """What ends what is left in the folder that local jobs are given now."""
-        others = ("condor_schedd", "condor_startd")
-        return Leftovers(self._schedd.runtime, execute_folder(self._schedd), others)
+        folder = execute_folder(self._schedd)
+        if folder not in self._leftovers:
+            others = ("condor_schedd", "condor_startd")
+            self._leftovers[folder] = Leftovers(self._schedd.runtime, folder, others)
+        return self._leftovers[folder]
 
     def end(self, job: Job) -> None:
         """End a job's process, if the queue knows of one; nothing that took its number since."""
@@ -46,14 +52,27 @@ class EarlierRuns:
             kill_tree(pid)
         if schedd:
             is_local = job.universe == JobUniverse.LOCAL
-            self._marks.append(starter_mark(pid, schedd) if is_local else job_mark(job, schedd))
+            mark = starter_mark(pid, schedd) if is_local else job_mark(job, schedd)
+            self._marks.setdefault(schedd, []).append(mark)
 
     async def end_all(self) -> None:
         """End everything that is known to be an earlier run's, and take sandboxes away."""
         await self.leftovers.end_all()
-        runtime, marks = self._schedd.runtime, self._marks
-        if marks:
-            staying = await hunt(lambda: marked(runtime.privileges, *marks), runtime.privileges)
+        runtime = self._schedd.runtime
+        if self._marks:
+            staying = await hunt(self._marked, runtime.privileges)
             if staying:
                 runtime.log(f"processes {staying} of earlier jobs cannot be killed")
-        self._marks = []
+        self._marks = {}
+
+    def _marked(self) -> list[int]:
+        """Return what earlier jobs began: what has a mark, and is older than who has its number.
+
+        Another schedd may have the number of one that is gone, and jobs of the same names.
+        """
+        found = []
+        for schedd, marks in self._marks.items():
+            began = birth_of(schedd)
+            living = marked(self._schedd.runtime.privileges, *marks)
+            found += [pid for pid in living if not began or birth_of(pid) < began]
+        return found
