@@ -126,3 +126,25 @@ def test_running_jobs_are_not_looked_at_when_waiting_ones_are_weighed() -> None:
 
     assert world.idle.weigh(weigh) == {"alice@vm": 10.0}
     assert len(weighed) == 1
+
+
+def test_a_job_with_a_claim_under_way_is_weighed_once_and_again_when_it_changes() -> None:
+    world = World()
+    first, second = world.submit(2)
+    for job in (first, second):
+        world.idle.reserve(job)
+    weighed = []
+
+    def weigh(ad: ClassAd) -> float:
+        weighed.append(ad)
+        return float(ad.integer("RequestCpus") or 1)
+
+    assert world.idle.weigh(weigh) == {"alice@vm": 2.0}
+    assert world.idle.weigh(weigh) == {"alice@vm": 2.0}
+    assert weighed == [first.ad, second.ad]
+    world.queue.update(second.id, {"RequestCpus": "4"})
+    assert world.idle.weigh(weigh) == {"alice@vm": 5.0}
+    assert weighed[2:] == [second.ad]
+    world.idle.forget_weights()
+    assert world.idle.weigh(weigh) == {"alice@vm": 5.0}
+    assert len(weighed) == 5
