@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,3 +150,13 @@ def test_a_job_with_a_claim_under_way_is_weighed_once_and_again_when_it_changes(
     world.idle.forget_weights()
     assert world.idle.weigh(weigh) == {"alice@vm": 5.0}
     assert len(weighed) == 5
+
+
+def test_what_waits_is_weighed_by_submitter_and_by_user() -> None:
+    world = World()
+    jobs = [*world.submit(2), *world.submit(3, AccountingGroup='"g.alice"')]
+    for aside in ([], jobs[1:3]):
+        for job in aside:
+            world.idle.reserve(job)
+        assert world.idle.weigh(lambda _: 1.0) == {"alice@vm": 2.0, "g.alice@vm": 3.0}
+        assert world.idle.weigh(lambda _: 1.0, attrgetter("user")) == {"alice@vm": 5.0}
