@@ -19,7 +19,7 @@ from kettle.pool.processes import have_left
 from kettle.pool.turns import turn_in
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
 from kettle.runtime.process.census import birth_of
-from kettle.runtime.process.hunt import hunt, marked
+from kettle.runtime.process.hunt import begun_by, hunt
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import descendants, is_zombie
 from kettle.runtime.storage.files import SystemSources
@@ -95,9 +95,11 @@ class _End:
         """End what works in these execute folders, and these processes of jobs."""
         for place in places:
             await self._end_at(place)
+        marks: dict[int, list[str]] = {}
+        for job, process in noted.items():
+            marks.setdefault(process.parent, []).extend(process.marks(job))
         if noted:
-            marks = [mark for job, process in noted.items() for mark in process.marks(job)]
-            await self._hunt(lambda: [*_living(noted.values()), *marked(self._privileges, *marks)])
+            await self._hunt(lambda: [*_living(noted.values()), *begun_by(self._privileges, marks)])
         return Remains(len(self._found), tuple(sorted(self._staying)))
 
     async def _end_at(self, place: Abandoned) -> None:

@@ -78,8 +78,8 @@ class IdleJobs:
         self._place: dict[JobId, Bucket] = {}
         # Jobs with a claim under way: they are idle, but need no further match.
         self._reserved: set[JobId] = set()
-        # Those of them that do not run yet, or rest.
-        self._matched: set[JobId] = set()
+        # Those of them that do not run yet, or rest, each with what it counts for, once asked.
+        self._matched: dict[JobId, float | None] = {}
         # Significant attributes in lower case, and the autocluster of clusters without own ones.
         self._significant: frozenset[str] = frozenset()
         self._of_cluster: dict[int, int] = {}
@@ -116,11 +116,15 @@ class IdleJobs:
                 bucket.weight = weight(job.ad)
             name = whose(job)
             totals[name] = totals.get(name, 0.0) + len(bucket.live) * bucket.weight
-        for job_id in self._matched:
+        for job_id, each in self._matched.items():
             matched = self._queue.jobs.get(job_id)
-            if matched is not None:
-                name = whose(matched)
-                totals[name] = totals.get(name, 0.0) + weight(matched.ad)
+            if matched is None:
+                continue
+            if each is None:
+                # The table may be walked meanwhile: it has this name already.
+                each = self._matched[job_id] = weight(matched.ad)
+            name = whose(matched)
+            totals[name] = totals.get(name, 0.0) + each
         return totals
 
     def forget_weights(self) -> None:
@@ -128,6 +132,7 @@ class IdleJobs:
         for buckets in self._buckets.values():
             for bucket in buckets.values():
                 bucket.weight = None
+        self._matched = dict.fromkeys(self._matched)
 
     # -- asking -----------------------------------------------------------------------------
 
@@ -185,13 +190,13 @@ class IdleJobs:
         """Set a job aside: a claim for it is under way."""
         self._reserved.add(job.id)
         if job.status == JobStatus.IDLE:
-            self._matched.add(job.id)
+            self._matched[job.id] = None
         self._take_out(job.id)
 
     def unreserve(self, job_id: JobId) -> None:
         """Let a job wait again, if it is still idle."""
         self._reserved.discard(job_id)
-        self._matched.discard(job_id)
+        self._matched.pop(job_id, None)
         job = self._queue.jobs.get(job_id)
         if job is not None:
             self._put_in(job)
@@ -214,7 +219,7 @@ class IdleJobs:
         for job in changes.gone:
             self._take_out(job.id)
             self._reserved.discard(job.id)
-            self._matched.discard(job.id)
+            self._matched.pop(job.id, None)
         for cluster in changes.gone_clusters:
             self._of_cluster.pop(cluster.id, None)
         for job in changes.new:
@@ -222,12 +227,12 @@ class IdleJobs:
         for job_id, names in changes.changed.items():
             changed = self._queue.jobs.get(job_id)
             if changed is None or changed.status != JobStatus.IDLE:
-                self._matched.discard(job_id)
+                self._matched.pop(job_id, None)
                 if job_id in self._place:
                     self._take_out(job_id)
                 continue
             if job_id in self._reserved:
-                self._matched.add(job_id)
+                self._matched[job_id] = None
                 continue
             if (
                 job_id in changes.status_before

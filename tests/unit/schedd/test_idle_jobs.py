@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,3 +128,35 @@ def test_running_jobs_are_not_looked_at_when_waiting_ones_are_weighed() -> None:
 
     assert world.idle.weigh(weigh) == {"alice@vm": 10.0}
     assert len(weighed) == 1
+
+
+def test_a_job_with_a_claim_under_way_is_weighed_once_and_again_when_it_changes() -> None:
+    world = World()
+    first, second = world.submit(2)
+    for job in (first, second):
+        world.idle.reserve(job)
+    weighed = []
+
+    def weigh(ad: ClassAd) -> float:
+        weighed.append(ad)
+        return float(ad.integer("RequestCpus") or 1)
+
+    assert world.idle.weigh(weigh) == {"alice@vm": 2.0}
+    assert world.idle.weigh(weigh) == {"alice@vm": 2.0}
+    assert weighed == [first.ad, second.ad]
+    world.queue.update(second.id, {"RequestCpus": "4"})
+    assert world.idle.weigh(weigh) == {"alice@vm": 5.0}
+    assert weighed[2:] == [second.ad]
+    world.idle.forget_weights()
+    assert world.idle.weigh(weigh) == {"alice@vm": 5.0}
+    assert len(weighed) == 5
+
+
+def test_what_waits_is_weighed_by_submitter_and_by_user() -> None:
+    world = World()
+    jobs = [*world.submit(2), *world.submit(3, AccountingGroup='"g.alice"')]
+    for aside in ([], jobs[1:3]):
+        for job in aside:
+            world.idle.reserve(job)
+        assert world.idle.weigh(lambda _: 1.0) == {"alice@vm": 2.0, "g.alice@vm": 3.0}
+        assert world.idle.weigh(lambda _: 1.0, attrgetter("user")) == {"alice@vm": 5.0}

@@ -74,6 +74,18 @@ def test_the_end_of_a_scheduler_job_is_not_counted() -> None:
     assert ad.integer("JobsExited") == ad.integer("JobsCompleted") == 0
 
 
+@pytest.mark.parametrize(("decided", "held"), [(False, "{ 1 }"), (True, None)])
+def test_a_hold_that_somebody_asked_for_is_none_of_what_the_jobs_did_lately(
+    decided: bool, held: str | None
+) -> None:
+    statistics = Statistics(NOW - 500)
+    job = make_job(JobStatus.HELD)
+    statistics.on_ended(job, ShadowExit.SHOULD_HOLD, NOW, decided=decided)
+    ad = ClassAd()
+    statistics.recent_use.publish(job.user, ad, NOW)
+    assert ad.text("HourlyJobsHeld") == held
+
+
 def test_a_job_that_waits_after_a_failure_is_counted() -> None:
     statistics = Statistics(NOW - 500)
     statistics.on_cooling(make_job(JobStatus.IDLE, Owner="ann"), NOW)

@@ -13,14 +13,17 @@ import os
 import re
 from collections.abc import Callable, Collection
 
-from kettle.octets import to_bytes
-from kettle.runtime.process.census import note_of, read_note
+from kettle.runtime.process.census import birth_moment_of, note_of, read_note
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, leftovers
-from kettle.runtime.process.hunt import Find, hunt
+from kettle.runtime.process.hunt import Find, has_mark, hunt
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import is_zombie, kill_tree
 
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
+# Whose living starters are theirs, but for those of the folder that is cleared.
+_KEEPERS = ("condor_schedd", "condor_startd")
+# How much later than its sandbox a starter may seem to have begun, as clocks are set.
+_CLOCK_SECONDS = 60.0
 
 
 class Abandoned:
@@ -51,6 +54,26 @@ class Abandoned:
             return []
         pids = {int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found}
         return [pid for pid in pids if not title_of(parent_of(pid)).startswith(responsible)]
+
+    def lives(self, pid: int) -> bool:
+        """Whether a sandbox's starter lives.
+
+        Not one of another folder's daemon that has its number: it began when this was long there.
+        """
+        if not is_starter(pid):
+            return False
+        if not title_of(parent_of(pid)).startswith(_KEEPERS):
+            return True
+        return birth_moment_of(pid) < self._changed_at(pid) + _CLOCK_SECONDS
+
+    def _changed_at(self, pid: int) -> float:
+        """Return when a starter last changed what stands first in its sandbox, or its note."""
+        latest = 0.0
+        with self._privileges.as_root():
+            for name in (f"dir_{pid}", f".private_{pid}", f".processes_{pid}"):
+                with contextlib.suppress(OSError):
+                    latest = max(latest, os.lstat(f"{self._execute}/{name}").st_mtime)
+        return latest
 
     def kill_starter(self, pid: int) -> None:
         """End a starter that does not end by itself, and all that is below it."""
@@ -85,23 +108,22 @@ class Abandoned:
 
     def inhabitants(self, starters: Collection[int]) -> list[int]:
         """Return who works in these starters' sandboxes, was started for one, or was noted."""
-        places = [f"{self._execute}/dir_{pid}/" for pid in starters]
-        marks = [to_bytes(f"_CONDOR_SCRATCH_DIR={place}") for place in places]
+        folders = {self._execute, os.path.realpath(self._execute)}
+        places = tuple(f"{folder}/dir_{pid}/" for folder in folders for pid in starters)
+        marks = [f"_CONDOR_SCRATCH_DIR={place}" for place in places]
         noted = [pid for one in starters for pid in read_note(note_of(self._execute, one))]
-        found = [pid for pid in noted if not is_zombie(pid)]
-        for name in filter(str.isdecimal, os.listdir("/proc")):
-            if int(name) == os.getpid() or is_zombie(int(name)):
-                continue
-            with contextlib.suppress(OSError), self._privileges.as_root():
-                here = os.readlink(f"/proc/{name}/cwd") + "/"
-                if any(here.startswith(place) for place in places):
-                    found.append(int(name))
-                    continue
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    environment = file.read()
-                if any(mark in environment for mark in marks):
-                    found.append(int(name))
-        return found
+        others = set(map(int, filter(str.isdecimal, os.listdir("/proc")))) - {os.getpid(), *noted}
+        with self._privileges.as_root():
+            there = [pid for pid in others if _works_in(pid, places) or has_mark(pid, *marks)]
+        return [pid for pid in (*noted, *there) if not is_zombie(pid)]
+
+
+def _works_in(pid: int, places: tuple[str, ...]) -> bool:
+    """Whether a process stands in, or below, one of these folders."""
+    try:
+        return f"{os.readlink(f'/proc/{pid}/cwd')}/".startswith(places)
+    except OSError:
+        return False
 
 
 def hierarchy_of(base_group: str) -> Hierarchy | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable
 
 from kettle.runtime.storage.small_files import read_small
 
 # Limit: processes in one note.
 _MOST_NOTED = 100_000
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def note_of(execute: str, starter_pid: int) -> str:
@@ -28,6 +30,14 @@ def birth_of(pid: int) -> int:
         return int(read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def birth_moment_of(pid: int) -> float:
+    """Return when a process began by the clock as it goes now; 0 if there is none."""
+    birth = birth_of(pid)
+    if not birth:
+        return 0.0
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + birth / _TICKS
 
 
 class Census:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 from kettle.octets import to_bytes
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.cgroups import thaw
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import (
@@ -95,6 +96,19 @@ def marked(privileges: Privileges, *marks: str) -> list[int]:
     with privileges.as_root():
         pids = map(int, filter(str.isdecimal, os.listdir("/proc")))
         return [pid for pid in pids if has_mark(pid, *marks) and not is_zombie(pid)]
+
+
+def begun_by(privileges: Privileges, marks: Mapping[int, Collection[str]]) -> list[int]:
+    """Return the living processes that have a mark of a daemon that is gone, by its number.
+
+    Another one may have the number since, and give the same marks: what that began is younger.
+    """
+    found = []
+    for daemon, its_marks in marks.items():
+        began = birth_of(daemon)
+        living = marked(privileges, *its_marks) if its_marks else []
+        found += [pid for pid in living if not began or birth_of(pid) < began]
+    return found
 
 
 def outlives_its_daemon(pid: int) -> bool:

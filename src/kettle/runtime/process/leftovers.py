@@ -13,17 +13,18 @@ the master lives, it falls to the master (`master/services/orphans.py`).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
-from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of
 from kettle.runtime.process.census import note_of, remove_note
 from kettle.runtime.process.cgroups import group_name
 from kettle.runtime.process.hunt import Find
 from kettle.runtime.storage.removal import remove_as_root
 
 _ROUND_SECONDS = 0.02
-# A starter whose daemon is gone ends its job and tells the shadow; this is long for that.
+# Starters whose daemon is gone end their jobs and tell the shadows; this is long for that.
 _STARTER_SECONDS = 10.0
 
 
@@ -54,8 +55,7 @@ class Leftovers:
         """End everything that was left behind in this folder."""
         abandoned = self._abandoned
         starters = abandoned.starters(*self._others)
-        for pid in starters:
-            await self._see_starter_off(abandoned, pid)
+        await self._see_off(abandoned, starters)
         await abandoned.end(starters)
         for pid in starters:
             await self.remove_sandbox(pid)
@@ -78,11 +78,13 @@ class Leftovers:
         """Kill what `find` finds until it finds nothing, or what stays cannot be killed."""
         await self._abandoned.hunt(find, whose)
 
-    async def _see_starter_off(self, abandoned: Abandoned, pid: int) -> None:
-        """Let a starter end its job; it has noticed that its daemon is gone."""
-        deadline = asyncio.get_running_loop().time() + _STARTER_SECONDS
-        while is_starter(pid):
-            if asyncio.get_running_loop().time() > deadline:
-                abandoned.kill_starter(pid)
+    async def _see_off(self, abandoned: Abandoned, starters: Iterable[int]) -> None:
+        """Let starters end their jobs; they have noticed that their daemon is gone."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _STARTER_SECONDS
+        while living := list(filter(abandoned.lives, starters)):
+            if loop.time() > deadline:
+                for pid in living:
+                    abandoned.kill_starter(pid)
                 return
             await asyncio.sleep(_ROUND_SECONDS)

@@ -8,10 +8,11 @@ is not known any more when all daemons were killed at once.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.runtime.process.census import birth_of
-from kettle.runtime.process.hunt import hunt, marked
+from kettle.runtime.process.hunt import begun_by, hunt
 from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree
 from kettle.schedd.job_processes import noted_process
@@ -27,13 +28,19 @@ class EarlierRuns:
 
     def __init__(self, schedd: Schedd) -> None:
         self._schedd = schedd
-        self._marks: list[str] = []
+        # By the schedd that began them, the marks of what jobs began.
+        self._marks: dict[int, list[str]] = {}
+        # By folder: a reconfiguration may name another one.
+        self._leftovers: dict[str, Leftovers] = {}
 
     @property
     def leftovers(self) -> Leftovers:
         """What ends what is left in the folder that local jobs are given now."""
-        others = ("condor_schedd", "condor_startd")
-        return Leftovers(self._schedd.runtime, execute_folder(self._schedd), others)
+        folder = execute_folder(self._schedd)
+        if folder not in self._leftovers:
+            others = ("condor_schedd", "condor_startd")
+            self._leftovers[folder] = Leftovers(self._schedd.runtime, folder, others)
+        return self._leftovers[folder]
 
     def end(self, job: Job) -> None:
         """End a job's process, if the queue knows of one; nothing that took its number since."""
@@ -42,14 +49,15 @@ class EarlierRuns:
             return
         if birth_of(noted.pid) == noted.birth:
             kill_tree(noted.pid)
-        self._marks += noted.marks(job.id)
+        self._marks.setdefault(noted.parent, []).extend(noted.marks(job.id))
 
     async def end_all(self) -> None:
         """End everything that is known to be an earlier run's, and take sandboxes away."""
         await self.leftovers.end_all()
-        runtime, marks = self._schedd.runtime, self._marks
-        if marks:
-            staying = await hunt(lambda: marked(runtime.privileges, *marks), runtime.privileges)
+        runtime = self._schedd.runtime
+        if self._marks:
+            begun = partial(begun_by, runtime.privileges, self._marks)
+            staying = await hunt(begun, runtime.privileges)
             if staying:
                 runtime.log(f"processes {staying} of earlier jobs cannot be killed")
-        self._marks = []
+        self._marks = {}

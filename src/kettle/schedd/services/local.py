@@ -84,18 +84,18 @@ class LocalRun:
         NotStarted if the starter says that it cannot be run, StarterDied if it says nothing.
         """
         runtime, job = self._schedd.runtime, self._run.job
+        writer, environment = Writer(), self._environment()
+        self._activation().write(writer)
         syscalls, theirs = Stream.pair()
         control, control_theirs = Stream.pair()
         self._control = control
-        writer = Writer()
-        self._activation().write(writer)
         try:
             child = await runtime.processes.zygote.fork(
                 STARTER_ENTRY,
                 writer.getvalue(),
                 fds=(theirs, control_theirs),
                 title=f"condor_starter: local job {job.id}",
-                environment=self._environment(),
+                environment=environment,
             )
         except BaseException:
             syscalls.close()

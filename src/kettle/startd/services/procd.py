@@ -33,7 +33,7 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.log_settings import read_log_settings
 from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
-from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter, title_of
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, title_of
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
@@ -253,7 +253,7 @@ async def _stay_behind(orders: Orders, privileges: Privileges) -> int:
         starters = abandoned.starters("condor_schedd", "condor_startd")
         verdict = judge(
             time.monotonic() - began,
-            starters=any(map(is_starter, starters)),
+            starters=any(map(abandoned.lives, starters)),
             same_folder=_stands_in(orders.execute, os.getpid()),
         )
         if verdict is not Verdict.WAIT:
@@ -261,7 +261,7 @@ async def _stay_behind(orders: Orders, privileges: Privileges) -> int:
         await asyncio.sleep(_ROUND_SECONDS)
     if verdict is Verdict.LEAVE:
         return 0
-    for pid in filter(is_starter, starters):
+    for pid in filter(abandoned.lives, starters):
         abandoned.kill_starter(pid)
     if found := abandoned.inhabitants(starters):
         log(f"{_NAME}: the startd is gone, and nobody came; killing what its jobs left: {found}")

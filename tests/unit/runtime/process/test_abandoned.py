@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +28,23 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     yield child
     child.kill()
     child.wait()
+
+
+@pytest.fixture
+def starter() -> Iterator[int]:
+    """A process with a starter's title, below one with a startd's."""
+    line = "bash -c 'exec -a condor_starter sleep 60' & echo $!; wait"
+    words = ["condor_startd", "-c", line]
+    child = subprocess.Popen(words, executable="/bin/bash", stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    pid = int(child.stdout.readline())
+    while not title_of(pid).startswith("condor_starter"):
+        os.sched_yield()
+    yield pid
+    for each in (pid, child.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
+    child.communicate()
 
 
 def make(execute: Path) -> Abandoned:
@@ -66,3 +86,30 @@ def test_a_job_s_process_is_known_by_its_folder_its_environment_or_a_note(
         for child in (there, marked):
             child.kill()
             child.wait()
+
+
+def test_another_daemon_s_starter_that_has_a_number_again_is_not_the_one_that_is_gone(
+    tmp_path: Path, starter: int
+) -> None:
+    sandbox = tmp_path / f"dir_{starter}"
+    sandbox.mkdir()
+    assert make(tmp_path).lives(starter)
+    # It began when this had long been there.
+    before = time.time() - 3600
+    os.utime(sandbox, (before, before))
+    assert not make(tmp_path).lives(starter)
+    Path(note_of(str(tmp_path), starter)).touch()
+    assert make(tmp_path).lives(starter)
+
+
+def test_who_works_in_a_sandbox_is_found_whatever_link_leads_there(tmp_path: Path) -> None:
+    sandbox = tmp_path / "disk" / f"dir_{NOBODY}" / "scratch"
+    sandbox.mkdir(parents=True)
+    link = tmp_path / "execute"
+    link.symlink_to("disk")
+    there = subprocess.Popen(["/bin/sleep", "60"], cwd=sandbox, env={})
+    try:
+        assert make(link).inhabitants([NOBODY]) == [there.pid]
+    finally:
+        there.kill()
+        there.wait()

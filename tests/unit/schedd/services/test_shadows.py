@@ -54,6 +54,7 @@ class Stage:
         # What a host does after it is ready: read, or nothing at all.
         self.reads = True
         self.refuse_forks = 0
+        self.says_ready = True
         self.raises = False
         # Whether something goes wrong as the jobs of a dead host are taken over.
         self.stumbles = False
@@ -105,7 +106,7 @@ class Stage:
         if self.raises:
             raise ValueError("a bug")
         self.story.append(f"ended {job_id}")
-        self.addresses.add(attributes["ShadowIpAddr"])
+        self.addresses.add(attributes.get("ShadowIpAddr", "none"))
 
     def on_host_lost(self, jobs: Iterable[JobId]) -> None:
         """Note it and have them taken over, as the scheduler does."""
@@ -119,7 +120,8 @@ class Stage:
         """Be a host: note each word."""
         stream = Stream.over(child.fds[0])
         self.streams.append(stream)
-        stream.post(HostReady("<1.2.3.4:6>"))
+        if self.says_ready:
+            stream.post(HostReady("<1.2.3.4:6>"))
         try:
             while True:
                 if not self.reads:
@@ -189,6 +191,21 @@ def test_a_host_without_work_ends_and_the_next_job_has_a_new_one(tmp_path: Path)
         await asyncio.sleep(1)
         assert stage.story[3:] == ["start 2.0"]
         assert len(stage.processes.started) == 2
+
+    play(tmp_path, scenario)
+
+
+def test_an_end_that_comes_before_its_host_says_where_it_is_names_no_address(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.says_ready = False
+        stage.start(1)
+        await asyncio.sleep(1)
+        stage.end(1)
+        await asyncio.sleep(1)
+        assert stage.addresses == {"none"}
+        stage.streams[0].post(HostReady("<1.2.3.4:6>"))
 
     play(tmp_path, scenario)
 
