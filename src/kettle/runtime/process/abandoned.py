@@ -21,6 +21,8 @@ from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import is_zombie, kill_tree
 
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
+# Who has starters and ends what they leave, by its title.
+_RESPONSIBLE = ("condor_schedd", "condor_startd")
 
 
 class Abandoned:
@@ -40,17 +42,18 @@ class Abandoned:
         self._log = log
         self._hierarchy = hierarchy
 
-    def starters(self, *responsible: str) -> list[int]:
+    def starters(self) -> list[int]:
         """Return the starters, alive or dead, of sandboxes that nobody is responsible for.
 
-        Whose parent is `responsible`, by its title, is that one's.
+        One that is the child of a startd or a schedd is that one's: it works in a folder that both
+        have, or in another, and has the number of a dead one that worked here.
         """
         try:
             names = os.listdir(self._execute)
         except OSError:
             return []
         pids = {int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found}
-        return [pid for pid in pids if not title_of(parent_of(pid)).startswith(responsible)]
+        return [pid for pid in pids if not title_of(parent_of(pid)).startswith(_RESPONSIBLE)]
 
     def kill_starter(self, pid: int) -> None:
         """End a starter that does not end by itself, and all that is below it."""

@@ -33,8 +33,7 @@ class EarlierRuns:
     @property
     def leftovers(self) -> Leftovers:
         """What ends what is left in the folder that local jobs are given now."""
-        others = ("condor_schedd", "condor_startd")
-        return Leftovers(self._schedd.runtime, execute_folder(self._schedd), others)
+        return Leftovers(self._schedd.runtime, execute_folder(self._schedd))
 
     def end(self, job: Job) -> None:
         """End a job's process, if the queue knows of one; nothing that took its number since."""

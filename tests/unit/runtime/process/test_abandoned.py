@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from kettle.runtime.process.abandoned import Abandoned
 from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Privileges
-from kettle.testing.pool_processes import title_of
 
 # No process has it.
 NOBODY = 2**22 + 1
@@ -39,13 +37,29 @@ def test_starters_are_known_by_what_they_leave_in_the_execute_folder(tmp_path: P
     assert make(tmp_path / "none").starters() == []
 
 
-def test_a_starter_whose_parent_lives_is_that_one_s(
-    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+@pytest.mark.parametrize(
+    ("parent", "is_ours"), [("condor_startd", False), ("condor_schedd", False), ("sh", True)]
+)
+def test_a_starter_whose_daemon_lives_is_that_one_s(
+    tmp_path: Path, parent: str, is_ours: bool
 ) -> None:
-    (tmp_path / f"dir_{sleeper.pid}").mkdir()
-    ours = title_of(os.getpid()).split(" ")[0]
-    assert make(tmp_path).starters("condor_schedd") == [sleeper.pid]
-    assert make(tmp_path).starters("condor_schedd", ours) == []
+    """It may be of another pool, and have the number of one that died in this folder."""
+    (tmp_path / "condor_starter").symlink_to("/bin/sleep")
+    words = [parent, "-c", "condor_starter 60 & echo $!; read -r _; kill $!"]
+    daemon = subprocess.Popen(
+        words,
+        executable="/bin/sh",
+        env={"PATH": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert daemon.stdout is not None
+    starter = int(daemon.stdout.readline())
+    try:
+        (tmp_path / f"dir_{starter}").mkdir()
+        assert make(tmp_path).starters() == ([starter] if is_ours else [])
+    finally:
+        daemon.communicate(b"\n")
 
 
 def test_a_job_s_process_is_known_by_its_folder_its_environment_or_a_note(
