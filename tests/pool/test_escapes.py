@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,21 @@ with open(notes, "a") as file:
 os.closerange(0, 64)
 os.execve("/bin/sleep", ["sleep", own], {})
 """
+
+# The same, while the program that hides it asks about its job again and again.
+ASK = HIDE.replace(
+    "    time.sleep(float(sys.argv[2]))\n",
+    """\
+    import socket
+    host, port, cookie = open(os.environ["_CONDOR_CHIRP_CONFIG"]).read().split()[:3]
+    line = socket.create_connection((host, int(port))).makefile("rwb", buffering=0)
+    line.write(f"cookie {cookie}\\n".encode())
+    line.readline()
+    while True:
+        line.write(b"get_job_attr ClusterId\\n")
+        line.read(int(line.readline()))
+""",
+)
 
 # Two new processes for each that lives a moment, so that there is always one that nobody has seen.
 BOMB = """\
@@ -194,6 +210,27 @@ def test_a_local_job_whose_starter_dies_waits_and_is_started_again(
         assert len(local_sandboxes(pool)) == 1
         wait_until(lambda: jobs.log.read_text().count("\n001 (") == 2, 20)
         assert "\tReason: The starter ended with signal 9\n" in jobs.log.read_text()
+
+
+@shows("S007")
+def test_a_local_job_whose_starter_dies_with_a_question_is_started_again(
+    tmp_path: Path, work: Path
+) -> None:
+    """The schedd's answer finds nobody: that is no word of the starter's that it cannot run."""
+    assert ASK != HIDE
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90, ASK, "universe = local\n+WantIOProxy = true\n")
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
+        (schedd,) = daemon_pids(pool, "condor_schedd")
+        os.kill(schedd, signal.SIGSTOP)
+        # It asks a thousand times in this.
+        time.sleep(1)
+        kill_at_once(pool, "condor_starter")
+        time.sleep(0.5)
+        os.kill(schedd, signal.SIGCONT)
+        assert_gone_before_the_second_start(work, jobs)
+        assert "012" not in [line[:3] for line in jobs.log.read_text().splitlines()]
+        assert len(local_sandboxes(pool)) == 1
 
 
 @shows("S007")

@@ -17,7 +17,7 @@ from kettle.errors import KettleError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import have_left
 from kettle.pool.turns import turn_in
-from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import begun_by, hunt
 from kettle.runtime.process.privileges import Privileges
@@ -67,16 +67,12 @@ def _end_what_is_left(pool: PoolFolder, startd: Config, schedd: Config) -> Remai
         if folder
     ]
     noted = _noted(schedd)
-    if not noted and not any(map(_starters, places)):
+    if not noted and not any(place.starters() for place in places):
         return Remains()
     # Loaded here: what it brings along is seldom needed.
     from kettle.runtime import life
 
     return life.run(_End(privileges).end(places, noted))
-
-
-def _starters(place: Abandoned) -> list[int]:
-    return place.starters("condor_schedd", "condor_startd")
 
 
 def _tell_nobody(_text: str) -> None:
@@ -103,10 +99,10 @@ class _End:
         return Remains(len(self._found), tuple(sorted(self._staying)))
 
     async def _end_at(self, place: Abandoned) -> None:
-        starters = _starters(place)
+        starters = place.starters()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _STARTER_SECONDS
-        while (living := list(filter(is_starter, starters))) and loop.time() < deadline:
+        while (living := list(filter(place.lives, starters))) and loop.time() < deadline:
             self._found.update(living)
             await asyncio.sleep(_ROUND_SECONDS)
         for pid in living:

@@ -20,7 +20,7 @@ from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import is_zombie, kill_tree
 
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
-# Whose living starters are theirs, but for those of the folder that is cleared.
+# Who has starters and ends what they leave, by its title.
 _KEEPERS = ("condor_schedd", "condor_startd")
 # How much later than its sandbox a starter may seem to have begun, as clocks are set.
 _CLOCK_SECONDS = 60.0
@@ -43,27 +43,27 @@ class Abandoned:
         self._log = log
         self._hierarchy = hierarchy
 
-    def starters(self, *responsible: str) -> list[int]:
+    def starters(self) -> list[int]:
         """Return the starters, alive or dead, of sandboxes that nobody is responsible for.
 
-        Whose parent is `responsible`, by its title, is that one's.
+        One that is the child of a startd or a schedd is that one's, in a folder that both have.
         """
         try:
             names = os.listdir(self._execute)
         except OSError:
             return []
         pids = {int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found}
-        return [pid for pid in pids if not title_of(parent_of(pid)).startswith(responsible)]
+        return [pid for pid in pids if not (_is_kept(pid) and self._is_its_own(pid))]
 
     def lives(self, pid: int) -> bool:
-        """Whether a sandbox's starter lives.
+        """Whether the starter of one of these sandboxes lives: not who took its number since."""
+        return is_starter(pid) and not _is_kept(pid)
 
-        Not one of another folder's daemon that has its number: it began when this was long there.
+    def _is_its_own(self, pid: int) -> bool:
+        """Whether a sandbox is that of the starter that has the number now.
+
+        One of another folder's daemon that came to that number began when this was long there.
         """
-        if not is_starter(pid):
-            return False
-        if not title_of(parent_of(pid)).startswith(_KEEPERS):
-            return True
         return birth_moment_of(pid) < self._changed_at(pid) + _CLOCK_SECONDS
 
     def _changed_at(self, pid: int) -> float:
@@ -129,6 +129,11 @@ def _works_in(pid: int, places: tuple[str, ...]) -> bool:
 def hierarchy_of(base_group: str) -> Hierarchy | None:
     """Return where control groups are, if jobs have any."""
     return find_hierarchy() if base_group else None
+
+
+def _is_kept(pid: int) -> bool:
+    """Whether a process is the child of a daemon that answers for its starters."""
+    return title_of(parent_of(pid)).startswith(_KEEPERS)
 
 
 def is_starter(pid: int) -> bool:

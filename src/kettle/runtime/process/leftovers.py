@@ -29,15 +29,11 @@ _STARTER_SECONDS = 10.0
 
 
 class Leftovers:
-    """Ends what is left of the jobs that this daemon's starters ran in one folder, `execute`.
+    """Ends what is left of the jobs that this daemon's starters ran in one folder, `execute`."""
 
-    Living starters below `others`, by their titles, are theirs.
-    """
-
-    def __init__(self, runtime: Runtime, execute: str, others: tuple[str, ...]) -> None:
+    def __init__(self, runtime: Runtime, execute: str) -> None:
         self._runtime = runtime
         self.execute = execute.rstrip("/")
-        self._others = others
         self._base = (runtime.config.get("BASE_CGROUP") or "").strip("/")
         self._hierarchy = hierarchy_of(self._base)
 
@@ -54,7 +50,7 @@ class Leftovers:
     async def end_all(self) -> None:
         """End everything that was left behind in this folder."""
         abandoned = self._abandoned
-        starters = abandoned.starters(*self._others)
+        starters = abandoned.starters()
         await self._see_off(abandoned, starters)
         await abandoned.end(starters)
         for pid in starters:

@@ -38,8 +38,7 @@ class EarlierRuns:
         """What ends what is left in the folder that local jobs are given now."""
         folder = execute_folder(self._schedd)
         if folder not in self._leftovers:
-            others = ("condor_schedd", "condor_startd")
-            self._leftovers[folder] = Leftovers(self._schedd.runtime, folder, others)
+            self._leftovers[folder] = Leftovers(self._schedd.runtime, folder)
         return self._leftovers[folder]
 
     def end(self, job: Job) -> None:

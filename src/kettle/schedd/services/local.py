@@ -6,6 +6,7 @@ here, without file transfer: the job runs in its own folder (S007).
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, RefusedError
+from kettle.errors import ConnectionLost, KettleError, RefusedError
 from kettle.policy.attribute_protection import decide_by_job
 from kettle.policy.run_rights import rights_of
 from kettle.runtime import tasks
@@ -112,6 +113,9 @@ class LocalRun:
             # As a shadow would: with the connection closed the starter has nothing to wait for.
             syscalls.close()
             await child.wait()
+        except (KettleError, OSError):
+            await self.end_processes()
+            raise
         finally:
             listening.cancel()
             syscalls.close()
@@ -197,18 +201,17 @@ class LocalRun:
     # -- the starter's calls ----------------------------------------------------------------
 
     async def _answer(self, stream: Stream) -> None:
-        while True:
-            try:
+        """Answer the starter until it has said how the job ended, or is gone."""
+        with contextlib.suppress(ConnectionLost):
+            while True:
                 call = calls.read_syscall(await stream.receive_forever())
-            except ConnectionLost:
-                return
-            reply = self._reply(call)
-            writer = stream.writer()
-            reply.write(writer)
-            if writer.getvalue():
-                stream.post(writer)
-            if isinstance(call, calls.JobExit) or self._failure:
-                return
+                reply = self._reply(call)
+                writer = stream.writer()
+                reply.write(writer)
+                if writer.getvalue():
+                    stream.post(writer)
+                if isinstance(call, calls.JobExit) or self._failure:
+                    return
 
     def _reply(self, call: Call) -> Reply:
         match call:

@@ -249,8 +249,8 @@ async def _stay_behind(orders: Orders, privileges: Privileges) -> int:
     )
     began = time.monotonic()
     while True:
-        # Another kind of startd may have come, which does not know that it should end us.
-        starters = abandoned.starters("condor_schedd", "condor_startd")
+        # Those of another kind of startd, which does not know that it should end us, are its own.
+        starters = abandoned.starters()
         verdict = judge(
             time.monotonic() - began,
             starters=any(map(abandoned.lives, starters)),

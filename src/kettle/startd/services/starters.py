@@ -134,8 +134,7 @@ class Starters:
         """What ends what is left in the folder that starters are given now."""
         folder = (self._runtime.config.get("EXECUTE") or "").rstrip("/")
         if folder not in self._leftovers:
-            # Those of local jobs are the schedd's.
-            self._leftovers[folder] = Leftovers(self._runtime, folder, ("condor_schedd",))
+            self._leftovers[folder] = Leftovers(self._runtime, folder)
         return self._leftovers[folder]
 
     def find(self, number: int) -> StarterProcess | None:
@@ -385,9 +384,7 @@ class Starters:
         if self._current.get(starter.pid) is starter:
             del self._current[starter.pid]
         starter.control.close()
-        if starter.done.is_set():
-            self._finished.pop(starter.claim_id, None)
-        else:
+        if not starter.done.is_set():
             await self._clean_up_after(starter)
 
     async def _clean_up_after(self, starter: StarterProcess) -> None:

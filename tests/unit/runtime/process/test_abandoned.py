@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ import pytest
 from kettle.runtime.process.abandoned import Abandoned
 from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Privileges
-from kettle.testing.pool_processes import title_of
 
 # No process has it.
 NOBODY = 2**22 + 1
@@ -30,21 +28,22 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     child.wait()
 
 
-@pytest.fixture
-def starter() -> Iterator[int]:
-    """A process with a starter's title, below one with a startd's."""
-    line = "bash -c 'exec -a condor_starter sleep 60' & echo $!; wait"
-    words = ["condor_startd", "-c", line]
-    child = subprocess.Popen(words, executable="/bin/bash", stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    pid = int(child.stdout.readline())
-    while not title_of(pid).startswith("condor_starter"):
-        os.sched_yield()
-    yield pid
-    for each in (pid, child.pid):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(each, signal.SIGKILL)
-    child.communicate()
+@contextlib.contextmanager
+def starter_below(parent: str, folder: Path) -> Iterator[int]:
+    """A process with a starter's title, below one with this."""
+    (folder / "condor_starter").symlink_to("/bin/sleep")
+    daemon = subprocess.Popen(
+        [parent, "-c", "condor_starter 60 & echo $!; read -r _; kill $!"],
+        executable="/bin/sh",
+        env={"PATH": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert daemon.stdout is not None
+    try:
+        yield int(daemon.stdout.readline())
+    finally:
+        daemon.communicate(b"\n")
 
 
 def make(execute: Path) -> Abandoned:
@@ -59,13 +58,17 @@ def test_starters_are_known_by_what_they_leave_in_the_execute_folder(tmp_path: P
     assert make(tmp_path / "none").starters() == []
 
 
-def test_a_starter_whose_parent_lives_is_that_one_s(
-    tmp_path: Path, sleeper: subprocess.Popen[bytes]
+@pytest.mark.parametrize(
+    ("parent", "is_ours"), [("condor_startd", False), ("condor_schedd", False), ("sh", True)]
+)
+def test_a_starter_whose_daemon_lives_is_that_one_s(
+    tmp_path: Path, parent: str, is_ours: bool
 ) -> None:
-    (tmp_path / f"dir_{sleeper.pid}").mkdir()
-    ours = title_of(os.getpid()).split(" ")[0]
-    assert make(tmp_path).starters("condor_schedd") == [sleeper.pid]
-    assert make(tmp_path).starters("condor_schedd", ours) == []
+    with starter_below(parent, tmp_path) as starter:
+        (tmp_path / f"dir_{starter}").mkdir()
+        abandoned = make(tmp_path)
+        assert abandoned.starters() == ([starter] if is_ours else [])
+        assert abandoned.lives(starter) is is_ours
 
 
 def test_a_job_s_process_is_known_by_its_folder_its_environment_or_a_note(
@@ -89,17 +92,18 @@ def test_a_job_s_process_is_known_by_its_folder_its_environment_or_a_note(
 
 
 def test_another_daemon_s_starter_that_has_a_number_again_is_not_the_one_that_is_gone(
-    tmp_path: Path, starter: int
+    tmp_path: Path,
 ) -> None:
-    sandbox = tmp_path / f"dir_{starter}"
-    sandbox.mkdir()
-    assert make(tmp_path).lives(starter)
-    # It began when this had long been there.
-    before = time.time() - 3600
-    os.utime(sandbox, (before, before))
-    assert not make(tmp_path).lives(starter)
-    Path(note_of(str(tmp_path), starter)).touch()
-    assert make(tmp_path).lives(starter)
+    with starter_below("condor_startd", tmp_path) as starter:
+        sandbox = tmp_path / f"dir_{starter}"
+        sandbox.mkdir()
+        # It began when this had long been there.
+        before = time.time() - 3600
+        os.utime(sandbox, (before, before))
+        abandoned = make(tmp_path)
+        assert (abandoned.starters(), abandoned.lives(starter)) == ([starter], False)
+        Path(note_of(str(tmp_path), starter)).touch()
+        assert abandoned.starters() == []
 
 
 def test_who_works_in_a_sandbox_is_found_whatever_link_leads_there(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_starters_that_do_not_end_are_waited_for_together(tmp_path: Path) -> Non
 
     async def main() -> float:
         began = asyncio.get_running_loop().time()
-        await Leftovers(cast(Any, runtime), str(tmp_path), ()).end_all()
+        await Leftovers(cast(Any, runtime), str(tmp_path)).end_all()
         return asyncio.get_running_loop().time() - began
 
     try:
