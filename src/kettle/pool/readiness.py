@@ -135,7 +135,7 @@ def wait_for_master(
             if ready in found and ready.recv(_NOTIFICATION_BYTES).startswith(b"READY=1"):
                 return
             if exited in found:
-                os.waitpid(pid, 0)
+                # Whoever began it reaps it: until then nobody else has its number.
                 raise complaints.error("the master ended")
     finally:
         os.close(exited)

@@ -7,7 +7,6 @@ what tells whose the processes are. They are ended here in the same way.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -17,18 +16,14 @@ from kettle.errors import KettleError
 from kettle.pool.folder import PoolFolder
 from kettle.pool.processes import have_left
 from kettle.pool.turns import turn_in
-from kettle.runtime.process.abandoned import Abandoned, hierarchy_of
+from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import begun_by, hunt
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.process.processes import descendants, is_zombie
+from kettle.runtime.process.processes import descendants, is_zombie, real_uid_of
 from kettle.runtime.storage.files import SystemSources
 from kettle.schedd.job_processes import JobProcess, read_noted
 from kettle.schedd.settings import local_execute
-
-_ROUND_SECONDS = 0.02
-# A starter whose daemon is gone ends its job and tells the shadow; this is long for that.
-_STARTER_SECONDS = 10.0
 
 
 class Remains(NamedTuple):
@@ -41,8 +36,9 @@ class Remains(NamedTuple):
 def end_remains(pool: PoolFolder) -> Remains:
     """End what the jobs of a pool that is down have left on this machine.
 
-    Only for the account that the pool's folder belongs to: what lies in it names processes, and
-    root takes nobody's word for those. Nothing is ended of a pool whose configuration is broken.
+    Only for the account that the pool's folder belongs to, as what lies in it names processes; for
+    root none that is root's own, for which the daemons' account, who keeps these records, has no
+    word. Nothing is ended of a pool whose configuration is broken.
     """
     try:
         if os.stat(pool.folder).st_uid != os.geteuid():
@@ -100,13 +96,8 @@ class _End:
 
     async def _end_at(self, place: Abandoned) -> None:
         starters = place.starters()
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _STARTER_SECONDS
-        while (living := list(filter(place.lives, starters))) and loop.time() < deadline:
-            self._found.update(living)
-            await asyncio.sleep(_ROUND_SECONDS)
-        for pid in living:
-            place.kill_starter(pid)
+        self._found.update(filter(place.lives, starters))
+        await place.see_off(starters)
         if starters:
             await self._hunt(lambda: place.inhabitants(starters))
         # What a control group still has.
@@ -114,12 +105,16 @@ class _End:
 
     async def _hunt(self, find: Callable[[], list[int]]) -> None:
         def find_and_count() -> list[int]:
-            found = find()
+            found = [pid for pid in find() if not self._is_roots(pid)]
             self._found.update(found)
             self._found.update(pid for one in found for pid in descendants(one))
             return found
 
         self._staying.update(await hunt(find_and_count, self._privileges))
+
+    def _is_roots(self, pid: int) -> bool:
+        """Whether a process is root's, and so no job's (R087), nor the starter of a local job."""
+        return self._privileges.can_switch and real_uid_of(pid) == 0 and not is_starter(pid)
 
 
 def _living(noted: Iterable[JobProcess]) -> list[int]:

@@ -8,6 +8,7 @@ when there is no next startd (`startd/services/procd.py`): all end the same.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -24,6 +25,9 @@ _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
 _KEEPERS = ("condor_schedd", "condor_startd")
 # How much later than its sandbox a starter may seem to have begun, as clocks are set.
 _CLOCK_SECONDS = 60.0
+_ROUND_SECONDS = 0.02
+# A starter whose daemon is gone ends its job and tells the shadow; this is long for that.
+_STARTER_SECONDS = 10.0
 
 
 class Abandoned:
@@ -74,6 +78,17 @@ class Abandoned:
                 with contextlib.suppress(OSError):
                     latest = max(latest, os.lstat(f"{self._execute}/{name}").st_mtime)
         return latest
+
+    async def see_off(self, starters: Collection[int]) -> None:
+        """Let starters end their jobs; they have noticed that their daemon is gone."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _STARTER_SECONDS
+        while living := list(filter(self.lives, starters)):
+            if loop.time() > deadline:
+                for pid in living:
+                    self.kill_starter(pid)
+                return
+            await asyncio.sleep(_ROUND_SECONDS)
 
     def kill_starter(self, pid: int) -> None:
         """End a starter that does not end by itself, and all that is below it."""

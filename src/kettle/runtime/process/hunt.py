@@ -105,7 +105,8 @@ def begun_by(privileges: Privileges, marks: Mapping[int, Collection[str]]) -> li
     """
     found = []
     for daemon, its_marks in marks.items():
-        began = birth_of(daemon)
+        # One that has ended keeps its number until it is reaped.
+        began = 0 if is_zombie(daemon) else birth_of(daemon)
         living = marked(privileges, *its_marks) if its_marks else []
         found += [pid for pid in living if not began or birth_of(pid) < began]
     return found

@@ -12,9 +12,6 @@ the master lives, it falls to the master (`master/services/orphans.py`).
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
-
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of
@@ -51,7 +48,7 @@ class Leftovers:
         """End everything that was left behind in this folder."""
         abandoned = self._abandoned
         starters = abandoned.starters()
-        await self._see_off(abandoned, starters)
+        await abandoned.see_off(starters)
         await abandoned.end(starters)
         for pid in starters:
             await self.remove_sandbox(pid)
@@ -73,14 +70,3 @@ class Leftovers:
     async def hunt(self, find: Find, whose: str) -> None:
         """Kill what `find` finds until it finds nothing, or what stays cannot be killed."""
         await self._abandoned.hunt(find, whose)
-
-    async def _see_off(self, abandoned: Abandoned, starters: Iterable[int]) -> None:
-        """Let starters end their jobs; they have noticed that their daemon is gone."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _STARTER_SECONDS
-        while living := list(filter(abandoned.lives, starters)):
-            if loop.time() > deadline:
-                for pid in living:
-                    abandoned.kill_starter(pid)
-                return
-            await asyncio.sleep(_ROUND_SECONDS)

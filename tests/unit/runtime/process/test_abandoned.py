@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.process.abandoned import Abandoned
+from kettle.runtime.process.abandoned import Abandoned, title_of
 from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Privileges
 
@@ -41,7 +41,10 @@ def starter_below(parent: str, folder: Path) -> Iterator[int]:
     )
     assert daemon.stdout is not None
     try:
-        yield int(daemon.stdout.readline())
+        starter = int(daemon.stdout.readline())
+        while not title_of(starter).startswith("condor_starter"):
+            os.sched_yield()
+        yield starter
     finally:
         daemon.communicate(b"\n")
 
