@@ -216,3 +216,25 @@ def test_a_collector_ends_for_what_is_true_of_its_own_ad(tmp_path: Path) -> None
         assert collector.runtime.stays_off
 
     play(tmp_path, scenario)
+
+
+def test_an_ad_that_is_no_daemon_s_is_told_without_what_all_daemons_ads_have(
+    tmp_path: Path,
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = Pool(world)
+        await pool.start()
+        pool.say("a")
+        ad = ClassAd({"MyType": "Machine", "Name": "b", "Machine": "h"})
+        pool.advertiser.update(Command.UPDATE_STARTD_AD, ad, without={"CondorVersion"})
+        assert await pool.advertiser.flush(5)
+        await asyncio.sleep(1)
+        told = {
+            entry.ad.string("Name"): entry.ad for entry in pool.collector.service.store.entries()
+        }
+        assert [("CondorVersion" in told[name]) for name in ("a", "b")] == [True, False]
+        assert "CondorPlatform" in told["b"]
+        await pool.advertiser.close()
+        await pool.collector.stop("fast")
+
+    play(tmp_path, scenario)

@@ -330,6 +330,28 @@ def test_jobs_that_left_are_counted_in_their_users_record_by_the_next_schedd_too
     play(tmp_path, scenario)
 
 
+async def user_record(here: AccessPoint) -> ClassAd:
+    """Return the record of the one user there is."""
+    address = here.daemon.network.address
+    stream = await here.client.network.connect(address, Command.QUERY_USERREC_ADS)
+    await stream.send(QueryUserRecords(ClassAd()))
+    ad, _ = QueryUserRecordsReply.read(await stream.receive()).ads
+    stream.close()
+    return ad
+
+
+def test_a_users_record_is_of_the_moment_in_which_somebody_asks(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(1)
+        # Nothing happens meanwhile that the schedd would tell of.
+        await asyncio.sleep(200)
+        waited = (await user_record(here)).evaluate("HourlyJobsWeightedIdle")
+        assert isinstance(waited, list)
+        assert 198 <= round(waited[0] * 14400) <= 201
+
+    play(tmp_path, scenario)
+
+
 def test_a_users_record_tells_what_the_jobs_did_lately(tmp_path: Path) -> None:
     async def scenario(here: AccessPoint) -> None:
         await here.submit(2, RequestCpus="3")
@@ -341,11 +363,7 @@ def test_a_users_record_tells_what_the_jobs_did_lately(tmp_path: Path) -> None:
         await here.negotiate()
         await asyncio.sleep(5)
         await here.act(int(JobAction.VACATE), "2.0")
-        address = here.daemon.network.address
-        stream = await here.client.network.connect(address, Command.QUERY_USERREC_ADS)
-        await stream.send(QueryUserRecords(ClassAd()))
-        ad, _ = QueryUserRecordsReply.read(await stream.receive()).ads
-        stream.close()
+        ad = await user_record(here)
         assert ad.text("HourlyJobsLaunched") == "{ 3 }"
         assert ad.text("HourlyJobsRequeued") == "{ 1 }"
         # Two jobs of three cores have waited for 24 s, and run for 10; what is looked at once a

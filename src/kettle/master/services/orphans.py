@@ -17,13 +17,13 @@ from collections.abc import Iterable
 
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.census import birth_of
-from kettle.runtime.process.hunt import hunt, name_of, outlives_its_daemon
-from kettle.runtime.process.processes import is_ending
+from kettle.runtime.process.hunt import hunt, outlives_its_daemon
+from kettle.runtime.process.processes import is_ending, title_of
 
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
 _ROUND_SECONDS = 0.02
-_STARTER = b"condor_starter"
+_STARTER = "condor_starter"
 
 
 class Orphans:
@@ -58,7 +58,7 @@ class Orphans:
     async def _see_starters_off(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _STARTER_SECONDS
-        while starters := [pid for pid in self._find() or () if name_of(pid).startswith(_STARTER)]:
+        while starters := [pid for pid in self._find() or () if title_of(pid).startswith(_STARTER)]:
             if loop.time() > deadline:
                 self._runtime.log(f"starters {starters} do not end without their daemon")
                 return

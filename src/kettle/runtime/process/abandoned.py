@@ -18,7 +18,7 @@ from kettle.runtime.process.census import birth_moment_of, note_of, read_note
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, leftovers
 from kettle.runtime.process.hunt import Find, has_mark, hunt
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.process.processes import is_zombie, kill_tree
+from kettle.runtime.process.processes import is_zombie, kill_tree, parent_of, title_of
 
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
 # Who has starters and ends what they leave, by its title.
@@ -154,21 +154,3 @@ def _is_kept(pid: int) -> bool:
 def is_starter(pid: int) -> bool:
     """Whether a starter has this pid and lives."""
     return title_of(pid).startswith("condor_starter")
-
-
-def title_of(pid: int) -> str:
-    """Return the words that a process goes by; empty if it is gone or on its way."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def parent_of(pid: int) -> int:
-    """Return whose child a process is; 0 if it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0

@@ -23,6 +23,7 @@ from kettle.runtime.process.processes import (
     in_kernels_hands,
     is_zombie,
     kill_together,
+    title_of,
 )
 from kettle.runtime.storage.small_files import read_small
 
@@ -31,7 +32,7 @@ _LONGEST_ROUND_SECONDS = 0.25
 # Limit: how long the hunt goes on when all that is left will not run again, or is not ours to kill.
 _HOPELESS_SECONDS = 60.0
 
-_OUTLIVE = (b"condor_shadow", b"condor_log_writer")
+_OUTLIVE = ("condor_shadow", "condor_log_writer")
 
 # Whom to end: pids, or None while that cannot be told.
 Find = Callable[[], Collection[int] | None]
@@ -119,13 +120,5 @@ def outlives_its_daemon(pid: int) -> bool:
     """
     with contextlib.suppress(ProcessLookupError):
         ours = os.getsid(pid) == os.getsid(0)
-        return ours and name_of(pid).startswith(_OUTLIVE) and not is_zombie(pid)
+        return ours and title_of(pid).startswith(_OUTLIVE) and not is_zombie(pid)
     return False
-
-
-def name_of(pid: int) -> bytes:
-    """Return the words that a process goes by; empty if it is gone or on its way."""
-    try:
-        return read_small(f"/proc/{pid}/cmdline")
-    except OSError:
-        return b""

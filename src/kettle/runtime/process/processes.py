@@ -377,6 +377,22 @@ def processes_of(uid: int) -> list[int]:
     return found
 
 
+def title_of(pid: int) -> str:
+    """Return the words that a process goes by; empty if it is gone or on its way."""
+    try:
+        return read_small(f"/proc/{pid}/cmdline").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def parent_of(pid: int) -> int:
+    """Return whose child a process is; 0 if it is gone."""
+    try:
+        return int(read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 def real_uid_of(pid: int) -> int:
     """Return who started a process, whoever it works as; -1 if it is gone."""
     with contextlib.suppress(OSError, ValueError, IndexError):

@@ -83,13 +83,15 @@ def test_a_job_s_process_is_known_by_its_folder_its_environment_or_a_note(
     mark = {"_CONDOR_SCRATCH_DIR": f"{tmp_path}/dir_{NOBODY}/scratch"}
     there = subprocess.Popen(["/bin/sleep", "60"], cwd=sandbox, env={})
     marked = subprocess.Popen(["/bin/sleep", "60"], cwd="/", env=mark)
+    words = {"WAS": f"_CONDOR_SCRATCH_DIR={tmp_path}/dir_{NOBODY}/scratch"}
+    stranger = subprocess.Popen(["/bin/sleep", "60"], cwd="/", env=words)
     try:
         assert sorted(abandoned.inhabitants([NOBODY])) == sorted([there.pid, marked.pid])
         assert abandoned.inhabitants([NOBODY + 1]) == []
         Census(note_of(str(tmp_path), NOBODY)).note([sleeper.pid])
         assert sleeper.pid in abandoned.inhabitants([NOBODY])
     finally:
-        for child in (there, marked):
+        for child in (there, marked, stranger):
             child.kill()
             child.wait()
 

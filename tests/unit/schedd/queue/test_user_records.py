@@ -83,6 +83,11 @@ def test_a_record_counts_jobs_of_the_scheduler_universe_apart() -> None:
     assert [shown.integer(name) for name in names] == [2, 1, 1, 2, 2]
     assert "NumSchedulerSuspended" not in shown
     assert len(local) == 1
+    transaction = schedd.queue.transaction()
+    for job in schedd.queue.jobs:
+        transaction.destroy_ad(f"{job.cluster}.{job.proc}")
+    schedd.queue.commit(transaction)
+    assert not schedd.queue.user_tallies
 
 
 def test_a_record_keeps_how_many_jobs_of_its_user_are_gone_and_what_they_took() -> None:
