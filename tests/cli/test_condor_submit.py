@@ -212,6 +212,22 @@ def test_a_description_that_comes_by_a_dash_shows_each_job_and_nothing_else() ->
 
 
 @pytest.mark.parametrize(
+    ("words", "name"), [("-dry-run /dev/null -", "(stdin)"), ("-terse -dry-run /dev/null -", "")]
+)
+def test_of_a_description_by_stdin_that_queues_nothing_no_line_is_said_too_many(
+    words: str, name: str
+) -> None:
+    """Recorded from condor_submit 25.14.1."""
+    said, err = io.StringIO(), io.StringIO()
+    where = Streams(io.StringIO("executable = /bin/true\nqueue x in ()\n"), said, err)
+    argv = ["condor_submit", *words.split()]
+    assert main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 0
+    assert said.getvalue() == ""
+    warning = f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n'
+    assert err.getvalue() == (warning if name else "")
+
+
+@pytest.mark.parametrize(
     ("words", "begin", "end"),
     [
         ("-dry-run /dev/null -terse -verbose", "Dry-Run job(s)\n** Proc 1.0:\n", '"ON_EXIT"\n\n\n'),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.errors import NotFoundError
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import run_tool, submit, wait_until
@@ -120,6 +121,8 @@ def test_a_startd_that_ends_once_drained_stays_off_until_it_is_turned_on(
     wait_until(lambda: "The configuration was read again." in log.read_text(encoding="utf-8"), 20)
     assert stands() == 'STARTD = "Hold"'
     assert not any("restarting STARTD" in line for line in said[ended:])
-    assert run_tool(pool, "condor_on", "-daemon", "startd")[0] == 0
+    with pytest.raises(NotFoundError, match=r"its startd is turned off \(condor_on -startd turns"):
+        pool.start()
+    assert run_tool(pool, "condor_on", "-startd")[0] == 0
     wait_until(lambda: stands() == 'STARTD = "Alive"', 20)
     wait_until(lambda: ask(pool, "State") == ["Unclaimed"], 20)

@@ -157,6 +157,12 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         2,
         "Cannot access initial working directory {0}/x: No such file or directory",
     ),
+    "initial folder is closed": (
+        TRUE + HERE + "initialdir = {0}/x\n", folder("x"), without_right("x"),
+        14, 13, "Cannot access initial working directory {0}/x: Permission denied"),
+    "initial folder of a local job is closed": (
+        TRUE + "universe = local\ninitialdir = {0}/x\n", folder("x"), without_right("x"),
+        14, 13, "Cannot access initial working directory {0}/x: Permission denied"),
     "input was never there": (
         TRUE + THERE + "transfer_input_files = data\n",
         nothing,

@@ -339,6 +339,23 @@ def test_doctor_names_a_daemon_that_does_not_answer(
     assert "condor_restart -daemon negotiator" in page
 
 
+def test_status_says_which_daemon_stands_still(folder: Path) -> None:
+    schedd = daemon_pid(PersonalPool(str(folder)), "condor_schedd")
+    os.kill(schedd, signal.SIGSTOP)
+    try:
+        code, page, _ = kettle("status", "--dir", str(folder))
+        facts = json.loads(kettle("status", "--dir", str(folder), "--json")[1])
+    finally:
+        os.kill(schedd, signal.SIGCONT)
+    assert code == 1
+    assert "does not answer" in page
+    assert "queue: not known" in page
+    assert list(facts["silent"]) == ["schedd"]
+    assert len(facts["troubles"]) == 1
+    assert facts["troubles"][0].startswith("the schedd ")
+    assert kettle("status", "--dir", str(folder))[0] == 0
+
+
 def test_why_says_that_the_pool_is_full_and_who_goes_first(folder: Path, tmp_path: Path) -> None:
     inside = {**os.environ, "CONDOR_CONFIG": str(folder / "condor_config")}
 

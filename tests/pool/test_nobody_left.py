@@ -15,6 +15,7 @@ import pytest
 from kettle.policy.lease import SHORTEST_SECONDS
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.process.cgroups import find_hierarchy
+from kettle.startd.services.procd import TITLE
 from kettle.testing.pool_fixture import personal_pool, processes_of
 from pool_jobs import (
     Jobs,
@@ -153,6 +154,8 @@ def test_a_start_after_the_daemons_deaths_finds_no_earlier_procd(
     with personal_pool(tmp_path, CONFIG) as pool:
         leave(pool, work)
         (earlier,), first = procds(pool), left()
+        # ps shows its name, and not how it was started.
+        assert title_of(earlier).rstrip("\0") == TITLE
         # It cannot end by itself what it is there for.
         os.kill(earlier, signal.SIGSTOP)
         kill_at_once(pool, *DAEMONS)

@@ -12,17 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum, auto
 
+from kettle.attributes.exit_codes import EXIT_NO_RESTART, REASONS
 from kettle.errors import ImpossibleTransition
 from kettle.master.backoff import Backoff
-
-# A daemon that leaves with this code asks not to be started again (the reference's own number).
-EXIT_NO_RESTART = 99
-# What a daemon says by its exit status: one that may have no log to tell it in, and one that asks
-# for rest, in the words that programs look for.
-_REASONS = {
-    44: "its configuration or its log file is not right, as it says on its standard error",
-    EXIT_NO_RESTART: "daemon will not restart automatically",
-}
 
 
 class Phase(Enum):
@@ -438,7 +430,7 @@ def describe_exit(code: int) -> str:
     """Say in words how a process ended."""
     if code < 0:
         return f"died due to signal {-code}"
-    reason = _REASONS.get(code)
+    reason = REASONS.get(code)
     return f"exited with status {code}" + (f" ({reason})" if reason else "")
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError
+from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError, NotFoundError
 from kettle.octets import AS_IS
 from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
 from kettle.pool.folder import PoolFolder
@@ -22,6 +22,7 @@ from kettle.pool.location import is_own_name
 from kettle.pool.settings import name_given_lines
 
 if TYPE_CHECKING:
+    from kettle.client.pool import Pool
     from kettle.config import Config
 
 POLL_SECONDS = 0.01
@@ -35,6 +36,8 @@ _NOTIFICATION_BYTES = 4096
 _LONGEST_SOCKET_NAME = 100
 # The type of an ad that a job needs, and the daemon that sends it.
 _NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "STARTD"}
+# What a master says of a daemon that ran and is not to be started again.
+_OFF = "Hold"
 
 
 class Complaints:
@@ -152,6 +155,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     from kettle.client.pool import Pool, make_query
     from kettle.wire.commands import Command
 
+    looks_at = time.monotonic() + _LOOK_SECONDS
     wanted = _awaited_ads(config)
     if wanted is None:
         return pool.master_pid() is not None
@@ -178,10 +182,40 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             heard = time.monotonic()
         if pool.master_pid() is None:
             return False
+        if time.monotonic() > looks_at:
+            _check_none_is_off(collector, missing)
+            looks_at = time.monotonic() + _LOOK_SECONDS
         if time.monotonic() > deadline:
             names = ", ".join(sorted(missing))
             raise complaints.error(f"the pool has no {names} ad in time")
         time.sleep(POLL_SECONDS)
+
+
+def _check_none_is_off(pool: Pool, missing: set[str]) -> None:
+    """Raise NotFoundError if one of the daemons that are waited for is one that stays off."""
+    from kettle.classad import ClassAd
+    from kettle.client.daemon import ask_ad
+    from kettle.client.pool import MASTER
+    from kettle.wire.commands import Command
+
+    try:
+        master = pool.locate(MASTER).address
+        states = ask_ad(
+            pool.connector,
+            master,
+            Command.DC_QUERY_READY,
+            ClassAd({"WaitTimeout": 0}),
+            timeout=_REFUSED_SECONDS,
+        )
+    except KettleError:
+        # It may answer the next time.
+        return
+    for name in map(_NEEDED_ADS.__getitem__, sorted(missing)):
+        if states.string(name) == _OFF:
+            raise NotFoundError(
+                f"the pool is up, but its {name.lower()} is turned off",
+                hint=f"condor_on -{name.lower()} turns it on",
+            )
 
 
 @contextlib.contextmanager

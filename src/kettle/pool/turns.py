@@ -21,22 +21,25 @@ _LOOK_SECONDS = 0.1
 
 @contextlib.contextmanager
 def turn_in(folder: str, seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
-    """Wait for our turn in a folder, which is made if need be; KettleError if it does not come."""
-    made = not os.path.lexists(folder)
+    """Wait for our turn in a folder, which is made if need be; KettleError if it does not come.
+
+    What was made for it, and what is above it, goes again if nothing has come of it.
+    """
+    made = _find_missing(folder)
     deadline = time.monotonic() + seconds
     try:
         descriptor = _lock(folder, deadline)
     except OSError:
         # What is wrong with the folder is said by whoever makes the pool in it.
-        yield
+        try:
+            yield
+        finally:
+            _remove_empty(made)
         return
     try:
         yield
     finally:
-        if made:
-            with contextlib.suppress(OSError):
-                # Only if nothing has come of it.
-                os.rmdir(folder)
+        _remove_empty(made)
         os.close(descriptor)
 
 
@@ -78,12 +81,25 @@ def make_path(folder: str) -> None:
 
     What root makes is open to who goes through, whatever the umask: the account of jobs does.
     """
+    missing = _find_missing(folder)
+    os.makedirs(folder, exist_ok=True)
+    if os.getuid() == 0:
+        for each in missing:
+            os.chmod(each, 0o755)  # noqa: S103
+
+
+def _find_missing(folder: str) -> list[str]:
+    """Return which folders are not there yet, the innermost first."""
     missing = []
     path = os.path.abspath(folder)
     while not os.path.lexists(path):
         missing.append(path)
         path = os.path.dirname(path)
-    os.makedirs(folder, exist_ok=True)
-    if os.getuid() == 0:
-        for each in missing:
-            os.chmod(each, 0o755)  # noqa: S103
+    return missing
+
+
+def _remove_empty(folders: list[str]) -> None:
+    """Remove those that are there, each in the next, as far as they are empty."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)

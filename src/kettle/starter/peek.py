@@ -6,6 +6,7 @@ names standard output, standard error and files, each with the offset seen so fa
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -37,14 +38,26 @@ SizeOf = Callable[[str], int | None]
 """Returns a file's size, None where it cannot be read."""
 
 
-def plan_look(request: ClassAd, plan: LaunchPlan, scratch: str, size_of: SizeOf) -> list[Piece]:
-    """Return the pieces to send; RefusedError names a file that cannot be shown."""
+def plan_look(
+    request: ClassAd, plan: LaunchPlan, scratch: str, size_of: SizeOf, iwd: str = ""
+) -> list[Piece]:
+    """Return the pieces to send; RefusedError names a file that cannot be shown.
+
+    Compat: what is streamed is shown where the submitter's files, below `iwd`, are in reach here.
+    The reference shows none of it. Shown by test_what_is_streamed_is_looked_for_where_it_goes.
+    """
     limit = request.integer("MaxTransferBytes")
     left = min(_DEFAULT_LOOK if limit is None or limit < 0 else limit, LARGEST_LOOK)
     pieces = []
-    for label, path, seen in _wanted(request, plan, scratch):
+    for label, path, seen in _wanted(request, plan, scratch, iwd):
         size = size_of(path)
         if size is None:
+            if label in _streamed(plan):
+                which = ("output", "error")[int(label)]
+                raise RefusedError(
+                    f"The job's standard {which} is streamed to {path}, where it was submitted, "
+                    "and is not to be seen here"
+                )
             name = label if isinstance(label, str) else path
             raise RefusedError(f"File {name} requested but not authorized to be sent.")
         # Somebody who has seen nothing yet gets the end; of a file that shrank there is no more.
@@ -55,13 +68,19 @@ def plan_look(request: ClassAd, plan: LaunchPlan, scratch: str, size_of: SizeOf)
     return pieces
 
 
+def _streamed(plan: LaunchPlan) -> set[int | str]:
+    """Return the labels of the standard files that go to where the job was submitted at once."""
+    return {label for label, file in enumerate((plan.stdout, plan.stderr)) if file.stream}
+
+
 def _wanted(
-    request: ClassAd, plan: LaunchPlan, scratch: str
+    request: ClassAd, plan: LaunchPlan, scratch: str, iwd: str
 ) -> Iterator[tuple[int | str, str, int]]:
     """Yield label and path of what is asked for, and how much of it was seen: -1 for nothing."""
     for label, word, standard in ((0, "Out", plan.stdout), (1, "Err", plan.stderr)):
         if request.boolean(word):
-            yield label, standard.path, _seen(request.evaluate(f"{word}Offset"))
+            path = posixpath.join(iwd, standard.path) if standard.stream else standard.path
+            yield label, path, _seen(request.evaluate(f"{word}Offset"))
     names, offsets = request.evaluate("TransferFiles"), request.evaluate("TransferOffsets")
     if not isinstance(names, list):
         return

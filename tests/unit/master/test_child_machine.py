@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kettle.attributes.exit_codes import EXIT_NO_RESTART
 from kettle.master.child_machine import (
-    EXIT_NO_RESTART,
     TRANSITIONS,
     BecameReady,
     DaemonState,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kettle.classad import ClassAd
@@ -52,6 +54,20 @@ def test_what_is_no_file_of_the_job_is_refused(names: list[object]) -> None:
 def test_a_file_that_cannot_be_read_is_named() -> None:
     with pytest.raises(RefusedError, match="File lost requested but not authorized"):
         look(None, TransferFiles=["lost"])
+
+
+def test_what_is_streamed_is_looked_for_where_it_goes() -> None:
+    plan = replace(
+        PLAN,
+        stdout=StandardFile("out", stream=True),
+        stderr=StandardFile("/far/err", stream=True),
+    )
+    sizes = {"/home/job/out": 5}
+    [piece] = plan_look(ClassAd({"Out": True}), plan, "/scratch", sizes.get, "/home/job")
+    assert piece == Piece(0, "/home/job/out", 0, 5)
+    said = "The job's standard error is streamed to /far/err, where it was submitted"
+    with pytest.raises(RefusedError, match=said):
+        plan_look(ClassAd({"Err": True}), plan, "/scratch", sizes.get, "/home/job")
 
 
 def test_the_answer_announces_the_pieces() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,23 @@ def test_a_token_that_others_may_read_is_listed_and_said_to_be_of_no_use(tmp_pat
     assert out.getvalue() == "".join(f"{said}{folder}/{name}\n" for name in ("mine", "open"))
     assert complaint.getvalue() == (
         f"no tool uses {folder}/open: others may read it, or it is not yours\n"
+    )
+
+
+def test_a_token_is_listed_as_whoever_signed_it_wrote_it(tmp_path: Path) -> None:
+    """As the reference: an escape, a blank or a number keeps its form, even the end of a line."""
+    header = rb'{"alg":"HS256", "kid":"P\/O"}'
+    claims = b'{"iss":"a\\/b","sub":"c\\u00e9\xc3\xa9",\n"x":1.50}'
+    parts = [base64.urlsafe_b64encode(part).rstrip(b"=") for part in (header, claims, b"sign")]
+    path = tmp_path / "token"
+    path.write_bytes(b".".join(parts) + b"\n")
+    path.chmod(0o600)
+    out = io.StringIO()
+    argv = ["condor_token_list", "-file", str(path)]
+    where = Streams(io.StringIO(), out, io.StringIO())
+    assert condor_token_list.main(argv, configuration(tmp_path), where) == 0
+    assert out.getvalue().encode("utf-8") == (
+        b"Header: %s Payload: %s File: %s\n" % (header, claims, os.fsencode(path))
     )
 
 

@@ -219,8 +219,14 @@ class JobRecord:
         return changes
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:
-        """Take over what a starter measured; return what has changed for the queue."""
+        """Take over what a starter measured; return what has changed for the queue.
+
+        A job is as large as it was ever found, its program's size at first: one that ended before
+        it was measured is not of size 0.
+        """
         changes = self.changes_of(ad)
+        if (ad.integer("ImageSize") or 0) < (self.job.integer("ImageSize") or 0):
+            changes.pop("ImageSize", None)
         self.update(changes)
         if ad.lookup("ImageSize") is not None:
             event = job_events.image_size_event(self.job)

@@ -18,6 +18,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -187,14 +188,25 @@ def begin(arguments: bytes, descriptors: list[int]) -> None:
     if not is_needed(root=privileges.can_switch, own_pids=orders.own_pids, namespaces=namespaces):
         return
     os.chdir(orders.execute)
-    os.dup2(descriptors[0], 0)
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    python = [sys.executable, "-P", "-m", _MODULE, arguments.decode("ascii")]
+    _prepare_descriptors(descriptors[0], f"read -r _ <&3; exec {shlex.join(python)} <&3 3<&-\n")
+    # The shell reads what it is to do, too: its arguments would be seen behind its title.
+    os.execv("/bin/sh", [TITLE])  # noqa: S606
+
+
+def _prepare_descriptors(pipe: int, script: str) -> None:
+    """Make a script standard input, the pipe number 3, and close all others."""
+    reading, writing = os.pipe()
+    os.write(writing, os.fsencode(script))
+    os.dup2(reading, 0)
+    os.dup2(pipe, 3)
+    # It may have been that already, and closed by an exec.
+    os.set_inheritable(3, True)
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    os.closerange(3, max(descriptors[0], null) + 1)
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    python = [sys.executable, "-P", "-m", _MODULE, arguments.decode("ascii")]
-    os.execv("/bin/sh", [TITLE, "-c", 'read -r _; exec "$@"', _NAME, *python])  # noqa: S606
+    os.closerange(4, max(pipe, reading, writing, null) + 1)
 
 
 def main() -> int:

@@ -139,7 +139,8 @@ class StarterCommands:
         request = queries.StarterPeek.read(await stream.receive()).request
         try:
             plan = await self._await_look(stream)
-            pieces = plan_look(request, plan, starter.sandbox.scratch, self._size_of)
+            iwd = starter.job.string("Iwd") or ""
+            pieces = plan_look(request, plan, starter.sandbox.scratch, self._size_of, iwd)
         except RefusedError as error:
             reply = ClassAd({"Result": False, "ErrorString": str(error)})
             reply["Retry"] = error.code == _NOT_YET

@@ -303,7 +303,8 @@ class JobProcesses:
         number = error.errno or errno.EIO
         try:
             with self._privileges.as_account(self.account):
-                os.stat(plan.cwd)
+                # A folder that is there may still be closed.
+                os.stat(os.path.join(plan.cwd, "."))
         except OSError as wrong:
             return CannotLaunch(
                 f"Cannot access initial working directory {plan.cwd}: {wrong.strerror}",

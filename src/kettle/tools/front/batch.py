@@ -114,7 +114,11 @@ class Tally:
 
 
 class PoolGoneError(KettleError):
-    """The pool went away while its jobs were waited for: what becomes of them is not known."""
+    """The pool went away while its jobs were waited for; `for_ever` if its queue went with it."""
+
+    def __init__(self, message: str, *, hint: str = "", for_ever: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.for_ever = for_ever
 
 
 @dataclass
@@ -197,6 +201,9 @@ class Batch:
     def remove(self) -> Removal:
         """Remove what has not ended, and return what became of that."""
         words = [str(self.cluster)]
+        if self.is_purged():
+            said = f"The pool is gone, and the jobs of cluster {self.cluster} with it."
+            return Removal(said, done=True)
         code, _, complaint = call_tool("condor_rm", words, self.environment)
         if code and self.is_queued():
             said = f"The jobs of cluster {self.cluster} are still queued: {complaint.strip()}"
@@ -207,6 +214,11 @@ class Batch:
         """Tell whether the queue that has the jobs can be asked."""
         words = [str(self.cluster), "-limit", "1", "-af", "ProcId"]
         return call_tool("condor_q", words, self.environment)[0] == 0
+
+    def is_purged(self) -> bool:
+        """Tell whether the pool's own configuration is gone, as after `kettle down --purge`."""
+        config = self.environment.get("CONDOR_CONFIG", "")
+        return os.path.isabs(config) and not os.path.lexists(config)
 
     def is_queued(self) -> bool:
         """Tell whether jobs of it are queued, or whether that cannot be known."""

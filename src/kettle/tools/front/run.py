@@ -88,9 +88,9 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     try:
         with interruptions.watched():
             return run_in(folder, request, arguments, environment, streams, interruptions)
-    except PoolGoneError:
+    except PoolGoneError as error:
         # When the pool comes back its jobs go on, and look for their files.
-        is_kept = True
+        is_kept = not error.for_ever
         raise
     finally:
         if not is_kept:
@@ -229,12 +229,7 @@ def run_in(
             streams.stderr.write(f"\n{removal.said}\n")
         return 130
     except PoolGoneError as error:
-        number = batch.cluster
-        raise PoolGoneError(
-            f"{error.message}; the jobs of cluster {number} that have not ended are still queued",
-            hint=f"kettle up{where} lets them go on, condor_rm {number} removes them; their output "
-            f"comes to {folder}",
-        ) from None
+        raise tell_what_becomes(batch, error, where) from None
     except BaseException:
         # A reader that went away (`| head`), too: what would be shown is nobody's any more.
         if batch.cluster:
@@ -248,6 +243,23 @@ def run_in(
     else:
         report(batch, tally, streams)
     return choose_exit_code(tally)
+
+
+def tell_what_becomes(batch: Batch, error: PoolGoneError, where: str) -> PoolGoneError:
+    """Return the error with what becomes of the jobs; `where` is the option that names the pool."""
+    number = batch.cluster
+    if batch.is_purged():
+        return PoolGoneError(
+            f"the pool has been removed, and with it the jobs of cluster {number} that had not "
+            "ended",
+            hint=f"kettle up{where} makes a new pool, in which they can be run again",
+            for_ever=True,
+        )
+    return PoolGoneError(
+        f"{error.message}; the jobs of cluster {number} that have not ended are still queued",
+        hint=f"kettle up{where} lets them go on, condor_rm {number} removes them; their output "
+        f"comes to {batch.folder}",
+    )
 
 
 class OutputShower:

@@ -39,7 +39,8 @@ def draw_daemons(snapshot: Snapshot) -> RenderableType:
     text = Text()
     for name in ("master", "collector", "negotiator", "schedd", "startd"):
         found = snapshot.daemons.get(name, [])
-        mark, style = ("●", "green") if found else ("○", "red")
+        answers = found and name not in snapshot.silent
+        mark, style = ("●" if found else "○", "green" if answers else "red")
         number = f" ×{len(found)}" if len(found) > 1 else ""
         text.append(f"{mark} ", style=style).append(f"{name}{number}   ")
     return Panel(text, title="pool", title_align="left", expand=True)
@@ -100,7 +101,8 @@ def draw_jobs(snapshot: Snapshot, most: int, chosen: str | None) -> RenderableTy
     if len(snapshot.jobs) > most:
         table.add_row(f"… {len(snapshot.jobs) - most} more", style="dim")
     counts = ", ".join(f"{number} {word}" for word, number in sorted(snapshot.counts().items()))
-    return Panel(table, title=f"queue: {counts or 'empty'}", title_align="left")
+    said = "not known" if "schedd" in snapshot.silent else counts or "empty"
+    return Panel(table, title=f"queue: {said}", title_align="left")
 
 
 def order_jobs(jobs: list[Job]) -> list[Job]:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
+from kettle.client.daemon import ping
 from kettle.client.jobs import query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import KettleError
 from kettle.tools.front import place
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
+from kettle.wire.sinful import Sinful
 
 DAEMONS = {
     "DaemonMaster": "master",
@@ -34,8 +37,10 @@ JOB_ATTRIBUTES = (
 SLOT_ATTRIBUTES = (
     "Name", "MyType", "SlotType", "State", "Activity", "Cpus", "TotalSlotCpus", "Memory",
     "TotalSlotMemory", "Disk", "TotalSlotDisk", "LoadAvg", "JobId", "RemoteOwner", "Machine",
-    "EnteredCurrentActivity", "PartitionableSlot",
+    "EnteredCurrentActivity", "PartitionableSlot", "MyAddress",
 )  # fmt: skip
+# A daemon gets this long at least, however many before it stood still.
+_LEAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,11 @@ class Slot:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A pool at one moment."""
+    """A pool at one moment. `silent` are the daemons that were asked and did not answer."""
 
     taken_at: float
     daemons: dict[str, list[str]] = field(default_factory=dict)
+    silent: dict[str, list[str]] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
     slots: list[Slot] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
@@ -84,31 +90,61 @@ class Snapshot:
         return dict(Counter(job.status for job in self.jobs))
 
 
-def take_snapshot(reach: Reach, *, most_jobs: int = 0) -> Snapshot:
-    """Ask the collector and the schedd; what does not answer is named in `troubles`."""
-    troubles: list[str] = []
-    daemons: dict[str, list[str]] = {}
-    slots: list[Slot] = []
-    jobs: list[Job] = []
+def take_snapshot(reach: Reach, *, most_jobs: int = 0, asks_each: bool = False) -> Snapshot:
+    """Ask the collector and the schedd; what does not answer is named in `troubles`.
+
+    With `asks_each`, each daemon of this machine, and the negotiator, is asked whether it answers.
+    """
+    found = Snapshot(time.time())
+    daemons: list[ClassAd] = []
     try:
+        if asks_each and len(collectors := reach.pool.collectors()) == 1:
+            ping(reach.connector, collectors[0], Command.DC_NOP, timeout=place.ANSWER_SECONDS)
         ads = reach.pool.query(Command.QUERY_ANY_ADS, make_query("Any", projection=SLOT_ATTRIBUTES))
         for ad in ads:
             kind = ad.string("MyType") or ""
             if kind in DAEMONS:
-                daemons.setdefault(DAEMONS[kind], []).append(ad.string("Name") or "?")
+                found.daemons.setdefault(DAEMONS[kind], []).append(ad.string("Name") or "?")
+                daemons.append(ad)
             elif kind == "Machine":
-                slots.append(read_slot(ad))
+                found.slots.append(read_slot(ad))
+        found.slots.sort(key=_by_name)
     except KettleError as error:
-        troubles.append(f"the collector: {error}")
+        found.troubles.append(f"the collector: {error}")
+    silent = find_silent(reach, daemons, found) if asks_each else set()
     try:
-        if not place.has_queue(reach):
-            return Snapshot(time.time(), daemons, [], sorted(slots, key=_by_name), troubles)
-        address = reach.schedd().address
-        found = query_jobs(reach.connector, address, projection=JOB_ATTRIBUTES, limit=most_jobs)
-        jobs = [read_job(ad) for ad in found]
+        if place.has_queue(reach) and str(address := reach.schedd().address) not in silent:
+            jobs = query_jobs(reach.connector, address, projection=JOB_ATTRIBUTES, limit=most_jobs)
+            found.jobs.extend(read_job(ad) for ad in jobs)
     except KettleError as error:
-        troubles.append(f"the schedd: {error}")
-    return Snapshot(time.time(), daemons, jobs, sorted(slots, key=_by_name), troubles)
+        found.troubles.append(f"the schedd: {error}")
+    return found
+
+
+def find_silent(reach: Reach, daemons: Iterable[ClassAd], found: Snapshot) -> set[str]:
+    """Note in `found` which daemons do not answer in ANSWER_SECONDS; return their addresses.
+
+    Limit: those of other machines are the collector's to know. They may be many, and are asked
+    where they are.
+    """
+    host = (reach.config.get("FULL_HOSTNAME") or "").lower()
+    deadline = time.monotonic() + place.ANSWER_SECONDS
+    silent = set()
+    for ad in daemons:
+        kind, name = DAEMONS[ad.string("MyType") or ""], ad.string("Name") or "?"
+        address = ad.string("MyAddress") or ""
+        if kind == "collector" or (
+            kind != "negotiator" and (ad.string("Machine") or "").lower() != host
+        ):
+            continue
+        try:
+            timeout = max(_LEAST_SECONDS, deadline - time.monotonic())
+            ping(reach.connector, Sinful.parse(address), Command.DC_NOP, timeout=timeout)
+        except KettleError as error:
+            found.silent.setdefault(kind, []).append(name)
+            found.troubles.append(f"the {kind} {name} does not answer ({error})")
+            silent.add(address)
+    return silent
 
 
 def _by_name(slot: Slot) -> list[tuple[int, int, str]]:

@@ -22,7 +22,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Ask once and draw; 1 if something did not answer."""
-    snapshot = take_snapshot(place.reach_pool(arguments.dir, environment))
+    snapshot = take_snapshot(place.reach_pool(arguments.dir, environment), asks_each=True)
     if arguments.json:
         streams.stdout.write(json.dumps(asdict(snapshot), indent=2) + "\n")
     else:

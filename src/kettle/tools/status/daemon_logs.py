@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kettle.attributes.exit_codes import EXIT_NO_RESTART, REASONS
 from kettle.config import Config
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
@@ -111,4 +112,5 @@ def _render_end(exit_code: int | None) -> str:
     """Return how a daemon ended, as its master says it."""
     if exit_code is None:
         return "???"
-    return "99 (daemon will not restart automatically)" if exit_code == 99 else str(exit_code)
+    said = f" ({REASONS[exit_code]})" if exit_code == EXIT_NO_RESTART else ""
+    return f"{exit_code}{said}"

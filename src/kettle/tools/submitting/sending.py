@@ -87,9 +87,12 @@ class Progress:
         self.tell(submission, self.count)
         out, err = self.streams.stdout, self.streams.stderr
         if not self.count:
-            if not self.terse:
+            if self.terse:
+                return
+            if not self.by_dash:
                 out.write("\n")
             name = submission.facts.file_name
+            name = "(stdin)" if name == "-" else name
             err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
             return
         if not self.by_dash and not self.terse:

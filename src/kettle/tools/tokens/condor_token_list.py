@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 
@@ -76,8 +75,7 @@ def list_tokens(wish: Wish, reach: Reach, streams: Streams) -> int:
                 continue
             streams.stderr.write(note)
             note = ""
-            header = json.dumps(token.header, separators=(",", ":"))
-            claims = json.dumps(token.claims, separators=(",", ":"))
+            header, claims = token.documents
             streams.stdout.write(f"Header: {header} Payload: {claims} File: {path}\n")
     return 0
 

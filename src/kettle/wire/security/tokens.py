@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
-from kettle.octets import to_bytes
+from kettle.octets import to_bytes, to_text
 from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.keys import hkdf
 
@@ -70,6 +70,12 @@ class ParsedToken(NamedTuple):
         """The id of the signing key; POOL if the header has none."""
         value = self.header.get("kid")
         return value if isinstance(value, str) else POOL_KEY
+
+    @property
+    def documents(self) -> tuple[str, str]:
+        """The header and the claims as whoever signed them wrote them."""
+        header, claims = self.signed_text.split(".")
+        return to_text(_decode_part(header)), to_text(_decode_part(claims))
 
     def claim(self, name: str) -> str:
         """Return a string claim, empty if it is absent or something else."""

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, UsageError
-from kettle.tools.front.batch import Batch, Ending, Tally
+from kettle.tools.front.batch import Batch, Ending, PoolGoneError, Tally
 from kettle.tools.front.run import (
     build_parser,
     choose_exit_code,
     find_files,
     read_request,
     report,
+    tell_what_becomes,
 )
 from kettle.tools.programs import Streams
 
@@ -79,3 +80,24 @@ def test_that_a_job_was_removed_is_said_and_is_no_success(
     report(batch, tally, streams)
     assert streams.stderr.getvalue() == said  # type: ignore[attr-defined]
     assert choose_exit_code(tally) == code
+
+
+def test_of_a_pool_that_was_purged_nobody_says_that_its_jobs_are_queued(tmp_path: Path) -> None:
+    config = tmp_path / "condor_config"
+    batch = Batch({"CONDOR_CONFIG": str(config)}, tmp_path)
+    batch.cluster = 7
+    gone = PoolGoneError("the pool does not answer any more")
+    purged = tell_what_becomes(batch, gone, " --dir p")
+    assert str(purged) == (
+        "the pool has been removed, and with it the jobs of cluster 7 that had not ended "
+        "(kettle up --dir p makes a new pool, in which they can be run again)"
+    )
+    assert purged.for_ever
+    removal = batch.remove()
+    assert removal.done
+    assert removal.said == "The pool is gone, and the jobs of cluster 7 with it."
+    config.write_text("SCHEDD_HOST = nowhere.invalid\n")
+    stopped = tell_what_becomes(batch, gone, " --dir p")
+    assert "the jobs of cluster 7 that have not ended are still queued" in str(stopped)
+    assert f"their output comes to {tmp_path}" in str(stopped)
+    assert not stopped.for_ever
