@@ -625,10 +625,12 @@ def test_a_startd_that_ends_once_drained_says_whether_it_stays_off(
     tmp_path: Path, wish: int, stays_off: bool
 ) -> None:
     async def scenario(point: ExecutionPoint) -> None:
+        stops: list[str] = []
+        point.startd.runtime.stop = stops.append
         ad = ClassAd({"HowFast": 10, "ResumeOnCompletion": wish})
         assert (await command(point, Command.DRAIN_JOBS, ad)).boolean("Result") is True
         await asyncio.sleep(1)
-        assert point.startd.stopped == "graceful"
+        assert stops == ["graceful"]
         assert point.startd.runtime.stays_off is stays_off
 
     play(tmp_path, scenario)

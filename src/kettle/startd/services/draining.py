@@ -31,6 +31,8 @@ class Draining:
     def __init__(self, startd: Startd, waiting: WaitingClaims) -> None:
         self._startd = startd
         self._waiting = waiting
+        # The drain whose wish has been done; one that ends the startd stays in progress.
+        self._completed: Drain | None = None
 
     def register(self) -> None:
         """Make the commands known to the network."""
@@ -134,7 +136,10 @@ class Draining:
             self._complete(drain)
 
     def _complete(self, drain: Drain) -> None:
-        """All slots are drained: do what the request wanted then."""
+        """All slots are drained: do what the request wanted then, once."""
+        if drain is self._completed:
+            return
+        self._completed = drain
         match drain.on_completion:
             case DrainCompletion.RESUME:
                 self._end()
