@@ -14,6 +14,7 @@ from kettle.runtime.sockets import collectors
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.testing.world import World, WorldDaemon
 from kettle.wire.commands import Command
+from kettle.wire.sinful import Sinful
 from scenario.stage import play
 
 NAMES = ("a", "b", "c")
@@ -169,5 +170,49 @@ def test_a_collector_that_only_closes_idle_connections_is_not_told_again_and_aga
         assert times <= 6 + 300 / collectors.TELL_AGAIN_SELDOM_SECONDS
         await pool.advertiser.close()
         await pool.collector.stop("fast")
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("command", "foreign", "ends"),
+    [
+        (Command.UPDATE_STARTD_AD, False, True),
+        (Command.UPDATE_SCHEDD_AD, False, True),
+        (Command.UPDATE_MASTER_AD, False, True),
+        (Command.UPDATE_NEGOTIATOR_AD, False, True),
+        (Command.UPDATE_SUBMITTOR_AD, False, False),
+        (Command.UPDATE_ACCOUNTING_AD, False, False),
+        (Command.MERGE_STARTD_AD, False, False),
+        (Command.UPDATE_SCHEDD_AD, True, False),
+    ],
+)
+def test_a_daemon_ends_for_what_is_true_of_its_own_ad(
+    command: Command, foreign: bool, ends: bool, tmp_path: Path
+) -> None:
+    async def scenario(world: World) -> None:
+        runtime, _, _ = world.runtime("SCHEDD", 'SCHEDD.DAEMON_SHUTDOWN = Name == "a"\n')
+        stops: list[str] = []
+        runtime.stop = stops.append
+        elsewhere = Sinful.parse("<10.9.9.9:9618>") if foreign else None
+        advertiser = Advertiser(runtime, foreign=elsewhere)
+        for name in ("b", "a", "a"):
+            ad = ClassAd({"MyType": "Any", "Name": name})
+            advertiser.update(command, ad)
+            assert ("DaemonShutdown" in ad) is ends
+        await advertiser.close()
+        assert stops == (["graceful"] if ends else [])
+        assert runtime.stays_off is ends
+
+    play(tmp_path, scenario)
+
+
+def test_a_collector_ends_for_what_is_true_of_its_own_ad(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        text = "COLLECTOR_UPDATE_INTERVAL = 100\nDAEMON_SHUTDOWN_FAST = RunningJobs >= 0\n"
+        collector = await world.start("COLLECTOR", CollectorService, text, port=9618)
+        await asyncio.sleep(200)
+        assert collector.stopped == "fast"
+        assert collector.runtime.stays_off
 
     play(tmp_path, scenario)

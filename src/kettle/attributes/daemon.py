@@ -1,6 +1,6 @@
 """Attributes of ads of daemons: a pure table."""
 
-from kettle.attributes.attribute import boolean, integer, real, string, time
+from kettle.attributes.attribute import boolean, expression, integer, real, string, time
 
 
 class Daemon:
@@ -17,6 +17,12 @@ class Daemon:
     CondorAdmin = string(written_by="collector", doc="Who looks after the pool.")
     DaemonLastReconfigTime = time(
         written_by="every daemon", doc="When the daemon last read its configuration."
+    )
+    DaemonShutdown = expression(
+        written_by="every daemon", doc="When the daemon ends by itself (`DAEMON_SHUTDOWN`)."
+    )
+    DaemonShutdownFast = expression(
+        written_by="every daemon", doc="When it ends so at once (`DAEMON_SHUTDOWN_FAST`)."
     )
     DaemonStartTime = time(written_by="every daemon", doc="When the daemon began.")
     DetectedCpus = integer(written_by="every daemon", doc="Cores of the machine.")

@@ -38,6 +38,7 @@ from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.snapshot import Parts
 from kettle.runtime.self_monitor import describe_host, read_window
+from kettle.runtime.self_shutdown import SelfShutdown
 from kettle.runtime.sockets.network_sessions import FAMILY_USER
 from kettle.runtime.sockets.stream import Stream
 from kettle.statistics.windows import Recent
@@ -79,6 +80,7 @@ class CollectorService:
         self.own_ad = OwnAd(
             int(runtime.clock.now()), window_seconds=window, quantum_seconds=quantum
         )
+        self._self_shutdown = SelfShutdown(runtime)
         self._answering = 0
         self._updates = AlikeAds()
         self.broker = BrokerService(runtime)
@@ -267,6 +269,7 @@ class CollectorService:
         ad["UpdateInterval"] = int(runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL])
         # Nobody sends this ad, so nobody could renew it before it grows old.
         ad["ClassAdLifetime"] = 2**31 - 1
+        self._self_shutdown.look(ad)
         try:
             own = Sender(FAMILY_USER, "")
             return self.store.update(COLLECTOR, ad, now=self._now(), sender=own)

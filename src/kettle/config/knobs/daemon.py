@@ -1,6 +1,6 @@
 """Knobs of all daemons: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
 
 
 class DaemonKnobs:
@@ -34,6 +34,15 @@ class DaemonKnobs:
     DAEMON_CORE_KILL_ANY_PROCESS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DAEMON_SHUTDOWN = expression(
+        None,
+        doc="When a daemon ends by itself, gracefully, and is not started again until `condor_on`: "
+        "asked of its own ad whenever the collector is told of that.",
+    )
+    DAEMON_SHUTDOWN_FAST = expression(
+        None,
+        doc="When it ends so without waiting for jobs.",
     )
     DISABLE_SETUID = boolean(
         "false",

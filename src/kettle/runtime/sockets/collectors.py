@@ -20,6 +20,7 @@ from kettle.classad.text import equals
 from kettle.config.knobs.network import NetworkKnobs
 from kettle.errors import WireError
 from kettle.runtime import tasks
+from kettle.runtime.self_shutdown import SelfShutdown
 from kettle.runtime.sockets.addresses import find_collectors, read_address_file
 from kettle.runtime.sockets.administration import RemoteAdministration
 from kettle.wire.commands import Command
@@ -61,6 +62,16 @@ class _Update:
         if self.private is not None:
             writer.ad(self.private, private=True)
 
+
+# The ads that daemons have of themselves.
+_OWN_ADS = frozenset(
+    (
+        Command.UPDATE_MASTER_AD,
+        Command.UPDATE_NEGOTIATOR_AD,
+        Command.UPDATE_SCHEDD_AD,
+        Command.UPDATE_STARTD_AD,
+    )
+)
 
 # What says where a collector is: its word of COLLECTOR_HOST, and what fills up an address.
 _Place = tuple[str | None, ...]
@@ -128,6 +139,7 @@ class Advertiser:
         self._runtime = runtime
         self._foreign = foreign
         self._administration = RemoteAdministration(runtime)
+        self._self_shutdown = SelfShutdown(runtime)
         self._links: list[_Link] = []
         # Whose collectors those are.
         self._config: Config | None = None
@@ -153,13 +165,16 @@ class Advertiser:
         The ad gets the attributes that all daemon ads have (those it has itself stay) and its
         UpdateSequenceNumber; the own pool's collectors hear besides how their administrators can
         command this daemon. An ad of the same type and name that still waits is replaced.
-        `without` are attributes of all daemon ads that this one does not get.
+        `without` are attributes of all daemon ads that this one does not get. An ad of the daemon
+        itself may have it end (`self_shutdown.py`).
         """
         runtime = self._runtime
         common = runtime.identity.attributes(str(runtime.network.address), runtime.clock.now())
         for name, value in common.items():
             if name not in without and (name not in ad or name == "MyCurrentTime"):
                 ad[name] = value
+        if command in _OWN_ADS and self._foreign is None:
+            self._self_shutdown.look(ad)
         key = (ad.string("MyType") or "", ad.string("Name") or "", ad.string("ScheddName") or "")
         ad["UpdateSequenceNumber"] = self._sequence.get(key, 0)
         self._sequence[key] = self._sequence.get(key, 0) + 1
