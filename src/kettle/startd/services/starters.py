@@ -385,9 +385,7 @@ class Starters:
         if self._current.get(starter.pid) is starter:
             del self._current[starter.pid]
         starter.control.close()
-        if starter.done.is_set():
-            self._finished.pop(starter.claim_id, None)
-        else:
+        if not starter.done.is_set():
             await self._clean_up_after(starter)
 
     async def _clean_up_after(self, starter: StarterProcess) -> None:
