@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -309,6 +310,49 @@ def test_a_schedd_that_lets_us_wait_costs_the_others_no_more_than_its_time(
         ad = pool.negotiator.service.ads.own_ad()
         said = ad.string("LastNegotiationCycleSubmittersOutOfTime0")
         assert said == ", ".join(submitters)
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(("most", "kept"), [(1, 0), (2, 0), (3, 3), (9, 3)])
+def test_no_more_connections_to_schedds_than_the_configuration_allows(
+    tmp_path: Path, most: int, kept: int
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, f"NEGOTIATOR_SOCKET_CACHE_SIZE = {most}\n")
+        network, opened, at_once = pool.negotiator.network, [], []
+        connect_as_ever = network.connect
+
+        def living() -> int:
+            return sum(not stream.closed for stream in opened)
+
+        async def connect_and_count(address: str, command: int, **named: Any) -> Stream:
+            stream = await connect_as_ever(address, command, **named)
+            if command == Command.NEGOTIATE:
+                opened.append(stream)
+                at_once.append(living())
+            return stream
+
+        network.connect = connect_and_count  # type: ignore[method-assign,assignment]
+        others = [await world.start("SCHEDD", Schedd, name=name) for name in ("b", "c")]
+        for each in others:
+            stopped_at_the_end(each)
+            each.service.publish("u@here", 1)
+        await pool.advertise(slot("a"), slot("b"), slot("c"))
+        await asyncio.sleep(0.5)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(3)
+        heard = [each.service.heard for each in (pool.schedd, *others)]
+        assert [len(each.matches) for each in heard] == [1, 1, 1]
+        assert max(at_once) == min(most, 3)
+        assert living() == kept
+        # Who is new is kept in the place of who is old.
+        for number in range(most if kept else 0):
+            another = await world.start("SCHEDD", Schedd, name=f"new{number}")
+            stopped_at_the_end(another)
+            await another.service.submit(pool.negotiator, "w@here", 1)
+            await asyncio.sleep(3)
+            assert living() <= most
 
     play(tmp_path, scenario)
 

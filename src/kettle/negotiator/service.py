@@ -257,6 +257,7 @@ class NegotiatorService:
             negotiator=self.runtime.identity.name,
             maximum=self.settings.requests_at_a_time,
             timeout_seconds=self.settings.schedd_timeout_seconds,
+            most_connections=self.settings.most_connections,
             time=cycle_round.time,
             job_constraint=self.settings.job_constraint,
         )

@@ -36,6 +36,7 @@ class NegotiatorSettings:
     min_interval_seconds: float
     update_interval_seconds: float
     schedd_timeout_seconds: float
+    most_connections: int
     requests_at_a_time: int
     accounting_path: str
     accounting_bytes: int
@@ -71,6 +72,7 @@ def read_settings(config: Config) -> NegotiatorSettings:
         min_interval_seconds=config[Knobs.NEGOTIATOR_MIN_INTERVAL],
         update_interval_seconds=config[Knobs.NEGOTIATOR_UPDATE_INTERVAL],
         schedd_timeout_seconds=config[Knobs.NEGOTIATOR_TIMEOUT],
+        most_connections=config[Knobs.NEGOTIATOR_SOCKET_CACHE_SIZE],
         requests_at_a_time=max(
             1, min(config[Knobs.NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE], _MOST_REQUESTS)
         ),

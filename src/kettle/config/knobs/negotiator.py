@@ -253,7 +253,7 @@ class NegotiatorKnobs:
     NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
         "500",
         at_least=1,
-        doc="How many connections to schedds the negotiator keeps.",
+        doc="How many connections to schedds the negotiator has at most, and keeps.",
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
     NEGOTIATOR_SUBMITTER_CONSTRAINT = expression(

@@ -1,14 +1,17 @@
 """Connections to schedds, one each, kept from cycle to cycle, and what is said over them.
 
-The words are `dialogue.py`'s; here are the sockets, time limits and what to do when a schedd does
-not answer: its submitters are left out of the cycle, and the next one connects anew.
+There are so many at most as the configuration says (NEGOTIATOR_SOCKET_CACHE_SIZE). When a cycle has
+more schedds they take turns, and none keeps its own. The words are `dialogue.py`'s; here are the
+sockets, time limits and what to do when a schedd does not answer: its submitters are left out of
+the cycle, and the next one connects anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from kettle.classad import ClassAd, Expr
 from kettle.errors import ConnectionLost, KettleError, SessionUnknown, WireError
@@ -26,18 +29,18 @@ from kettle.wire.commands import Command
 from kettle.wire.messages.negotiate import EndNegotiate
 from kettle.wire.security.claim_id import ClaimId
 
-# Limit: connections kept; beyond it the oldest are closed (NEGOTIATOR_SOCKET_CACHE_SIZE).
-KEPT_CONNECTIONS = 500
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What every header of a cycle says, and how long schedds may take."""
+    """What every header of a cycle says, how long schedds may take, and how many at a time."""
 
     attributes: str
     negotiator: str
     maximum: int
     timeout_seconds: float
+    most_connections: int
     # What the cycle spends on whom; it ends what a schedd lets us wait for.
     time: TimeBook
     job_constraint: Expr | None = None
@@ -106,18 +109,50 @@ class Schedds:
         by_address: dict[str, list[SubmitterAd]] = {}
         for submitter in submitters:
             by_address.setdefault(submitter.schedd_address, []).append(submitter)
-        harvests = await asyncio.gather(
-            *(self._fetch_from(address, each, terms) for address, each in by_address.items())
-        )
+        most = terms.most_connections
+        self._make_room(by_address, most)
+        crowded = len(by_address) > most
+
+        async def fetch_from(address: str) -> list[Harvest]:
+            each = by_address[address]
+            return await self._fetch_from(address, each, terms, ends=crowded or len(each) > 1)
+
+        harvests = await self._talk(by_address, most, fetch_from)
         return [harvest for group in harvests for harvest in group]
 
+    def _make_room(self, addresses: Collection[str], most: int) -> None:
+        """Close what is kept, the oldest first, until there is room for these schedds.
+
+        Where there are too many of them, each connects when it is its turn.
+        """
+        crowded = len(addresses) > most
+        others = [address for address in self._links if crowded or address not in addresses]
+        for address in others[: max(0, len(others) + len(addresses) - most)]:
+            self._drop(self._links.pop(address))
+
+    async def _talk(
+        self, addresses: Collection[str], most: int, do: Callable[[str], Awaitable[_T]]
+    ) -> list[_T]:
+        """Talk with all schedds at a time; with too many in turns, after which they hang up."""
+        room = asyncio.Semaphore(most)
+
+        async def talk(address: str) -> _T:
+            async with room:
+                try:
+                    return await do(address)
+                finally:
+                    if len(addresses) > most and address in self._links:
+                        self._drop(self._links.pop(address))
+
+        return await asyncio.gather(*map(talk, addresses))
+
     async def _fetch_from(
-        self, address: str, submitters: list[SubmitterAd], terms: Terms
+        self, address: str, submitters: list[SubmitterAd], terms: Terms, *, ends: bool
     ) -> list[Harvest]:
         """Fetch from one schedd, submitter after submitter.
 
-        With a single submitter the round stays open for its matches; with several each round is
-        ended, and the matches come in a round of their own (daemon reference, NEGOTIATE).
+        A single submitter's round stays open for its matches; where each `ends`, the matches come
+        in a round of their own (daemon reference, NEGOTIATE).
         """
         harvests = [Harvest(submitter) for submitter in submitters]
         heard_at = max(submitter.heard_at for submitter in submitters)
@@ -137,7 +172,7 @@ class Schedds:
                 for ad in fetched.ads:
                     with tasks.reported(f"The reading of a request of {harvest.submitter.name}"):
                         harvest.requests.append(self._parse(ad, harvest.submitter))
-                if link.open_for is not None and len(submitters) > 1:
+                if ends:
                     await self._end(link)
             self._unreachable.on_answered(address)
         except (KettleError, OSError) as error:
@@ -259,10 +294,11 @@ class Schedds:
         for harvest in harvests:
             by_address.setdefault(harvest.submitter.schedd_address, []).append(harvest)
         results = _Results.sort(matches, rejections)
-        lost = await asyncio.gather(
-            *(self._tell_one(address, each, results, terms) for address, each in by_address.items())
-        )
-        self._trim()
+
+        async def tell_one(address: str) -> list[Match]:
+            return await self._tell_one(address, by_address[address], results, terms)
+
+        lost = await self._talk(by_address, terms.most_connections, tell_one)
         return [match for group in lost for match in group]
 
     async def _tell_one(
@@ -301,11 +337,6 @@ class Schedds:
             link.stream.close()
         link.stream = None
         link.open_for = None
-
-    def _trim(self) -> None:
-        while len(self._links) > KEPT_CONNECTIONS:
-            address = next(iter(self._links))
-            self._drop(self._links.pop(address))
 
     def close(self) -> None:
         """End all connections."""
