@@ -14,13 +14,14 @@ from enum import Enum, IntEnum, auto
 
 from kettle.errors import ImpossibleTransition
 from kettle.master.backoff import Backoff
+from kettle.policy.exit_codes import EXIT_BAD_CONFIGURATION, EXIT_NO_RESTART
 
-# A daemon that leaves with this code asks not to be started again (the reference's own number).
-EXIT_NO_RESTART = 99
 # What a daemon says by its exit status: one that may have no log to tell it in, and one that asks
 # for rest, in the words that programs look for.
 _REASONS = {
-    44: "its configuration or its log file is not right, as it says on its standard error",
+    EXIT_BAD_CONFIGURATION: (
+        "its configuration or its log file is not right, as it says on its standard error"
+    ),
     EXIT_NO_RESTART: "daemon will not restart automatically",
 }
 

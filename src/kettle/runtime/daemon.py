@@ -27,6 +27,12 @@ from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
 from kettle.config.unread import tell_unread
 from kettle.errors import ConfigError, EndingConfigError, KettleError, StorageError
+from kettle.policy.exit_codes import (
+    EXIT_BAD_CONFIGURATION,
+    EXIT_FAILURE,
+    EXIT_NO_RESTART,
+    EXIT_OK,
+)
 from kettle.runtime import life, tasks
 from kettle.runtime.address_files import AddressFiles
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
@@ -53,12 +59,6 @@ from kettle.runtime.standard_streams import settle_streams
 from kettle.runtime.storage.files import PASSING, Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
 from kettle.runtime.user_maps import install_user_maps
-
-# The exit codes that the master and service managers read.
-EXIT_OK = 0
-EXIT_FAILURE = 1
-EXIT_BAD_CONFIGURATION = 44
-EXIT_NO_RESTART = 99
 
 # How long a daemon that cannot be reached waits for its broker before it goes on without.
 _BROKER_SECONDS = 5.0

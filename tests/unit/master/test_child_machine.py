@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.master.child_machine import (
-    EXIT_NO_RESTART,
     TRANSITIONS,
     BecameReady,
     DaemonState,
@@ -30,6 +29,7 @@ from kettle.master.child_machine import (
     check,
     step,
 )
+from kettle.policy.exit_codes import EXIT_NO_RESTART
 
 
 def play(*events: tuple[float, Event]) -> tuple[DaemonState, list[Effect]]:
