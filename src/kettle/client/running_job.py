@@ -24,7 +24,8 @@ from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.sinful import Sinful
 
 SESSION_INFO = '[Encryption="YES";Integrity="YES";]'
-CONNECT_SECONDS = 60.0
+# How long each answer may take, of whoever has accepted the question.
+ANSWER_SECONDS = 60.0
 # A refusal with this code is worth asking again soon.
 RETRY = 1
 
@@ -46,7 +47,7 @@ def find_starter(connector: Connector, schedd: Sinful, cluster: int, proc: int) 
     request = ClassAd({"ClusterId": cluster, "ProcId": proc, "SessionInfo": SESSION_INFO})
     command = Command.GET_JOB_CONNECT_INFO
     with connector.connect(
-        schedd, command, timeout=CONNECT_SECONDS, force_authentication=True
+        schedd, command, timeout=ANSWER_SECONDS, force_authentication=True
     ) as stream:
         stream.send(GetJobConnectInfo(request))
         answer = stream.receive().ad()
@@ -90,7 +91,7 @@ def peek(
     known = {each.name: each for each in wanted}
     found: list[tuple[int | str, bytes]] = []
     with connector.connect(
-        starter.address, Command.STARTER_PEEK, session=starter.claim, timeout=CONNECT_SECONDS
+        starter.address, Command.STARTER_PEEK, session=starter.claim, timeout=ANSWER_SECONDS
     ) as stream:
         stream.send(StarterPeek(_look_request(wanted, most)))
         answer = stream.receive().ad()
@@ -154,7 +155,7 @@ def start_shell(connector: Connector, starter: StarterAccess, shells: str = "") 
     """Have the starter run a shell server on a connection of ours; RefusedError if it does not."""
     request = ClassAd({"Shell": shells} if shells else {})
     stream = connector.connect(
-        starter.address, Command.START_SSHD, session=starter.claim, timeout=CONNECT_SECONDS
+        starter.address, Command.START_SSHD, session=starter.claim, timeout=ANSWER_SECONDS
     )
     try:
         stream.send(StartSshd(request))

@@ -214,7 +214,8 @@ def name_given_lines(said: str, path: str, text: str) -> str:
         before = text.split("\n")[:number]
         if _GIVEN.rstrip() in before:
             for index, line in enumerate(reversed(before)):
-                if line.startswith(GIVEN_FROM):
+                # Files are named from the root on; other such lines are comments of theirs.
+                if line.startswith(f"{GIVEN_FROM}/"):
                     return f"{line.removeprefix(GIVEN_FROM)}, line {index}"
         return found[0]
 

@@ -64,7 +64,7 @@ def test_a_folder_that_no_configuration_can_name_is_refused(folder: str) -> None
 
 
 def test_a_line_that_was_given_is_named_by_its_own_file() -> None:
-    given = "# From /x/a b\n\nB = 2\n\n# From /y\nC\n"
+    given = "# From /x/a b\n# From the manual\nB = 2\n\n# From /y\nC\n"
     text = f"# From here\nA = 1\n\n# Given when the pool was made.\n{given}"
 
     def named(line: int, path: str = "/p/condor_config") -> str:
