@@ -98,6 +98,17 @@ class Run:
     ad_text: str = ""
     attributes: dict[str, object] = field(default_factory=dict)
 
+    def ask(self, wish: str, reason: str, code: int, subcode: int) -> bool:
+        """Take a wish for the job to leave; whether that is news to it.
+
+        The queue has told of a hold and of a removal, and the log has to have them when the job is
+        gone: that a stop of the schedd makes it leave, too, takes the place of neither.
+        """
+        if wish == self.wish or (wish == "Vacate" and self.wish in {"Hold", "Remove"}):
+            return False
+        self.wish, self.reason, self.code, self.subcode = wish, reason, code, subcode
+        return True
+
 
 class Process(NamedTuple):
     """Who started a process, and when, in the kernel's ticks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import Any, cast
 
 import pytest
 
@@ -206,6 +207,17 @@ def test_a_job_that_rests_after_its_starters_died_is_not_startable() -> None:
     note_rest(local.ad, 1010)
     assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1009))) == []
     assert list(filter(None, startable(schedd.queue, ClassAd(), {}, 1010))) == [local]
+
+
+def test_a_stop_takes_the_place_of_no_hold_and_no_removal() -> None:
+    for promised in ("Hold", "Remove"):
+        run = Run(cast(Any, None), 0)
+        assert run.ask("Vacate", "the schedd shuts down", 0, 0)
+        assert not run.ask("Vacate", "again", 0, 0)
+        assert run.ask(promised, "because", 1, 2)
+        assert not run.ask("Vacate", "the schedd shuts down", 0, 0)
+        assert (run.wish, run.reason, run.code, run.subcode) == (promised, "because", 1, 2)
+    assert run.ask("Hold", "for something else", 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -415,16 +415,15 @@ class BesideJobs:
         if run.released:
             return True
         wish, fast = _AT_ONCE.get(word, word), word in _AT_ONCE
-        again = run.wish == wish and not fast
-        run.wish, run.reason, run.code, run.subcode = wish, reason, code, subcode
+        news = run.ask(wish, reason, code, subcode)
         local, child = self._local.get(job.id), self._children.get(job.id)
         seconds = beside.leave_seconds(job.ad, self._patience)
         unstarted = self._unstarted.get(job.id)
         if unstarted is not None:
             unstarted.set()
         elif local is not None:
-            local.leave(reason, code, seconds=0.0 if fast else seconds)
-        elif child is not None and not again:
+            local.leave(run.reason, run.code, seconds=0.0 if fast else seconds)
+        elif child is not None and (news or fast):
             child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, wish))
             asyncio.get_running_loop().call_later(seconds, _kill_if_running, child)
         return True
