@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from kettle.config import Config
+from kettle.errors import StorageError
 from kettle.master.service import MasterService
 from kettle.master.services.orphans import Orphans
 from kettle.master.services.pool_password import may_set_password
+from kettle.runtime.storage.files import Files
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
@@ -96,6 +98,25 @@ def test_a_daemon_that_dies_is_back_after_ten_seconds(tmp_path: Path) -> None:
         assert running(master) == ["collector", "startd"]
         await asyncio.sleep(1)
         assert running(master) == ["collector", "schedd", "startd"]
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_a_daemon_whose_address_stays_is_back_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_files: Files, path: str) -> None:
+        raise StorageError(f"cannot remove {path}: Read-only file system")
+
+    async def scenario(world: World) -> None:
+        master = await start(world, f"{TEXT}STARTD_ADDRESS_FILE = $(LOG)/.startd_address\n")
+        await asyncio.sleep(3)
+        (startd,) = [c for c in master.processes.children() if name_of(c) == "startd"]
+        monkeypatch.setattr(Files, "remove", refuse)
+        startd.signal(signal.SIGKILL)
+        await asyncio.sleep(15)
+        assert "startd" in running(master)
         await master.stop("fast")
 
     run_in_world(tmp_path, scenario)

@@ -273,9 +273,16 @@ class MasterService:
 
     def _prepare_first(self, name: str) -> None:
         """Remove an address that an earlier process left behind: the others would believe it."""
-        plan = self._plans[name]
-        if plan.address_file and self._states[name].phase in {Phase.OFF, Phase.WAITING}:
-            self._runtime.files.remove(plan.address_file)
+        if self._states[name].phase in {Phase.OFF, Phase.WAITING}:
+            self._forget_address(self._plans[name])
+
+    def _forget_address(self, plan: DaemonPlan) -> None:
+        """Take away where a daemon that is gone was found, as far as the disk lets us."""
+        if plan.address_file:
+            try:
+                self._runtime.files.remove(plan.address_file)
+            except KettleError as error:
+                self._runtime.log.problem(f"the address of a daemon that is gone stays: {error}")
 
     async def _wait_for_address(self, name: str) -> None:
         path = self._plans[name].address_file
@@ -379,9 +386,9 @@ class MasterService:
         if timer is not None:
             timer.cancel()
         plan = self._plans.get(name)
-        if plan is not None and plan.address_file:
+        if plan is not None:
             # A daemon that was killed could not take its address back itself.
-            self._runtime.files.remove(plan.address_file)
+            self._forget_address(plan)
         exited = machine.Exited(run, os.waitstatus_to_exitcode(child.status))
         if child.pid in self._with_jobs:
             self._with_jobs.discard(child.pid)
@@ -395,7 +402,8 @@ class MasterService:
     async def _end_orphans(self, name: str, exited: machine.Exited) -> None:
         """A daemon counts as gone when what its jobs left is gone as well."""
         try:
-            await self._orphans.end()
+            with tasks.reported(f"The end of what jobs of {name} left"):
+                await self._orphans.end()
         finally:
             self._cleaning -= 1
         self._deliver(name, exited)

@@ -117,6 +117,7 @@ def run_program(name: str) -> int:
     exit code 1. Streams that are closed or full are none (`kettle.runtime.standard_streams`).
     """
     settle_streams(name)
+    _forget_coercion()
     # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     if name not in _WITHOUT_EXPRESSIONS:
@@ -148,6 +149,16 @@ def run_program(name: str) -> int:
     # The interpreter looks for cycles before it ends, among objects that end with the process.
     gc.freeze()
     return code
+
+
+def _forget_coercion() -> None:
+    """Take out of our environment what the interpreter put there (PEP 538): no job is to get it."""
+    if "LC_CTYPE" not in os.environ:
+        return
+    with contextlib.suppress(OSError), open("/proc/self/environ", "rb") as file:
+        given = file.read().split(b"\0")
+        if not any(entry.startswith(b"LC_CTYPE=") for entry in given):
+            del os.environ["LC_CTYPE"]
 
 
 def standard_streams() -> Streams:

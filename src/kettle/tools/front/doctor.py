@@ -17,12 +17,14 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import kettle
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError
+from kettle.runtime.process.privileges import find_account, first_closed
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
@@ -40,6 +42,10 @@ class Finding:
     mend: str = ""
 
 
+# As whom jobs of root run.
+_JOBS_ACCOUNT = "nobody"
+
+
 @dataclass(frozen=True)
 class Patient:
     """The pool that is meant (`given` is --dir), its folder, and the command's environment."""
@@ -53,8 +59,27 @@ Verdict = tuple[str, str, str]
 
 
 def check_python(_: Patient) -> Verdict:
-    """Which Python this is; too old a one does not come this far."""
-    return GOOD, f"Python {'.'.join(map(str, sys.version_info[:3]))} in {sys.prefix}", ""
+    """Which Python this is, and in root's pools whether jobs can run it as condor_chirp does.
+
+    Too old a one does not come this far.
+    """
+    which = f"Python {'.'.join(map(str, sys.version_info[:3]))} in {sys.prefix}"
+    closed = _closed_to_jobs((sys.executable, os.path.dirname(kettle.__file__)))
+    if closed is None:
+        return GOOD, which, ""
+    said = f"{which}; {closed} is closed to {_JOBS_ACCOUNT}, so that condor_chirp fails in jobs"
+    return DOUBT, said, f"chmod o+x {closed}, or install Kettle with another Python"
+
+
+def _closed_to_jobs(paths: Iterable[str]) -> str | None:
+    """Return the first folder on the way to these that is closed to who runs root's jobs."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        account = find_account(_JOBS_ACCOUNT)
+    except KettleError:
+        return None
+    return next(filter(None, (first_closed(account, path) for path in paths)), None)
 
 
 def check_libraries(_: Patient) -> Verdict:

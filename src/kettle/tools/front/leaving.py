@@ -193,8 +193,10 @@ def describe_wait(running: Running, seconds: float, *, fast: bool) -> str:
     Each job may take what its own ad says, all of them `seconds`: by the knob of the pool, or, in a
     fast stop, until its master is killed.
     """
-    if fast or not running.here:
-        return f"Waiting for the daemons to end, {seconds:.0f} s at most."
+    if fast:
+        return f"Waiting for the daemons to end; the master is killed after {seconds:.0f} s."
+    if not running.here:
+        return f"Waiting for the daemons to end; they are stopped fast after {seconds:.0f} s."
     return (
         f"Waiting for running jobs to leave: {_named(running.here)}. One that ignores its signal "
         f"is killed after its job_max_vacate_time, all of them after {seconds:.0f} s "

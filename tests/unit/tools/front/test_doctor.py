@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,3 +32,17 @@ def test_a_full_disk_is_found_wherever_the_daemons_write(
     verdict, said, _ = doctor.check_disk(patient)
     assert verdict == doctor.BAD
     assert said == f"0.00 GiB free in {full}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's jobs run as another account")
+def test_a_python_that_jobs_of_root_cannot_run_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = doctor.Patient(tmp_path, {})
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(sys, "executable", str(closed / "python"))
+    verdict, said, mend = doctor.check_python(patient)
+    assert verdict == doctor.DOUBT
+    assert "is closed to nobody, so that condor_chirp fails in jobs" in said
+    assert mend.startswith("chmod o+x /")

@@ -101,8 +101,8 @@ def test_a_removed_job_that_is_about_to_leave_is_nobody_s_guest() -> None:
     [
         (["1.0"], False, "Waiting for running jobs to leave: 1 (1.0). One that ignores its signal"),
         (["1.0"], False, "all of them after 1800 s (SHUTDOWN_GRACEFUL_TIMEOUT); Ctrl-C leaves"),
-        (["1.0"], True, "Waiting for the daemons to end, 1800 s at most."),
-        ([], False, "Waiting for the daemons to end, 1800 s at most."),
+        (["1.0"], True, "Waiting for the daemons to end; the master is killed after 1800 s."),
+        ([], False, "Waiting for the daemons to end; they are stopped fast after 1800 s."),
     ],
 )
 def test_a_pool_that_is_not_down_yet_says_what_it_waits_for(
