@@ -193,6 +193,7 @@ def _say_all(
     found = said = False
     for answer in answers:
         found = True
+        streams.stderr.writelines(f"{complaint}\n" for complaint in answer.complaints)
         if "dry-run" in wish.flags:
             answer.ads, answer.runs, answer.summary = [], None, None
         if not wish.skips_empty or is_filled(answer, wish):
