@@ -89,6 +89,9 @@ def test_dump_lists_what_is_in_force_for_a_daemon_or_an_instance(folder: Path) -
         in say(folder, *asked, "-verbose", "^A$")[1]
     )
     assert "\nA = \n# Contrib" in say(folder, *asked, "-default", "^A$")[1]
+    assert "\nA = 2\n# Contrib" in say(folder, *asked, "-expand", "^A$")[1]
+    (folder / "condor_config").write_text("A = 1\nSCHEDD.A =\n")
+    assert "\nA = \n# Contrib" in say(folder, *asked, "-expand", "^A$")[1]
 
 
 def test_a_summary_of_nothing_is_nothing(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`SELECT UNIQUE` and `SELECT FROM AUTOCLUSTER` where ads come from files."""
+"""Jobs of a file: `SELECT UNIQUE`, `SELECT FROM AUTOCLUSTER`, and two jobs of one id."""
 
 from __future__ import annotations
 
@@ -61,6 +61,13 @@ def test_jobs_of_a_file_are_grouped_too(text: str, rows: list[str]) -> None:
 
 
 # As the tools of 25.14.1 say it.
+def test_of_two_jobs_of_one_id_the_first_is_shown_and_the_other_is_told() -> None:
+    Path("ads").write_text(ADS + 'ClusterId = 1\nProcId = 1\nOwner = "c"\n')
+    said = "Error: Two results with the same ID.\n"
+    assert run("condor_q", "-jobads", "ads", "-af", "Owner") == (0, "a\na\nb\n", said)
+    assert "Total for query: 3 jobs;" in run("condor_q", "-jobads", "ads", "-nobatch")[1]
+
+
 @pytest.mark.parametrize(
     ("tool", "source", "complaint"),
     [

@@ -157,7 +157,7 @@ def _read_many_ads(data: bytes) -> None:
 def _read_print_format(data: bytes) -> None:
     # By its name, because it lies above: what reads is tried wherever it is.
     parse = pkgutil.resolve_name("kettle.tools.printing.print_format:parse_print_format")
-    found = parse(_text(data), {}, {})
+    found = parse(_text(data), {})
     found.names()
     found.mask.render_headings()
     found.mask.render(ClassAd({"a": 1, "B": "text", "JobStatus": 2}))

@@ -124,7 +124,11 @@ def statistics(config: Config) -> str:
 
 
 def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams) -> str:
-    """Return one entry of `-dump`."""
+    """Return one entry of `-dump`.
+
+    What is in force under a prefix is shown with it as it is written, and without when expanded.
+    """
+    name = macro.name
     default = config.find_default(macro.name)
     default_text = default.text if default and default.origin.source == DEFAULT_SOURCE else ""
     if not options.default:
@@ -132,7 +136,7 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
         macro = config.find(macro.name) or macro
     text = default_text if options.default else macro.text
     full = expanded(config, macro.text, streams) if options.expand or options.verbose else ""
-    shown = assignment(macro.name, full if options.expand else text)
+    shown = assignment(name if options.expand else macro.name, full if options.expand else text)
     if options.verbose:
         shown += f" # at: {macro.origin}\n"
         shown += note("raw", text) if options.expand else note("expanded", full)

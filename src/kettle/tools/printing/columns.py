@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _CONVERSION = late_pattern(
     r"%([-+ #0]*+)(\d*)(?:\.(\d*))?(hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
+# The text before the first conversion, and the same parts of that one.
+_FIRST = late_pattern(r"((?:[^%]|%%)*+)%([-+ #0']*+)(\d*)(?:\.(\d*))?([hlLqjzt]*+)([a-zA-Z])")
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
 # Letters of formats whose column stands at the right.
@@ -119,6 +121,29 @@ class Format(Struct):
     impossible: bool = False
 
 
+def read_conversion(text: str) -> Format | None:
+    """Take the format of a print-format file apart; None if it shows no value, but itself.
+
+    The first `%` that is no `%%` is the conversion, whatever follows.
+    """
+    text = unescape(text)
+    found = _FIRST.match(text)
+    if found is None or found[6] not in _KNOWN_LETTERS:
+        return None
+    before, after = found[1].replace("%%", "%"), text[found.end() :]
+    impossible = _CONVERSION.search(after.replace("%%", "")) is not None
+    return Format(
+        before,
+        after.replace("%%", "%"),
+        found[2],
+        read_width(found[3]),
+        None if found[4] is None else read_width(found[4], _MOST_PRECISE),
+        found[6],
+        _BITS.get(found[5] or None, 64),
+        impossible,
+    )
+
+
 # Limits: no column is wider, and no value has more digits or letters.
 _WIDEST = 4096
 _MOST_PRECISE = 65_536
@@ -162,7 +187,7 @@ def _length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
 
 
-def _pad(text: str, form: Format) -> str:
+def pad_text(text: str, form: Format) -> str:
     """Return a text cut and filled up as C does, which counts bytes."""
     if not text.isascii():
         if form.precision is not None:
@@ -173,7 +198,7 @@ def _pad(text: str, form: Format) -> str:
     return text.ljust(form.width) if "-" in form.flags else text.rjust(form.width)
 
 
-def _printf(form: Format, value: int | float) -> str:
+def print_number(form: Format, value: int | float) -> str:
     """Apply the conversion of a number as C does."""
     # Late: few columns have a format of a number.
     from kettle.config.c_format import Conversion, convert_real, convert_whole
@@ -219,7 +244,7 @@ class FormatColumn(Struct):
             return ""
         if form.letter in "rR":
             raw = raw_text(ad, self.text, self.expression)
-            return form.before + _pad(raw, form) + form.after
+            return form.before + pad_text(raw, form) + form.after
         shown = self._convert(ad)
         if shown is None:
             return None
@@ -236,14 +261,14 @@ class FormatColumn(Struct):
         form = self.form
         letter = form.letter
         if letter in "vV":
-            return _pad(show_value(ad, self.expression, quoted=letter == "V"), form)
+            return pad_text(show_value(ad, self.expression, quoted=letter == "V"), form)
         value = ad.evaluate_expression(self.expression)
         if letter == "s":
             text = self._as_string(ad, value)
-            return None if text is None else _pad(text, form)
+            return None if text is None else pad_text(text, form)
         if letter == "p":
             # Compat: whole numbers are taken for addresses, anything else for none.
-            return _pad(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
+            return pad_text(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
         number = _number(value)
         if number is None:
             return None
@@ -251,7 +276,7 @@ class FormatColumn(Struct):
             return format_span(number)
         if letter == "Y":
             return format_moment(number)
-        return _printf(form, number)
+        return print_number(form, number)
 
     def _as_string(self, ad: ClassAd, value: Value) -> str | None:
         """Return what `%s` shows: a string, else the expression of the attribute asked for."""

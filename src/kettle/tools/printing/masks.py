@@ -1,14 +1,13 @@
 """Print masks: rows of columns with widths, alignment and named ways to show a value.
 
-The default tables of `condor_q` and `condor_history` and whatever a print-format file asks for are
-the same thing: a list of `Column` and a `Mask` that lays them out. What a named way (PRINTAS) does
-with an ad is in the tools' own tables of functions; reading print-format files is in
-`print_format.py`. Rules from recorded output (vectors `output/cases.json`).
+The default tables of `condor_q` and `condor_history`: a list of `Column` and a `Mask` that lays
+them out. What a print-format file asks for is in `file_columns.py`. Rules from recorded output
+(vectors `output/cases.json`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableSequence
+from collections.abc import Callable, Iterable, MutableSequence
 
 from kettle.classad import ClassAd, Expr
 from kettle.octets import to_bytes, to_text
@@ -24,7 +23,6 @@ from kettle.tools.printing.widths import length, measured_width
 
 # How a named way shows an ad: the text, or None where there is nothing to show.
 Shown = Callable[[ClassAd], str | None]
-Renderers = Mapping[str, Shown]
 
 
 class Column(Struct):
@@ -41,17 +39,11 @@ class Column(Struct):
     width: int | None = None
     left: bool = True
     truncate: bool = True
-    # Whether cutting was asked for: some tools cut nothing else.
-    cut_asked: bool = False
     prefix: bool = True
     suffix: bool = True
     missing: str = ""
-    # On which side that stands; None: where values do.
-    missing_left: bool | None = None
     # The width that an automatic column has at least, where it is not the heading's.
     least: int | None = None
-    # The text before the value, in masks that label their columns.
-    label: str = ""
 
     def value(self, ad: ClassAd) -> str:
         """Return the text for an ad, not yet cut or filled up."""
@@ -118,7 +110,7 @@ class Mask(Struct):
             self._widths = [
                 column.width
                 if column.width is not None
-                else max(0 if column.label else length(column.heading), column.least or 0)
+                else max(length(column.heading), column.least or 0)
                 for column in self.columns
             ]
         return self._widths
@@ -132,12 +124,7 @@ class Mask(Struct):
                 widths[i] = max(widths[i], self.columns[i].wanted_width(ad))
 
     def render_headings(self) -> str:
-        """Return the row of headings; they stand at the left, whatever their columns do.
-
-        There is none where each row has labels.
-        """
-        if any(column.label for column in self.columns):
-            return ""
+        """Return the row of headings; they stand at the left, whatever their columns do."""
         widths = self._fitted()
         # A heading is never cut: it sticks out of its column.
         cells = [
@@ -151,23 +138,21 @@ class Mask(Struct):
         widths = self._fitted()
         cells = []
         for i, column in enumerate(self.columns):
-            text = column.label + column.value(ad)
-            left = column.left
+            text = column.value(ad)
             if text and text == column.missing:
                 text = _fill(text, widths[i])
-                left = left if column.missing_left is None else column.missing_left
             if column.width is None and column.shown is None:
                 widths[i] = max(widths[i], length(text))
-            cells.append(self._cell(text, widths[i], column, left=left))
+            cells.append(self._cell(text, widths[i], column))
         return self._row(cells, fill=self.fill_last)
 
-    def _cell(self, text: str, width: int, column: Column, *, left: bool) -> str:
+    def _cell(self, text: str, width: int, column: Column) -> str:
         if column.width is not None and column.truncate and length(text) > width > 0:
             return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
         missing = width - length(text)
         if missing <= 0:
             return text
-        return text + " " * missing if left else " " * missing + text
+        return text + " " * missing if column.left else " " * missing + text
 
     def _row(self, cells: list[str], *, fill: bool) -> str:
         parts = [self.row_prefix]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kettle.classad import ClassAd
+    from kettle.classad import ClassAd, Value
 
 # A span of this many seconds, more than the age of the world, is none.
 _ENDLESS = 1e18
@@ -64,25 +64,37 @@ def format_moment_with_year(moment: float) -> str:
 
 # The units of an amount of bytes.
 _UNITS = ("B ", "KB", "MB", "GB")
+_UNIT = 1024
+# As much of an amount as is shown.
+_WIDEST = 79
 
 
-def readable(
-    units: float, *, keeps_whole: bool = False
-) -> Callable[[str], Callable[[ClassAd], str | None]]:
-    """Return ways to show an amount of `units` bytes; 1024 MB stay so with `keeps_whole`."""
+def readable(units: float) -> Callable[[str], Callable[[ClassAd], str | None]]:
+    """Return ways to show an attribute that is an amount of `units` bytes."""
+    show_amount = readable_amount(units)
 
     def choose(attribute: str) -> Callable[[ClassAd], str | None]:
         def show(ad: ClassAd) -> str | None:
-            amount = ad.real(attribute)
-            if amount is None or isinstance(ad.evaluate(attribute), bool):
-                return None
-            amount *= units
-            for unit in _UNITS:
-                if amount < 1024 or (keeps_whole and amount == 1024):
-                    return f"{amount:.1f} {unit}"
-                amount /= 1024
-            return f"{amount:.1f} TB"
+            amount = ad.evaluate(attribute)
+            counts = isinstance(amount, (int, float)) and not isinstance(amount, bool)
+            return show_amount(amount) if counts else None
 
         return show
 
     return choose
+
+
+def readable_amount(units: float) -> Callable[[Value], str]:
+    """Return the way to show an amount of `units` bytes; 1024 of a unit stay so."""
+
+    def show(value: Value) -> str:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return " " * 8
+        amount = value * units
+        for unit in _UNITS:
+            if amount <= _UNIT:
+                return f"{amount:.1f} {unit}"
+            amount /= _UNIT
+        return f"{amount:.1f} TB"[:_WIDEST]
+
+    return show

@@ -452,6 +452,9 @@ class Extract:
 # How they are printed
 
 
+_USUAL_WIDTH = 79
+
+
 class Printer(Struct):
     """Prints ads one by one; `begin` prints what stands before the first, once."""
 
@@ -506,17 +509,19 @@ def make_printer(wish: Wish, streams: Streams) -> Printer:
     if not wish.print_format:
         return Printer(wish, streams, None)
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue import job_columns as jobs
-    from kettle.tools.status import machine_columns as slots
+    from kettle.tools.queue import job_ways as jobs
+    from kettle.tools.status import machine_ways as slots
 
     found = read_print_format(
         wish.print_format,
-        {**slots.RENDERERS, **jobs.RENDERERS},
-        {**slots.ATTRIBUTE_RENDERERS, **jobs.ATTRIBUTE_RENDERERS},
+        {**slots.WAYS, **jobs.WAYS},
         refusal="cannot execute print-format file",
         no_aggregation="UNIQUE aggregation is not supported.",
     )
     streams.stderr.writelines(f"{warning}\n" for warning in found.warnings)
     if found.constraint:
         wish.constraints.append(found.constraint)
+    if wish.width != 0:
+        # Also where the output is no terminal (tests/data/cli/print_formats.json).
+        found.mask.most = choose_width(wish.width, streams) or _USUAL_WIDTH
     return Printer(wish, streams, found)

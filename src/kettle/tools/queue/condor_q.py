@@ -154,21 +154,20 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     if not wish.print_format:
         return None
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue import job_columns as jobs
-    from kettle.tools.status import machine_columns as slots
+    from kettle.tools.queue import job_ways as jobs
+    from kettle.tools.status import machine_ways as slots
 
     found = read_print_format(
         wish.print_format,
-        {**slots.RENDERERS, **jobs.RENDERERS},
-        {**slots.ATTRIBUTE_RENDERERS, **jobs.ATTRIBUTE_RENDERERS},
+        {**slots.WAYS, **jobs.WAYS, **jobs.QUEUE_WAYS},
     )
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     if found.aggregation:
         wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
-    if wish.print_format_is_default:
-        # Rows of the usual tables end where their text does.
-        found.mask.fill_last, found.mask.fill_heading = False, True
+    if wish.print_format_is_default or wish.width == 0:
+        # Rows of the usual tables, and all of -wide, end where their text does.
+        found.mask.fill_last = False
     return found
 
 
@@ -194,6 +193,7 @@ def _say_all(
     found = said = False
     for answer in answers:
         found = True
+        streams.stderr.writelines(f"{complaint}\n" for complaint in answer.complaints)
         if "dry-run" in wish.flags:
             answer.ads, answer.runs, answer.summary = [], None, None
         if not wish.skips_empty or is_filled(answer, wish):
@@ -334,7 +334,7 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
     ads = list(answer.ads)
     if found.aggregation and (wish.job_file or wish.user_log):
         ads = found.distinct(ads)
-    ads = found.arrange(ads)
+    ads = found.arrange(ads if found.aggregation else sorted(ads, key=job_id))
     parts = [render_title(answer.title, _now(answer))] if found.title else []
     if found.mask.columns:
         found.mask.measure(ads)

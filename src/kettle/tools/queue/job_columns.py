@@ -7,13 +7,12 @@ returns the text, or None where the ad has nothing to show. Texts and widths are
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from os.path import basename
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.tools.printing.masks import Shown
-from kettle.tools.printing.times import format_moment, format_span, readable
+from kettle.tools.printing.times import format_moment, format_span
 
 RUNNING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
 _LETTERS = {1: "I ", 2: "R ", 3: "X ", 4: "C ", 5: "H ", 6: " >", 7: "S "}
@@ -25,7 +24,7 @@ _STATUS_WORDS = {
     5: "Held   ",
     6: "XFerOut",
     7: "Suspend",
-    8: "Failed",
+    8: "Failed ",
     9: "Blocked",
     10: "Preparing",
 }
@@ -101,31 +100,17 @@ def _letters(ad: ClassAd) -> str | None:
     return _LETTERS.get(status, "  ")
 
 
-def show_status_word(attribute: str) -> Shown:
-    """Return the way to show a status as a word of seven letters."""
-
-    def show(ad: ClassAd) -> str | None:
-        number = ad.integer(attribute)
-        return None if number is None else _STATUS_WORDS.get(number, "Unk    ")
-
-    return show
+def status_word(number: int) -> str:
+    """Return a status as a word of seven letters."""
+    return _STATUS_WORDS.get(number, "Unk    ")
 
 
-def show_universe_word(attribute: str) -> Shown:
-    """Return the way to show a universe in words; a container is one of the job's own alone."""
-    if attribute.lower() == "jobuniverse":
-        return show_universe
-
-    def show(ad: ClassAd) -> str | None:
-        number = ad.integer(attribute)
-        if number is None:
-            return None
-        word = _OLD_UNIVERSES.get(number)
-        if word is None and number in set(JobUniverse):
-            word = _UNIVERSES.get(JobUniverse(number))
-        return word or "Unknown"
-
-    return show
+def universe_word(number: int) -> str:
+    """Return a universe in words."""
+    word = _OLD_UNIVERSES.get(number)
+    if word is None and number in set(JobUniverse):
+        word = _UNIVERSES.get(JobUniverse(number))
+    return word or "Unknown"
 
 
 def show_submitted(ad: ClassAd) -> str | None:
@@ -140,7 +125,13 @@ def show_cpu_time(ad: ClassAd) -> str | None:
 
 
 def show_run_time(ad: ClassAd) -> str | None:
-    """Return how long the job has run: this time, or before it was put back or held.
+    """Return how long the job has run: this time, or before it was put back or held."""
+    seconds = run_time(ad)
+    return None if seconds is None else format_span(seconds)
+
+
+def run_time(ad: ClassAd) -> float | None:
+    """Return for how many seconds the job has run: this time, or before it was put back or held.
 
     Compat: nothing for a job whose processor time is not known; shown by test_queue_recordings.
     """
@@ -149,7 +140,7 @@ def show_run_time(ad: ClassAd) -> str | None:
     seconds = _running(ad)
     if ad.integer("ServerTime") and ad.integer("JobStatus") in {JobStatus.IDLE, JobStatus.HELD}:
         seconds = ad.real("LastRemoteWallClockTime") or 0.0
-    return format_span(seconds)
+    return seconds
 
 
 def show_all_run_time(ad: ClassAd) -> str | None:
@@ -192,22 +183,11 @@ def show_description(ad: ClassAd) -> str | None:
     return _with_arguments(basename(command), ad)
 
 
-def show_command(ad: ClassAd) -> str | None:
-    """Return the command and its arguments."""
-    command = ad.string("Cmd")
-    return None if command is None else _with_arguments(command, ad, old=True)
-
-
-def _with_arguments(command: str, ad: ClassAd, *, old: bool = False) -> str:
+def _with_arguments(command: str, ad: ClassAd) -> str:
     arguments = ad.string("Arguments")
-    if arguments is None or (old and not arguments):
+    if arguments is None:
         arguments = ad.string("Args")
     return f"{command} {arguments}" if arguments else command
-
-
-def show_batch_name(ad: ClassAd) -> str | None:
-    """Return the name that the batch was given."""
-    return ad.string("JobBatchName")
 
 
 def show_host(ad: ClassAd) -> str | None:
@@ -310,37 +290,3 @@ def show_text(attribute: str) -> Shown:
         return ad.string(attribute) or "undefined"
 
     return show
-
-
-# PRINTAS names that need no attribute of their own.
-RENDERERS: dict[str, Shown] = {
-    "BATCH_NAME": show_batch_name,
-    "BUFFER_IO_MISC": show_transfers,
-    "CPU_TIME": show_run_time,
-    # Of a node its DAG's owner, too, but where -dag puts jobs below their DAGs.
-    "DAG_OWNER": show_owner,
-    "GRID_JOB_ID": show_grid_id,
-    "GRID_RESOURCE": show_grid_resource,
-    "GRID_STATUS": show_grid_status,
-    "JOB_COMMAND": show_command,
-    "JOB_DESCRIPTION": show_description,
-    "JOB_ID": show_job_id,
-    "JOB_STATUS": show_status,
-    "MEMORY_USAGE": show_memory,
-    "OWNER": show_owner,
-    "REMOTE_HOST": show_host,
-}
-
-# PRINTAS names that show the attribute of their column.
-ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
-    "DATE": show_date,
-    "ELAPSED_TIME": show_span,
-    "JOB_STATUS_RAW": show_status_word,
-    "JOB_UNIVERSE": show_universe_word,
-    "QDATE": show_date,
-    "READABLE_BYTES": readable(1),
-    "READABLE_KB": readable(1024),
-    "READABLE_MB": readable(1024 * 1024),
-    "RUNTIME": show_span,
-    "TIME": show_span,
-}

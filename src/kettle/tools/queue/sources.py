@@ -20,7 +20,7 @@ from kettle.errors import (
     WireError,
 )
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
-from kettle.structs import Struct
+from kettle.structs import Struct, field
 from kettle.tools.printing.ad_filter import AdFilter
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Answer(Struct):
     # The schedd's host, where it is asked for, and its name; empty for ads of a file.
     host: str = ""
     schedd: str = ""
+    # What is said of the ads beside them.
+    complaints: list[str] = field(default_factory=list)
 
 
 def ask(
@@ -82,7 +84,10 @@ def ask(
     """Return the answers of the file or the schedds that are meant; `reach` if there is one yet."""
     if wish.job_file:
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
-        return [Answer(f"Jobads: {wish.job_file}", ads)]
+        answer = Answer(f"Jobads: {wish.job_file}", ads)
+        if not {"autocluster", "group-by"} & wish.flags:
+            answer.ads = list(_take_each_once(ads, answer.complaints))
+        return [answer]
     if wish.user_log:
         ads = _local_ads(wish, read_user_log(wish.user_log))
         return [Answer(f"Userlog: {wish.user_log}", ads)]
@@ -114,6 +119,19 @@ def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
     if wish.factories:
         return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
     return found
+
+
+def _take_each_once(ads: Iterable[ClassAd], complaints: list[str]) -> Iterator[ClassAd]:
+    """Yield ads but those of a job that came already, which are told; what is no job stays."""
+    seen: set[tuple[int, int]] = set()
+    for ad in ads:
+        cluster, proc = ad.integer("ClusterId"), ad.integer("ProcId")
+        if cluster is not None and proc is not None:
+            if (cluster, proc) in seen:
+                complaints.append("Error: Two results with the same ID.")
+                continue
+            seen.add((cluster, proc))
+        yield ad
 
 
 def check_hosts(reach: Reach, wish: Wish) -> None:

@@ -68,7 +68,7 @@ def _status() -> Column:
 def _rest_of_jobs() -> list[Column]:
     return [
         _status(),
-        Column("PRI", jobs.show_number("JobPrio"), width=3, truncate=False),
+        Column("PRI", expression=parse_expression("JobPrio")),
         Column("SIZE", jobs.show_memory, left=False),
         Column("CMD", jobs.show_description, width=3, truncate=False),
     ]

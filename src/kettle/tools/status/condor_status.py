@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
@@ -204,14 +203,13 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
     Compat: GROUP BY changes nothing here, as in the reference.
     """
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue import job_columns as jobs
-    from kettle.tools.status import machine_columns as slots
+    from kettle.tools.queue import job_ways as jobs
+    from kettle.tools.status import machine_ways as slots
 
     try:
         found = read_print_format(
             wish.print_format,
-            {**jobs.RENDERERS, **slots.RENDERERS},
-            {**jobs.ATTRIBUTE_RENDERERS, **slots.ATTRIBUTE_RENDERERS},
+            {**jobs.WAYS, **slots.WAYS, **slots.STATUS_WAYS},
             no_aggregation="print-format aggregation not supported",
             truncates=False,
         )
@@ -225,13 +223,6 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
         except ClassAdSyntaxError:
             raise PlainError("Error: invalid constraint\n") from None
         ads = [ad for ad in ads if ad.satisfies(expression)]
-    for column in found.mask.columns:
-        if column.width and column.shown is None and column.printf is None:
-            # Compat: a column of fixed width shows strings only (vectors `output`, or.cpf).
-            column.shown = partial(slots.show_string, column.expression)
-            column.truncate = column.cut_asked
-        elif column.printf is not None:
-            column.truncate = column.cut_asked
     found.mask.measure(ads)
     heading = found.mask.render_headings() if found.headings and found.mask.columns else ""
     return heading + "".join(found.mask.render(ad) for ad in ads)

@@ -29,7 +29,7 @@ def _number(name: str, form: str = "{}") -> Callable[[ClassAd], str | None]:
 
 def cells(runtime: Cell, process: Callable[[ClassAd], str | None]) -> tuple[Cell, ...]:
     """Return the columns; what is the same in the usual table is given."""
-    memory, disk = readable(1024 * 1024, keeps_whole=True), readable(1024, keeps_whole=True)
+    memory, disk = readable(1024 * 1024), readable(1024)
     return (
         Cell("PROJECT", 7, lambda ad: ad.string("ProjectName") or "undefined", grows=True),
         Cell("USER", 4, lambda ad: _user(ad) or "undefined", grows=True),

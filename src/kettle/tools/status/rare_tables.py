@@ -184,7 +184,7 @@ def _loopback(ad: ClassAd) -> str:
 
 
 def _amount(units: float, amount: Callable[[ClassAd], float]) -> Shown:
-    show = readable(units, keeps_whole=True)("Amount")
+    show = readable(units)("Amount")
     return lambda ad: show(ClassAd({"Amount": amount(ad)}))
 
 
@@ -202,7 +202,7 @@ _PROVISION = Cell("PROVISION", 9, _provision)
 LVM = (
     _named("NAME"),
     _PROVISION,
-    Cell("ALLOCATED", 9, readable(1024, keeps_whole=True)("Disk"), left=False),
+    Cell("ALLOCATED", 9, readable(1024)("Disk"), left=False),
     Cell("  USAGE", 7, _disk_usage, left=False, grows=True),
 )
 STARTD_LVM = (

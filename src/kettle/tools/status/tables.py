@@ -120,6 +120,8 @@ def _cycle_seconds(ad: ClassAd) -> str | None:
 
 
 _STATE_LETTERS = {
+    "Shutdown": "S",
+    "Delete": "X",
     "Owner": "O",
     "Unclaimed": "U",
     "Matched": "M",
@@ -147,6 +149,16 @@ def state_letters(states: Collection[str], activities: Collection[str]) -> str:
 
 def _letter(values: Collection[str], letters: Mapping[str, str]) -> str:
     return letters.get(next(iter(values)), "?") if len(values) == 1 else "*"
+
+
+def state_letter(state: str) -> str:
+    """Return the letter of a state; a blank for none."""
+    return _STATE_LETTERS.get(state, " ")
+
+
+def activity_letter(activity: str) -> str:
+    """Return the letter of an activity; a blank for none."""
+    return _ACTIVITY_LETTERS.get(activity, " ")
 
 
 def state_code(ad: ClassAd) -> str:

@@ -111,14 +111,13 @@ def _host(ad: ClassAd) -> str:
 
 def _read_format(wish: Wish, path: str) -> PrintFormat:
     from kettle.tools.printing.print_format import read_print_format
-    from kettle.tools.queue import job_columns as jobs
-    from kettle.tools.status import machine_columns as slots
+    from kettle.tools.queue import job_ways as jobs
+    from kettle.tools.status import machine_ways as slots
 
     try:
         found = read_print_format(
             path,
-            {**jobs.RENDERERS, **slots.RENDERERS},
-            {**jobs.ATTRIBUTE_RENDERERS, **slots.ATTRIBUTE_RENDERERS},
+            {**jobs.WAYS, **slots.WAYS},
         )
     except UsageError as error:
         raise SaidError(str(error)) from None
@@ -233,7 +232,7 @@ STARTD_CELLS = (
     Cell("NAME", 4, lambda ad: ad.string("Name"), grows=True),
     Cell("ADDRESS", 7, lambda ad: ad.string("MyAddress"), grows=True),
 )
-_MEMORY = readable(1024 * 1024, keeps_whole=True)
+_MEMORY = readable(1024 * 1024)
 # The jobs; MEM_USE is what a job asked for, as in the reference.
 JOB_CELLS = (
     Cell("SLOT", 4, lambda ad: (ad.string("RemoteHost") or "").partition("@")[0], grows=True),

@@ -1,0 +1,173 @@
+"""The named ways (PRINTAS) of print-format files that are about jobs.
+
+What stands in the tools' own tables is in `job_columns.py`. Texts are the reference's (vectors
+`output/cases.json`, tests/data/cli).
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import JobUniverse
+from kettle.classad import UNDEFINED, ClassAd, Value
+from kettle.tools.printing.times import format_moment, format_span, readable_amount
+from kettle.tools.printing.ways import (
+    Way,
+    Ways,
+    as_number,
+    text_of_ad,
+    text_of_any,
+    text_of_real,
+    text_of_whole,
+)
+from kettle.tools.queue import job_columns as jobs
+
+_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
+_GRID_STATUSES = {
+    1: "IDLE",
+    2: "RUNNING",
+    3: "REMOVED",
+    4: "COMPLETED",
+    5: "HELD",
+    6: "XFER_OUT",
+    7: "SUSPENDED",
+    8: "FAILED",
+    9: "BLOCKED",
+    10: "PREPARING",
+}
+# As many characters of a grid resource as condor_q shows.
+_GRID_WIDTH = 36
+
+
+def _owner(ad: ClassAd) -> str | None:
+    return ad.string("Owner")
+
+
+def _dag_owner(ad: ClassAd) -> str | None:
+    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
+    return _owner(ad) if node is None else node
+
+
+def _batch_name(ad: ClassAd) -> str | None:
+    name = ad.string("JobBatchName")
+    if name is not None:
+        return name
+    if ad.integer("JobUniverse") == JobUniverse.SCHEDULER:
+        return f"DAG: {ad.integer('ClusterId') or 0}"
+    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
+    return None if node is None else f"NODE: {node}"
+
+
+def _job_id(ad: ClassAd) -> str | None:
+    cluster, proc = ad.integer("ClusterId"), ad.integer("ProcId")
+    if cluster is None:
+        return ad.string("JobId")
+    return f"{cluster}.{-1 if proc is None else proc}"
+
+
+def _command(ad: ClassAd) -> str | None:
+    command, arguments = ad.string("Cmd"), ad.string("Args")
+    if arguments is None:
+        arguments = ad.string("Arguments")
+    return command if command is None or arguments is None else f"{command} {arguments}"
+
+
+def _description(ad: ClassAd) -> str | None:
+    return None if ad.string("Cmd") is None else jobs.show_description(ad)
+
+
+def _mode(value: Value) -> str:
+    if value is UNDEFINED:
+        return ""
+    number = as_number(value)
+    return "????" if number is None else _MODES.get(int(number), "Unk")
+
+
+def _memory(ad: ClassAd) -> float | None:
+    used, size = ad.integer("MemoryUsage"), ad.integer("ImageSize")
+    if used is not None:
+        return float(used)
+    return None if size is None else size / 1024
+
+
+def _grid_status(ad: ClassAd) -> str | None:
+    text, number = ad.string("GridJobStatus"), ad.integer("GridJobStatus")
+    if text is not None or number is None:
+        return text
+    return _GRID_STATUSES.get(number, str(number))
+
+
+def _grid_job_id(ad: ClassAd) -> str | None:
+    text = ad.string("GridJobId")
+    if text is None:
+        return None
+    last = text.rpartition(" ")[2]
+    place = last.partition("://")[2] if "://" in last else last
+    slash = place.find("/")
+    return place[slash:] if slash >= 0 else place
+
+
+def _grid_resource(ad: ClassAd) -> str | None:
+    text = ad.string("GridResource")
+    if text is None:
+        return None
+    kind, blank, rest = text.partition(" ")
+    if not blank:
+        kind, rest = "globus", text
+    place, blank, manager = rest.partition(" ")
+    if not blank:
+        place, word, manager = rest.partition("jobmanager-")
+        manager = manager if word else "[?]"
+    host = place.partition("://")[2] if "://" in place else place
+    for end in ":/":
+        host = host.partition(end)[0]
+    if kind == "ec2":
+        return f"ec2 {ad.string('EC2RemoteVirtualMachineName') or host}"
+    return f"{kind}->{manager.replace(' ', '/')} {host}"
+
+
+def _cut_grid_resource(ad: ClassAd) -> str | None:
+    text = _grid_resource(ad)
+    return None if text is None else text[:_GRID_WIDTH]
+
+
+def _moment(seconds: int) -> str:
+    return format_moment(seconds)
+
+
+def _span(seconds: float) -> str:
+    return format_span(int(seconds)) if abs(seconds) < 1 << 63 else format_span(seconds)
+
+
+# Those that each tool knows.
+WAYS: Ways = {
+    "BATCH_NAME": text_of_ad(_batch_name),
+    "BUFFER_IO_MISC": text_of_ad(jobs.show_transfers),
+    "DAG_OWNER": text_of_ad(_dag_owner),
+    "DATE": text_of_whole(_moment),
+    "GRID_JOB_ID": text_of_ad(_grid_job_id),
+    "GRID_RESOURCE": text_of_ad(_grid_resource),
+    "GRID_STATUS": text_of_ad(_grid_status),
+    "JOB_COMMAND": text_of_ad(_command),
+    "JOB_DESCRIPTION": text_of_ad(_description),
+    "JOB_FACTORY_MODE": text_of_any(_mode),
+    "JOB_ID": text_of_ad(_job_id),
+    "JOB_STATUS": text_of_ad(jobs.show_status),
+    "JOB_STATUS_RAW": text_of_whole(jobs.status_word),
+    "JOB_UNIVERSE": text_of_whole(jobs.universe_word),
+    "MEMORY_USAGE": Way("real", lambda _value, ad, _column: _memory(ad), "%.1f"),
+    "OWNER": text_of_ad(_owner),
+    "QDATE": Way("whole", text_of_whole(_moment).make, "%Y", renders=False),
+    "READABLE_BYTES": text_of_any(readable_amount(1)),
+    "READABLE_KB": text_of_any(readable_amount(1024)),
+    "READABLE_MB": text_of_any(readable_amount(1024 * 1024)),
+    "REMOTE_HOST": text_of_ad(jobs.show_host),
+    "RUNTIME": text_of_real(_span),
+    "TIME": text_of_whole(_span),
+}
+
+# Those that condor_q has beside them, or has its own of.
+QUEUE_WAYS: Ways = {
+    "CPU_TIME": Way("real", lambda _value, ad, _column: jobs.run_time(ad), "%T"),
+    # Of a node its DAG's owner, too, but where -dag puts jobs below their DAGs.
+    "DAG_OWNER": text_of_ad(_owner),
+    "GRID_RESOURCE": text_of_ad(_cut_grid_resource),
+}

@@ -1,0 +1,201 @@
+"""The named ways (PRINTAS) of print-format files that are about machines and daemons.
+
+What the tables of `condor_status` show is in `tables.py`; jobs have their own ways in
+`queue/job_ways.py`. Texts are the reference's (vectors `output/cases.json`, tests/data/cli).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kettle.classad import ERROR, UNDEFINED, ClassAd, Expr, Value
+from kettle.classad.nodes import Literal
+from kettle.classad.unparse import unparse
+from kettle.classad.values import ExprList
+from kettle.patterns import late_pattern
+from kettle.tools.printing.file_columns import evaluate_name
+from kettle.tools.printing.ways import Room, Way, Ways, text_of_ad, text_of_real
+from kettle.tools.status.tables import activity_letter, platform, state_letter
+
+_PLATFORM = late_pattern(r"[^ ]* +([^ .$]*)")
+_SEPARATORS = late_pattern(r"[,\s]+")
+# A column of a version that is narrower has no room for its build.
+_BUILD_WIDTH = 10
+
+
+def _activity_code(value: Value, ad: ClassAd, _column: Room) -> str | None:
+    """Show state and activity in two letters, where the value is one of them."""
+    text = str(value)
+    if activity_letter(text) != " ":
+        return state_letter(ad.string("State") or text) + activity_letter(text)
+    if state_letter(text) != " ":
+        return state_letter(text) + activity_letter(ad.string("Activity") or text)
+    return None
+
+
+def _activity(value: Value, ad: ClassAd, _column: Room) -> Value:
+    """Show an activity; of a slot that is kept for somebody and idle, that it is."""
+    activity = ad.string("Activity")
+    if not activity:
+        return "??"
+    return "OCU" if activity == "Idle" and ad.boolean("OCU") else value
+
+
+def _activity_time(value: Value, ad: ClassAd, _column: Room) -> int | None:
+    """Show how long ago a moment was when the ad was made."""
+    now = ad.integer("MyCurrentTime")
+    now = ad.integer("LastHeardFrom") if now is None else now
+    return None if now is None else max(0, now - _whole(value))
+
+
+def _elapsed(value: Value, ad: ClassAd, _column: Room) -> int | None:
+    """Show the time from a moment to when the ad was heard."""
+    heard = ad.integer("LastHeardFrom")
+    return None if heard is None else heard - _whole(value)
+
+
+def _due(value: Value, ad: ClassAd, _column: Room) -> int | None:
+    """Show a moment so many seconds after the ad was heard."""
+    heard = ad.integer("LastHeardFrom")
+    return None if heard is None else heard + _whole(value)
+
+
+def _whole(value: Value) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _count_members(value: Value, _ad: ClassAd, _column: Room) -> int | None:
+    """Show how many members a list has, or a string that holds one."""
+    if isinstance(value, str):
+        return len(_members_of(value))
+    return len(value) if isinstance(value, ExprList) else None
+
+
+def _members_of(text: str) -> list[str]:
+    return [part for part in _SEPARATORS.split(text) if part]
+
+
+def _strings(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+    """Show the strings that are written in a list."""
+    if not isinstance(value, ExprList):
+        return None
+    literals = (each.value for each in value.elements if isinstance(each, Literal))
+    return ", ".join(each for each in literals if isinstance(each, str))
+
+
+def _unique(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+    """Show the different members of a list or a text, in order."""
+    if isinstance(value, str):
+        members = set(_members_of(value))
+    elif isinstance(value, ExprList):
+        members = {_as_member(each) for each in value.elements}
+    else:
+        return None
+    return ", ".join(sorted(members))
+
+
+def _as_member(element: Expr) -> str:
+    if isinstance(element, Literal) and isinstance(element.value, str):
+        return element.value
+    return unparse(element, old=True)
+
+
+def _unhealth(value: Value, ad: ClassAd, column: Room) -> Value | None:
+    """Show which of the expressions of a list are false; else why a slot is broken."""
+    if not isinstance(value, ExprList):
+        broken = ad.string("SlotBrokenReason")
+        if broken is not None:
+            return broken
+        return _unique(evaluate_name(ad, "BrokenReasons"), ad, column)
+    return "".join(_faults(value, ad))
+
+
+def _faults(healths: ExprList, ad: ClassAd) -> Iterator[str]:
+    begun = False
+    for each in healths.elements:
+        found = ad.evaluate_expression(each)
+        if found is ERROR:
+            yield ",error" if begun else "error"
+        elif found is not UNDEFINED and isinstance(found, (bool, int, float)) and not found:
+            yield f", {unparse(each)}" if begun else unparse(each)
+        else:
+            continue
+        begun = True
+
+
+def _condor_platform(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+    """Show what a program was built for: of `$CondorPlatform: X86_64-LINUX $` the second word."""
+    found = _PLATFORM.match(str(value))
+    if not found:
+        return None
+    text = found[1]
+    text = f"x{text[1:]}" if text.startswith("X") else text
+    return re.sub("WINDOWS_.*", "WINDOWS", text.replace("-", "_"))
+
+
+def _condor_version(value: Value, _ad: ClassAd, column: Room) -> str | None:
+    """Show a version as numbers and, where there is room, its build: `25.14.1.1`."""
+    words = str(value).split(" ")
+    words = [word for word in words if word]
+    if not words:
+        return None
+    number, rest = "".join(words[1:2]), words[2:]
+    dated = bool(rest) and re.match(r"[^-]{4}-[^-]{2}-", rest[0]) is not None
+    rest = rest[1:] if dated else rest[3:]
+    if rest and rest[0].startswith("B"):
+        rest = rest[1:]
+    if (rest and rest[0].startswith("$")) or not (column.automatic or column.width >= _BUILD_WIDTH):
+        return number
+    return f"{number}.{rest[0].partition('-')[0] if rest else ''}"
+
+
+def _slot_count(value: Value, ad: ClassAd, _column: Room) -> Value:
+    """Show the number of a slot's parts; a slot that is no part is one."""
+    return 1 if value is UNDEFINED and "DynamicSlot" not in ad else value
+
+
+def _slot_tag(value: Value, _ad: ClassAd, _column: Room) -> str:
+    text = value if isinstance(value, str) else ""
+    return " " if text == "Partitionable" else text[:1]
+
+
+def _slot_letter(value: Value, _ad: ClassAd, _column: Room) -> str:
+    text = value if isinstance(value, str) else ""
+    return {"Static": "s", "Dynamic": "d", "Partitionable": " "}.get(text, text[:1])
+
+
+def _total_gpus(_value: Value, ad: ClassAd, column: Room) -> str | None:
+    """Show how many devices a slot has, and how many of them are not used."""
+    assigned = ad.string("AssignedGPUs")
+    if assigned is None:
+        return None
+    devices = _members_of(assigned.lower())
+    offline = sum(each in devices for each in _members_of((ad.string("OfflineGPUs") or "").lower()))
+    return (f"{len(devices):4d}" + (f"-{offline}" if offline else "")).ljust(column.width)
+
+
+# Those that each tool knows.
+WAYS: Ways = {
+    "ACTIVITY_CODE": Way("text", _activity_code),
+    "ACTIVITY_OR_OCU": Way("text", _activity),
+    "ACTIVITY_TIME": Way("whole", _activity_time, "%T"),
+    "CONDOR_PLATFORM": Way("text", _condor_platform),
+    "CONDOR_VERSION": Way("text", _condor_version),
+    "DUE_DATE": Way("whole", _due, "%Y"),
+    "ELAPSED_TIME": Way("whole", _elapsed, "%T"),
+    "LOAD_AVG": text_of_real(lambda load: f"{load:.3f}"),
+    "MEMBER_COUNT": Way("any", _count_members, "%d"),
+    "PLATFORM": text_of_ad(platform),
+    "STRINGS_FROM_LIST": Way("any", _strings),
+    "UNHEALTH": Way("any", _unhealth),
+    "UNIQUE": Way("any", _unique),
+}
+
+# Those that condor_status has beside them.
+STATUS_WAYS: Ways = {
+    "NUM_DSLOTS": Way("any", _slot_count, "%4d"),
+    "SLOT_COUNT_TAG": Way("any", _slot_tag),
+    "SLOT_TYPE_LETTER": Way("any", _slot_letter),
+    "TOTAL_GPUS": Way("any", _total_gpus),
+}
