@@ -162,7 +162,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))
     location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
-    missing, heard = set(wanted), time.monotonic()
+    missing, heard, asked = set(wanted), time.monotonic(), 0.0
     while True:
         try:
             ads = collector.query(Command.QUERY_ANY_ADS, query)
@@ -173,7 +173,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             }
             if not missing:
                 return True
-            heard = time.monotonic()
+            heard = asked = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
             if time.monotonic() - heard > _REFUSED_SECONDS:
                 raise complaints.error(f"the collector refuses us, {error}") from None
@@ -182,7 +182,8 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             heard = time.monotonic()
         if pool.master_pid() is None:
             return False
-        if time.monotonic() > looks_at:
+        # A collector that refuses us says so itself, and the master would do no better.
+        if looks_at < asked:
             _check_none_is_off(collector, missing)
             looks_at = time.monotonic() + _LOOK_SECONDS
         if time.monotonic() > deadline:
