@@ -37,7 +37,7 @@ def test_words_that_are_there_to_be_mentioned_count() -> None:
 
 
 def test_what_has_no_default_and_no_reader_is_told_too() -> None:
-    assert why_unread("DAEMON_SHUTDOWN") == "Kettle's daemons do without it"
+    assert why_unread("CONDOR_FSYNC") == "Kettle's daemons do without it"
     assert why_unread("flock_from") == "Kettle's schedd does without it"
     (line,) = tell_unread(Config.from_text("FLOCK_FROM = *.edu\n"), "SCHEDD")
     assert line.endswith("line 1) counts for nothing: Kettle's schedd does without it")
