@@ -20,10 +20,6 @@ from kettle.runtime.process.cgroups import group_name
 from kettle.runtime.process.hunt import Find
 from kettle.runtime.storage.removal import remove_as_root
 
-_ROUND_SECONDS = 0.02
-# Starters whose daemon is gone end their jobs and tell the shadows; this is long for that.
-_STARTER_SECONDS = 10.0
-
 
 class Leftovers:
     """Ends what is left of the jobs that this daemon's starters ran in one folder, `execute`."""
