@@ -243,12 +243,13 @@ class IdleJobs:
             self._of_cluster.pop(cluster.id, None)
         for job in changes.new:
             self._put_in(job)
+        there = self._queue.jobs.get
         for job_id, names in changes.changed.items():
-            changed = self._queue.jobs.get(job_id)
+            changed = there(job_id)
             if changed is None or changed.status != JobStatus.IDLE:
-                self._matched.pop(job_id, None)
-                if job_id in self._place:
-                    self._take_out(job_id)
+                if self._matched:
+                    self._matched.pop(job_id, None)
+                self._take_out(job_id)
                 continue
             if job_id in self._reserved:
                 self._matched[job_id] = None

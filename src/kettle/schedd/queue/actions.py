@@ -135,8 +135,10 @@ class Survey:
         there = self._queue.jobs
         for number, job in enumerate(list(candidates(self._queue, constraint))):
             meant = job.id in there and (everything or job.ad.satisfies(constraint))
-            if meant and self._judge.fits(job):
-                self._look_at(job)
+            if meant:
+                result = self._judge(job)
+                if self._judge.fits(job, result):
+                    self._note_job(job, result)
             if not everything or number % _A_FEW == 0:
                 yield
 
@@ -147,12 +149,11 @@ class Survey:
             elif not jobs:
                 self._note(name, ActionResult.NOT_FOUND)
             for job in jobs:
-                self._look_at(job)
+                self._note_job(job, self._judge(job))
                 yield
             yield
 
-    def _look_at(self, job: Job) -> None:
-        result = self._judge(job)
+    def _note_job(self, job: Job, result: ActionResult) -> None:
         if result is ActionResult.SUCCESS:
             self.jobs.append(job)
         self._totals[result] += 1
@@ -226,20 +227,17 @@ def plan(
     for cluster in clusters:
         if queue.clusters.get(cluster.id) is cluster:
             _plan_cluster(planned, cluster, actor)
-    alike: dict[int, list[JobId]] = {}
-    alike_only = request.action in _ALIKE
+    alike = _Alike(request.action)
     there, judge = queue.jobs, _Judge(request, actor)
     for job in jobs:
         if there.get(job.id) is not job or judge(job) is not ActionResult.SUCCESS:
             continue
-        if alike_only and _ON_RELEASE not in job.ad and job.status != JobStatus.HELD:
-            alike.setdefault(job.status, []).append(job.id)
-        else:
+        if not alike.takes(job):
             attributes = _attributes(request, job, said, now)
             if attributes:
                 planned.transaction.update(key_of(*job.id), attributes)
         planned.done.append(Done(job, request.action, job.status, said))
-    for ids in alike.values():
+    for ids in alike.by_status.values():
         attributes = _attributes(request, queue.jobs[ids[0]], said, now)
         texts = {name: text for name, text in attributes.items() if text is not None}
         planned.transaction.update_alike(ids, texts)
@@ -250,6 +248,31 @@ def plan(
 # on release, and those on hold: why they were is noted of each.
 _ALIKE = frozenset((JobAction.REMOVE, JobAction.TRANSFER_AND_REMOVE))
 _ON_RELEASE = "JobStatusOnRelease"
+_ON_RELEASE_KEY = _ON_RELEASE.lower()
+
+
+class _Alike:
+    """The jobs that an action does the same to, by their status."""
+
+    def __init__(self, action: JobAction) -> None:
+        self._any = action in _ALIKE
+        # What the last job's cluster says is asked once for its jobs.
+        self._cluster: ClassAd | None = None
+        self._becomes = False
+        self.by_status: dict[int, list[JobId]] = {}
+
+    def takes(self, job: Job) -> bool:
+        """Take a job in; False if it has to be changed by itself."""
+        ad = job.ad
+        if ad.parent is not self._cluster:
+            self._cluster = ad.parent
+            self._becomes = ad.parent is not None and _ON_RELEASE in ad.parent
+        if not self._any or self._becomes or job.status == JobStatus.HELD:
+            return False
+        if _ON_RELEASE_KEY in ad.table:
+            return False
+        self.by_status.setdefault(job.status, []).append(job.id)
+        return True
 
 
 def _constraint(text: str) -> Expr:
@@ -368,8 +391,10 @@ class _Judge:
                 return ActionResult.LIMIT_EXCEEDED
         return result
 
-    def fits(self, job: Job) -> bool:
+    def fits(self, job: Job, result: ActionResult) -> bool:
         """Tell whether a job that a constraint found counts: can be acted on, or is held already.
+
+        `result` is what was said of it.
 
         The reference passes over all others, and counts those that a user has held before. A job
         beside the schedd is not suspended; one that is named is, by the answer, and runs on.
@@ -377,6 +402,8 @@ class _Judge:
         action = self._request.action
         if action is JobAction.SUSPEND and job.universe in BESIDE_THE_SCHEDD:
             return False
+        if result is ActionResult.SUCCESS:
+            return True
         result = self._check(job)
         held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
         return held or result is ActionResult.SUCCESS
