@@ -164,7 +164,8 @@ def _wait_until_empty(side: Ours | Theirs) -> None:
             text = tool(name, "-totals", pool=side.pool)[2]
         else:
             text = side.pool.run(name, "-totals")
-        if "0 jobs" in text:
+        # Not those of 100000 jobs.
+        if re.search(r"(?<!\d)0 jobs", text):
             return
         time.sleep(0.5)
     raise SystemExit("removed jobs do not leave")

@@ -11,6 +11,7 @@ the reference groups neighbours only; within a group the older job goes first (t
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -43,28 +44,41 @@ class Bucket:
     live: dict[JobId, Job] = field(default_factory=dict)
     # What each of them counts for in fair share, once somebody has asked.
     weight: float | None = None
-    # Jobs by age; those that are no longer live are dropped when they come to the front.
-    _heap: list[tuple[int, int, int]] = field(default_factory=list)
+    # Jobs that came in the order of their ages, and the age of the last of them; the ages of those
+    # that came behind younger ones. Who is no longer live is dropped when he comes to the front.
+    _line: deque[JobId] = field(default_factory=deque)
+    _youngest: tuple[int, ...] = ()
+    _late: list[tuple[int, int, int]] = field(default_factory=list)
 
     def add(self, job: Job) -> None:
         """Take a job in."""
         self.live[job.id] = job
-        heapq.heappush(self._heap, job.age)
+        age = job.age
+        if age > self._youngest:
+            self._line.append(job.id)
+            self._youngest = age
+        else:
+            heapq.heappush(self._late, age)
 
     def first(self) -> Job | None:
         """Return the oldest job."""
-        while self._heap:
-            _, cluster, proc = self._heap[0]
-            job = self.live.get(JobId(cluster, proc))
+        live, line, late = self.live, self._line, self._late
+        oldest: Job | None = None
+        while line and (oldest := live.get(line[0])) is None:
+            line.popleft()
+        while late:
+            _, cluster, proc = late[0]
+            job = live.get(JobId(cluster, proc))
             if job is not None:
-                return job
-            heapq.heappop(self._heap)
-        return None
+                return job if oldest is None or late[0] < oldest.age else oldest
+            heapq.heappop(late)
+        return oldest
 
     @property
     def rank(self) -> tuple[Priority, tuple[int, ...]]:
         """What orders buckets: priority, then the age of the oldest job."""
-        return self.priority, self._heap[0] if self.first() is not None else ()
+        first = self.first()
+        return self.priority, () if first is None else first.age
 
 
 class IdleJobs:
@@ -174,10 +188,15 @@ class IdleJobs:
 
     def was_edited(self, changes: Changes) -> bool:
         """Tell whether a commit changed what a waiting job asks for: it may fit a slot now."""
-        return any(
-            job_id in self._place and not self._significant.isdisjoint(names)
-            for job_id, names in changes.changed.items()
-        )
+        last: set[str] = set()
+        meant = False
+        for job_id, names in changes.changed.items():
+            # Jobs that were changed alike have one set.
+            if names is not last:
+                last, meant = names, not self._significant.isdisjoint(names)
+            if meant and job_id in self._place:
+                return True
+        return False
 
     # -- changing ---------------------------------------------------------------------------
 
@@ -224,12 +243,13 @@ class IdleJobs:
             self._of_cluster.pop(cluster.id, None)
         for job in changes.new:
             self._put_in(job)
+        there = self._queue.jobs.get
         for job_id, names in changes.changed.items():
-            changed = self._queue.jobs.get(job_id)
+            changed = there(job_id)
             if changed is None or changed.status != JobStatus.IDLE:
-                self._matched.pop(job_id, None)
-                if job_id in self._place:
-                    self._take_out(job_id)
+                if self._matched:
+                    self._matched.pop(job_id, None)
+                self._take_out(job_id)
                 continue
             if job_id in self._reserved:
                 self._matched[job_id] = None

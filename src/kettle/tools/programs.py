@@ -194,7 +194,7 @@ def _install_ambient_context() -> None:
     """Give ClassAd functions this process's clock, dice, time zone and user database."""
     import time
 
-    from kettle.classad.context import AMBIENT, Context, set_ambient
+    from kettle.ambient import AMBIENT, Context, set_ambient
 
     def dice() -> Random:
         import random

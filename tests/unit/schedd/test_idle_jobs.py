@@ -38,6 +38,22 @@ def test_higher_priority_goes_first_and_then_the_older_job() -> None:
     assert first.id.cluster == 1
 
 
+def test_the_oldest_is_first_in_whatever_order_jobs_came() -> None:
+    world = World()
+    jobs = world.submit(4)
+    for job in jobs[:3]:
+        world.idle.reserve(job)
+    (bucket,) = world.idle.buckets("alice@vm")
+    assert bucket.first() is jobs[3]
+    for job in (jobs[2], jobs[0], jobs[1]):
+        world.idle.unreserve(job.id)
+    for job in jobs:
+        (bucket,) = world.idle.buckets("alice@vm")
+        assert bucket.first() is job
+        assert bucket.rank[1] == job.age
+        world.queue.update(job.id, {"JobStatus": "5"})
+
+
 def test_submitters_are_kept_apart() -> None:
     world = World()
     world.submit(2, ALICE)

@@ -92,7 +92,10 @@ class Survey:
         self._queue = queue
         self._request = request
         self._actor = actor
+        self._judge = _Judge(request, actor)
+        # What is answered of each; where totals are wanted only how many there are of each kind.
         self._results: list[tuple[str, ActionResult]] = []
+        self._totals = [0] * len(ActionResult)
         self.jobs: list[Job] = []
         self.clusters: list[Cluster] = []
 
@@ -104,10 +107,19 @@ class Survey:
     @property
     def answer(self) -> ClassAd:
         """The ad that tells the client."""
-        return _answer(self, self._request, self._results, self._actor, len(self._queue.jobs))
+        answer = _answer(self, self._request, self._actor, len(self._queue.jobs))
+        if self._request.totals:
+            for code, total in enumerate(self._totals):
+                answer[f"result_total_{code}"] = total
+        for name, result in self._results:
+            answer[name] = int(result)
+        return answer
 
     def look(self) -> Iterator[None]:
-        """Look at every job that is meant; yields after each of them."""
+        """Look at every job that is meant; yields after each of them.
+
+        Where all are meant no expression is asked, which may take long: it yields after a few.
+        """
         request = self._request
         if request.constraint is None:
             yield from self._look_at_named(request.ids or ())
@@ -121,39 +133,50 @@ class Survey:
         everything = _TRUE.fullmatch(request.constraint) is not None
         # Jobs come and go between the slices; who is there now is looked at unless it has left.
         there = self._queue.jobs
-        for job in list(candidates(self._queue, constraint)):
+        for number, job in enumerate(list(candidates(self._queue, constraint))):
             meant = job.id in there and (everything or job.ad.satisfies(constraint))
-            if meant and _fits(request.action, job):
-                self._look_at(job)
-            yield
+            if meant:
+                result = self._judge(job)
+                if self._judge.fits(job, result):
+                    self._note_job(job, result)
+            if not everything or number % _A_FEW == 0:
+                yield
 
     def _look_at_named(self, ids: Iterable[tuple[int, int | None]]) -> Iterator[None]:
         for name, jobs, cluster in _named(self._queue, ids):
             if cluster is not None:
                 self._look_at_cluster(cluster)
             elif not jobs:
-                self._results.append((name, ActionResult.NOT_FOUND))
+                self._note(name, ActionResult.NOT_FOUND)
             for job in jobs:
-                self._look_at(job)
+                self._note_job(job, self._judge(job))
                 yield
             yield
 
-    def _look_at(self, job: Job) -> None:
-        result = _judge(self._request, job, self._actor)
+    def _note_job(self, job: Job, result: ActionResult) -> None:
         if result is ActionResult.SUCCESS:
             self.jobs.append(job)
-        self._results.append((_name(job.id), result))
+        self._totals[result] += 1
+        if not self._request.totals:
+            self._results.append((_name(job.id), result))
 
     def _look_at_cluster(self, cluster: Cluster, *, only_success: bool = False) -> None:
         result = _judge_cluster(self._request, cluster, self._actor)
         if result is ActionResult.SUCCESS:
             self.clusters.append(cluster)
         if result is not None and (result is ActionResult.SUCCESS or not only_success):
-            self._results.append((f"cluster_{cluster.id}", result))
+            self._note(f"cluster_{cluster.id}", result)
+
+    def _note(self, name: str, result: ActionResult) -> None:
+        self._totals[result] += 1
+        if not self._request.totals:
+            self._results.append((name, result))
 
 
 # Jobs that are changed in one commit, before others have their turn.
 SLICE = 500
+# Jobs that are looked at in one step where nothing is asked but what is at hand.
+_A_FEW = 20
 # Limit: characters of a reason, which each of the jobs gets; their logs have no more of it.
 LONGEST_REASON = MAX_TEXT
 _TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
@@ -204,21 +227,17 @@ def plan(
     for cluster in clusters:
         if queue.clusters.get(cluster.id) is cluster:
             _plan_cluster(planned, cluster, actor)
-    alike: dict[int, list[JobId]] = {}
-    alike_only = request.action in _ALIKE
+    alike = _Alike(request.action)
+    there, judge = queue.jobs, _Judge(request, actor)
     for job in jobs:
-        if queue.jobs.get(job.id) is not job or (
-            _judge(request, job, actor) is not ActionResult.SUCCESS
-        ):
+        if there.get(job.id) is not job or judge(job) is not ActionResult.SUCCESS:
             continue
-        if alike_only and _ON_RELEASE not in job.ad and job.status != JobStatus.HELD:
-            alike.setdefault(job.status, []).append(job.id)
-        else:
+        if not alike.takes(job):
             attributes = _attributes(request, job, said, now)
             if attributes:
                 planned.transaction.update(key_of(*job.id), attributes)
         planned.done.append(Done(job, request.action, job.status, said))
-    for ids in alike.values():
+    for ids in alike.by_status.values():
         attributes = _attributes(request, queue.jobs[ids[0]], said, now)
         texts = {name: text for name, text in attributes.items() if text is not None}
         planned.transaction.update_alike(ids, texts)
@@ -229,6 +248,31 @@ def plan(
 # on release, and those on hold: why they were is noted of each.
 _ALIKE = frozenset((JobAction.REMOVE, JobAction.TRANSFER_AND_REMOVE))
 _ON_RELEASE = "JobStatusOnRelease"
+_ON_RELEASE_KEY = _ON_RELEASE.lower()
+
+
+class _Alike:
+    """The jobs that an action does the same to, by their status."""
+
+    def __init__(self, action: JobAction) -> None:
+        self._any = action in _ALIKE
+        # What the last job's cluster says is asked once for its jobs.
+        self._cluster: ClassAd | None = None
+        self._becomes = False
+        self.by_status: dict[int, list[JobId]] = {}
+
+    def takes(self, job: Job) -> bool:
+        """Take a job in; False if it has to be changed by itself."""
+        ad = job.ad
+        if ad.parent is not self._cluster:
+            self._cluster = ad.parent
+            self._becomes = ad.parent is not None and _ON_RELEASE in ad.parent
+        if not self._any or self._becomes or job.status == JobStatus.HELD:
+            return False
+        if _ON_RELEASE_KEY in ad.table:
+            return False
+        self.by_status.setdefault(job.status, []).append(job.id)
+        return True
 
 
 def _constraint(text: str) -> Expr:
@@ -259,23 +303,8 @@ def _name(job: JobId) -> str:
     return f"job_{job.cluster}_{job.proc}"
 
 
-def _fits(action: JobAction, job: Job) -> bool:
-    """Tell whether a job that a constraint found counts: it can be acted on, or is held already.
-
-    The reference passes over all others, and counts those that a user has held before. A job beside
-    the schedd is not suspended; one that is named is, by the answer, and runs on.
-    """
-    if action is JobAction.SUSPEND and job.universe in BESIDE_THE_SCHEDD:
-        return False
-    result = _check(action, job)
-    held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
-    return held or result is ActionResult.SUCCESS
-
-
-def _check(action: JobAction, job: Job) -> ActionResult:
-    """Return what the job's status says about an action."""
-    check = _CHECKS.get(action)
-    return ActionResult.SUCCESS if check is None else check(job)
+def _check_nothing(_: Job) -> ActionResult:
+    return ActionResult.SUCCESS
 
 
 def _check_hold(job: Job) -> ActionResult:
@@ -334,17 +363,50 @@ _CHECKS = {
 }
 
 
-def _judge(request: Request, job: Job, actor: Actor) -> ActionResult:
-    if not actor.may_change(job.user):
-        return ActionResult.PERMISSION_DENIED
-    if job.recorded:
-        # Nobody may be told that it is removed whose record says that it is completed.
-        return ActionResult.NOT_FOUND
-    result = _check(request.action, job)
-    released = request.action is JobAction.RELEASE and result is ActionResult.SUCCESS
-    if released and not actor.super_user and 0 <= request.most_releases < _holds(job):
-        return ActionResult.LIMIT_EXCEEDED
-    return result
+class _Judge:
+    """Says of one job after the other what an action comes to.
+
+    What the actor may do with a user's jobs is asked once.
+    """
+
+    def __init__(self, request: Request, actor: Actor) -> None:
+        self._request = request
+        self._actor = actor
+        self._check = _CHECKS.get(request.action, _check_nothing)
+        self._allowed: dict[str, bool] = {}
+
+    def __call__(self, job: Job) -> ActionResult:
+        allowed = self._allowed.get(job.user)
+        if allowed is None:
+            allowed = self._allowed[job.user] = self._actor.may_change(job.user)
+        if not allowed:
+            return ActionResult.PERMISSION_DENIED
+        if job.recorded:
+            # Nobody may be told that it is removed whose record says that it is completed.
+            return ActionResult.NOT_FOUND
+        result = self._check(job)
+        if result is ActionResult.SUCCESS and self._request.action is JobAction.RELEASE:
+            most = self._request.most_releases
+            if not self._actor.super_user and 0 <= most < _holds(job):
+                return ActionResult.LIMIT_EXCEEDED
+        return result
+
+    def fits(self, job: Job, result: ActionResult) -> bool:
+        """Tell whether a job that a constraint found counts: can be acted on, or is held already.
+
+        `result` is what was said of it.
+
+        The reference passes over all others, and counts those that a user has held before. A job
+        beside the schedd is not suspended; one that is named is, by the answer, and runs on.
+        """
+        action = self._request.action
+        if action is JobAction.SUSPEND and job.universe in BESIDE_THE_SCHEDD:
+            return False
+        if result is ActionResult.SUCCESS:
+            return True
+        result = self._check(job)
+        held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
+        return held or result is ActionResult.SUCCESS
 
 
 def _holds(job: Job) -> int:
@@ -412,11 +474,10 @@ def _plan_cluster(planned: Plan, cluster: Cluster, actor: Actor) -> None:
 def _answer(
     survey: Survey,
     request: Request,
-    results: list[tuple[str, ActionResult]],
     actor: Actor,
     jobs: int,
 ) -> ClassAd:
-    answer = ClassAd(
+    return ClassAd(
         {
             "JobAction": int(request.action),
             "TotalJobAds": jobs,
@@ -427,13 +488,3 @@ def _answer(
             "IsQueueSuperUser": actor.super_user,
         }
     )
-    if not request.totals:
-        for name, result in results:
-            answer[name] = int(result)
-        return answer
-    totals = [0] * len(ActionResult)
-    for _, result in results:
-        totals[result] += 1
-    for code, total in enumerate(totals):
-        answer[f"result_total_{code}"] = total
-    return answer

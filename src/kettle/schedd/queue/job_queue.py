@@ -305,9 +305,10 @@ class JobQueue:
         transaction.taken = True
         try:
             self._apply_all(transaction.changes, changes)
-            for jobs, attributes in alike:
-                self._apply_alike(jobs, attributes, changes)
+            moved = [self._apply_alike(jobs, texts, changes) for jobs, texts in alike]
             self._refresh(changes)
+            for moving, status in moved:
+                self._move_all(moving, status)
             self._tell(changes)
         except TakenError:
             raise
@@ -437,16 +438,26 @@ class JobQueue:
 
     def _apply_alike(
         self, jobs: Iterable[JobId], attributes: Mapping[str, str], changes: Changes
-    ) -> None:
+    ) -> tuple[list[Job], int]:
+        """Change jobs alike; return whom only a new status moves, who are yet to be, and it."""
         texts = ClassAd()
         for name, text in attributes.items():
             texts.insert_text(name, text)
         names, changed = set(texts.table), changes.changed
+        plain = read_count(attributes.get("JobStatus", ""))
+        # A new one is in no index yet.
+        together = plain is not None and names & _KEPT == _STATUS and not changes.new
+        moving: list[Job] = []
         for job_id in jobs:
-            self.jobs[job_id].ad.update(texts)
+            job = self.jobs[job_id]
+            job.ad.update(texts)
             known = changed.get(job_id)
             # One set for all: nobody changes what a commit says.
             changed[job_id] = names if known is None else known | names
+            if together and known is None:
+                changes.status_before[job_id] = job.status
+                moving.append(job)
+        return moving, _small(plain)
 
     def _note_touched(self, key: str, names: set[str], changes: Changes) -> None:
         parsed = parse_key(key)
@@ -554,15 +565,39 @@ class JobQueue:
         status = job.status = _small(said)
         self.by_status[before].pop(job.id, None)
         self.by_status[status][job.id] = job
-        own = self.user_tallies[_side_of(job)].by_status
-        own[before] -= 1
-        own[status] += 1
-        tally = self.tallies.get((job.submitter, job.universe))
+        self._count_moved(_side_of(job), (job.submitter, job.universe), before, status, 1)
+
+    def _move_all(self, jobs: Iterable[Job], status: int) -> None:
+        """Put jobs of which only the status has changed, to the same one, where they belong now."""
+        by_status, there = self.by_status, self.by_status[status]
+        counts: dict[tuple[tuple[str, bool], tuple[str, int], int], int] = {}
+        for job in jobs:
+            before = job.status
+            by_status[before].pop(job.id, None)
+            there[job.id] = job
+            job.status = status
+            kind = _side_of(job), (job.submitter, job.universe), before
+            counts[kind] = counts.get(kind, 0) + 1
+        for (side, submitter, before), count in counts.items():
+            self._count_moved(side, submitter, before, status, count)
+
+    def _count_moved(
+        self,
+        side: tuple[str, bool],
+        submitter: tuple[str, int],
+        before: int,
+        status: int,
+        count: int,
+    ) -> None:
+        own = self.user_tallies[side].by_status
+        own[before] -= count
+        own[status] += count
+        tally = self.tallies.get(submitter)
         if tally is None:
-            tally = self.tallies[job.submitter, job.universe] = Tally()
+            tally = self.tallies[submitter] = Tally()
         else:
-            tally.by_status[before] -= 1
-        tally.by_status[status] += 1
+            tally.by_status[before] -= count
+        tally.by_status[status] += count
 
     def _read(self, job: Job) -> None:
         """Take the kept attributes out of a job's ad.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.attributes.codes import ActionResult, JobAction, JobStatus
+from kettle.attributes.codes import ActionResult, JobAction, JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.schedd import departures
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, Schedd, plan_action
+from unit.schedd.queue_fixture import ALICE, BOB, Schedd, plan_action
 
 
 def survey(schedd: Schedd, action: JobAction, constraint: str) -> actions.Survey:
@@ -183,6 +183,29 @@ def test_a_removal_of_many_changes_each_as_a_removal_of_one_does() -> None:
     replayed = schedd.replayed()
     for job in jobs:
         assert list(replayed.jobs[job.id].ad.lines()) == list(job.ad.lines())
+
+
+def test_jobs_of_several_users_that_a_removal_changes_alike_are_counted_where_they_are() -> None:
+    schedd = Schedd()
+    schedd.submit(3)
+    schedd.submit(2, BOB)
+    root = Actor("root@vm", "root", super_user=True)
+    asked = ClassAd({"JobAction": 3, "ActionResultType": 2, "ActionConstraint": True})
+    survey, plan = plan_action(schedd.queue, actions.parse(asked), root, schedd.now)
+    # A cluster of which something else is changed at the same time.
+    plan.transaction.set_attribute("02.-1", "JobPrio", "7")
+    schedd.queue.commit(plan.transaction)
+    assert survey.answer.integer("result_total_1") == 5
+    assert not [name for name in survey.answer if name.startswith("job_")]
+    for user, count in (("alice@vm", 3), ("bob@vm", 2)):
+        for tally in (
+            schedd.queue.tallies[user, JobUniverse.VANILLA],
+            schedd.queue.user_tallies[user, False],
+        ):
+            assert (tally[JobStatus.IDLE], tally[JobStatus.REMOVED]) == (0, count)
+    assert {job.priority[2] for job in schedd.queue.jobs.values()} == {0, -7}
+    assert not schedd.queue.by_status[JobStatus.IDLE]
+    assert all(job.status == JobStatus.REMOVED for job in schedd.queue.jobs.values())
 
 
 def test_nobody_removes_a_job_that_the_history_has_as_completed() -> None:
