@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kettle.errors import NotFoundError, UsageError
-from kettle.octets import AS_IS
+from kettle.octets import to_text
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.runtime.storage.texts import read_stream, read_text
@@ -202,7 +202,9 @@ def run_in(
     if request.by_file:
         request = stage_files(folder, request)
     where = f" --dir {shlex.quote(arguments.dir)}" if arguments.dir else ""
-    shower = OutputShower(folder, streams, shown=not arguments.json)
+    shower = OutputShower(
+        folder, streams, shown=not arguments.json, several=request.items is not None
+    )
     title = os.path.basename(request.command[0])
     try:
         # What was submitted has to be known before it can be removed.
@@ -263,12 +265,16 @@ def tell_what_becomes(batch: Batch, error: PoolGoneError, where: str) -> PoolGon
 
 
 class OutputShower:
-    """Passes on what each job printed, whole, when it has ended."""
+    """Passes on what each job printed, whole, when it has ended.
 
-    def __init__(self, folder: Path, streams: Streams, *, shown: bool) -> None:
+    A single job's is shown byte for byte; of `several` each begins on a line of its own.
+    """
+
+    def __init__(self, folder: Path, streams: Streams, *, shown: bool, several: bool) -> None:
         self._folder = folder
         self._streams = streams
         self._shown = shown
+        self._several = several
 
     def on_event(self, event: Event) -> None:
         """Show a job's output if this is the event of its end."""
@@ -276,14 +282,16 @@ class OutputShower:
             for name, stream in (("out", self._streams.stdout), ("err", self._streams.stderr)):
                 text = read_output(self._folder / f"{name}.{event.proc}")
                 if text:
-                    stream.write(text if text.endswith("\n") else text + "\n")
+                    stream.write(text)
+                    if self._several and not text.endswith("\n"):
+                        stream.write("\n")
                     stream.flush()
 
 
 def read_output(path: Path) -> str:
     """Return what a job wrote, empty if nothing came back."""
     try:
-        return path.read_text(encoding="utf-8", errors=AS_IS)
+        return to_text(path.read_bytes())
     except OSError:
         return ""
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, UsageError
+from kettle.octets import to_bytes
+from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.tools.front.batch import Batch, Ending, PoolGoneError, Tally
 from kettle.tools.front.run import (
+    OutputShower,
     build_parser,
     choose_exit_code,
     find_files,
@@ -101,3 +104,14 @@ def test_of_a_pool_that_was_purged_nobody_says_that_its_jobs_are_queued(tmp_path
     assert "the jobs of cluster 7 that have not ended are still queued" in str(stopped)
     assert f"their output comes to {tmp_path}" in str(stopped)
     assert not stopped.for_ever
+
+
+@pytest.mark.parametrize(("several", "shown"), [(False, b"a\r\n\xff b"), (True, b"a\r\n\xff b\n")])
+def test_a_single_job_s_output_is_shown_byte_for_byte(
+    tmp_path: Path, several: bool, shown: bytes
+) -> None:
+    (tmp_path / "out.0").write_bytes(b"a\r\n\xff b")
+    streams = Streams(io.StringIO(), io.StringIO(newline=""), io.StringIO())
+    shower = OutputShower(tmp_path, streams, shown=True, several=several)
+    shower.on_event(JobTerminatedEvent(cluster=1, proc=0))
+    assert to_bytes(streams.stdout.getvalue()) == shown  # type: ignore[attr-defined]
