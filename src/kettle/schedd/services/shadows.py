@@ -325,10 +325,12 @@ class ShadowHosts:
 
     async def _await_end(self, child: Child, *, patient: bool) -> None:
         """Wait until a host that has hung up is gone: its shadows must not live beside others."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_STOP_SECONDS if patient else _FIRST_PAUSE_SECONDS):
-                await child.wait()
-        child.signal(9)
+        for seconds in (_STOP_SECONDS if patient else _FIRST_PAUSE_SECONDS, _STOP_SECONDS):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await child.wait()
+            if not child.signal(9):
+                return
 
     async def _spawn(self, host: _Host) -> None:
         stream, theirs = Stream.pair()

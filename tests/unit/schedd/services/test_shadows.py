@@ -344,6 +344,26 @@ def test_hosts_that_die_at_once_follow_each_other_ever_more_slowly(tmp_path: Pat
     play(tmp_path, scenario)
 
 
+class Slow(FakeChild):
+    """A process that takes a while to go when it is killed."""
+
+    def signal(self, number: int) -> bool:
+        """Note it; the end comes later."""
+        if self.running and not self.signals:
+            asyncio.get_running_loop().call_later(3, self.end_by, number)
+        self.signals.append(number)
+        return self.running
+
+
+def test_a_host_that_does_not_end_is_killed_and_gone_before_another_begins(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        stage, host = Stage(world, ""), Slow(7, "host")
+        await stage.hosts._await_end(host, patient=False)
+        assert (host.signals[0], host.running) == (9, False)
+
+    run_in_world(tmp_path, scenario)
+
+
 def test_an_idle_host_that_dies_is_not_replaced(tmp_path: Path) -> None:
     async def scenario(stage: Stage) -> None:
         stage.start(1)
