@@ -28,6 +28,11 @@ def test_who_ends_it_as_its_folder_is_made_finds_none(
 
     monkeypatch.setattr(tempfile, "mkdtemp", make)
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    with pytest.raises(KeyboardInterrupt):
-        demo.run(argparse.Namespace(keep=None, json=True), {"PATH": os.defpath}, streams)
+    # A shell has what it starts in the background ignore SIGINT.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            demo.run(argparse.Namespace(keep=None, json=True), {"PATH": os.defpath}, streams)
+    finally:
+        signal.signal(number, before)
     assert list(tmp_path.iterdir()) == []
