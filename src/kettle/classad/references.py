@@ -6,6 +6,8 @@ by `eval` cannot be seen. Circular references end where they meet themselves.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from kettle.classad.ad import ClassAd
 from kettle.classad.nodes import AdNode, AttributeReference, Parentheses, Selection, children
 from kettle.classad.unparse import unparse
@@ -24,6 +26,25 @@ def find_references(expr: Expr, ad: Ad | None) -> tuple[set[str], set[str]]:
     search = _Search(ad if ad is not None else ClassAd())
     search.walk(expr, search.top)
     return set(search.internal.values()), set(search.external.values())
+
+
+class References:
+    """What several expressions use of one ad, each attribute looked into once for all of them."""
+
+    def __init__(self, ad: Ad) -> None:
+        self._search = _Search(ad)
+
+    def follow(self, expr: Expr) -> tuple[list[str], list[str]]:
+        """Return what `find_references` finds and no expression before did."""
+        search = self._search
+        internal, external = len(search.internal), len(search.external)
+        search.walk(expr, search.top)
+        return _added(search.internal, internal), _added(search.external, external)
+
+
+def _added(found: dict[str, str], before: int) -> list[str]:
+    """Return what was found behind the first so many names."""
+    return list(islice(found.values(), before, None)) if len(found) > before else []
 
 
 class _Search:

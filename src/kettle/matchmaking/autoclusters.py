@@ -8,11 +8,12 @@ value only cost a second autocluster. What a request then says about such a grou
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
-from kettle.classad.references import find_references
+from kettle.classad.references import References, find_references
 from kettle.errors import ClassAdSyntaxError
 
 # What matters for every job, whatever the machines' expressions look at (daemon reference,
@@ -37,9 +38,11 @@ def bare_name(reference: str) -> str:
 def referred_names(expression: Expr, ad: ClassAd) -> tuple[list[str], list[str]]:
     """Return what an expression refers to inside and outside an ad, sorted, without scopes."""
     internal, external = find_references(expression, ad)
-    return sorted({bare_name(name) for name in internal}), sorted(
-        {bare_name(name) for name in external}
-    )
+    return _without_scopes(internal), _without_scopes(external)
+
+
+def _without_scopes(references: Iterable[str]) -> list[str]:
+    return sorted({bare_name(name) for name in references})
 
 
 def closure(ad: ClassAd, names: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -50,9 +53,10 @@ def closure(ad: ClassAd, names: Iterable[str]) -> tuple[list[str], list[str]]:
     """
     inside: dict[str, str] = {}
     outside: dict[str, str] = {}
-    todo = list(names)
+    references = References(ad)
+    todo = deque(names)
     while todo and len(inside) < _MAX_REFERENCES:
-        name = todo.pop(0)
+        name = todo.popleft()
         if name.lower() in inside:
             continue
         expression = ad.lookup(name)
@@ -61,9 +65,9 @@ def closure(ad: ClassAd, names: Iterable[str]) -> tuple[list[str], list[str]]:
         inside[name.lower()] = name
         if expression.is_literal:
             continue
-        internal, external = referred_names(expression, ad)
-        todo.extend(internal)
-        for other in external:
+        internal, external = references.follow(expression)
+        todo.extend(_without_scopes(internal))
+        for other in _without_scopes(external):
             outside.setdefault(other.lower(), other)
     return list(inside.values()), list(outside.values())
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kettle.classad import ClassAd
-from kettle.matchmaking.autoclusters import AutoClusters, significant_for_slots
+from collections.abc import Iterable
+
+import pytest
+
+from kettle.classad import ClassAd, Expr, parse_old_ad, references
+from kettle.matchmaking.autoclusters import AutoClusters, closure, significant_for_slots
 
 
 def job(requirements: str = "true", **more: object) -> ClassAd:
@@ -64,3 +68,21 @@ def test_what_slots_look_at_in_jobs_is_significant() -> None:
         "RequestGPUs",
         "RequestMemory",
     )
+
+
+def test_a_long_chain_of_attributes_is_followed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_into = 0
+    walk = references.children
+
+    def count(node: Expr) -> Iterable[Expr]:
+        nonlocal looked_into
+        looked_into += 1
+        return walk(node)
+
+    monkeypatch.setattr(references, "children", count)
+    chain = "".join(f"E{number} = !E{number + 1}\n" for number in range(5000))
+    ad = parse_old_ad(f"{chain}E5000 = Elsewhere\nRank = E7 + 1\nRequirements = E0 && TARGET.X\n")
+    inside, outside = closure(ad, ["Rank", "Requirements"])
+    # So many as are followed at most, of 5,000; each of them was looked into for the first only.
+    assert (len(inside), outside) == (1000, ["Elsewhere", "X"])
+    assert looked_into < 6000

@@ -79,6 +79,9 @@ class WebPages:
                 return
             self._silent[writer] = None
             page, whole = await self._answer(reader, writer)
+            if writer.is_closing():
+                # Who asked has gone, or was sent away.
+                return
             body = to_bytes(page.text)
             head = (
                 f"HTTP/1.1 {page.status} {_REASONS[page.status]}\r\n"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import socket
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from kettle.runtime import tasks
+from kettle.runtime import life, tasks
 from kettle.runtime.sockets import web_page
 from kettle.runtime.sockets.web_page import Page, WebPages
 
@@ -133,3 +134,28 @@ def test_any_number_who_say_nothing_close_the_door_to_nobody() -> None:
                 silent[-1].recv(1)
 
     serve(work)
+
+
+def test_who_is_sent_away_in_the_middle_of_a_request_is_no_trouble(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(web_page, "MAX_CONNECTIONS", 2)
+    troubles: list[dict[str, object]] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: troubles.append(what))
+        pages = WebPages({"/hello": make_page}, ("vm",))
+        host, port = await pages.listen("127.0.0.1", 0)
+        others = [await asyncio.open_connection(host, port) for _ in range(6)]
+        for _, writer in others:
+            writer.write(b"GET /hello HTTP/1.1\r\nX: ")
+            await writer.drain()
+        await ask(host, port, b"GET /hello HTTP/1.1\r\nHost: vm\r\n\r\n")
+        for _, writer in others:
+            writer.close()
+        await pages.close()
+
+    # What daemons run on: it refuses to write to what is closed.
+    life.run(main())
+    gc.collect()
+    assert troubles == []
