@@ -475,9 +475,10 @@ def write_dry(
             else:
                 _show_one(submission, request, job, show)
     except SubmitError as error:
-        if not (show.count or error.line):
-            # The line that grows ends before the first job's attributes, also when none follow; but
-            # a line of the description that means nothing is told of at once.
+        is_factory = submission.is_factory or request.is_factory
+        if not (show.count or error.line) or (submission.is_making and not is_factory):
+            # The line that grows ends before a job's attributes, also when none follow; but a line
+            # of the description that means nothing is told of at once.
             write("\n")
         show.fail(submission, error)
         return 1
@@ -512,7 +513,7 @@ def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
 
 
 def _place(one: tuple[str, str]) -> tuple[bool, int, str]:
-    """Sort a cluster's attributes as the reference does: its number, then short names first."""
+    """Sort attributes as the reference does: a cluster's number, then short names first."""
     return one[0] != "ClusterId", len(one[0]), one[0].lower()
 
 
@@ -526,7 +527,7 @@ def whole_ad(submission: Submission, job: JobPlan) -> str:
 
 
 def own_attributes(job: JobPlan) -> str:
-    """Return the attributes that a job has for itself, one on a line."""
+    """Return the attributes that a job has for itself, one on a line, as a cluster's are."""
     lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
-    lines += [f"{name}={text}\n" for name, text in job.differences]
+    lines += [f"{name}={text}\n" for name, text in sorted(job.differences, key=_place)]
     return "".join(lines)
