@@ -211,7 +211,9 @@ class Submission(Struct):
         if self.options.queue is not None:
             return None
         if self.options.allow_many_queues:
-            # Jobs of a later statement differ from the cluster in whatever stands before it.
+            # Compat: the reference calls many statements deprecated, also where a site allows them;
+            # here they stay (test_many_statements_are_no_matter_of_a_warning). Jobs of a later one
+            # differ from the cluster in whatever stands before it.
             self._has_one_statement, self._later = False, None
             return self.reader.next_queue()
         error = self.reader.extra_data()
