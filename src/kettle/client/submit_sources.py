@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
 from kettle.runtime.storage.files import SystemSources
-from kettle.runtime.storage.matching import matching_names
 from kettle.submit.item_lines import join_continued, split_lines
 from kettle.submit.sources import FileFact, SubmitFacts
 
@@ -51,6 +50,8 @@ class SystemSubmitSources(SystemSources):
 
     def glob(self, pattern: str) -> list[str]:
         """Return the names that match a pattern; a folder's ends in one slash more than it has."""
+        from kettle.runtime.storage.matching import matching_names  # few statements match names
+
         return matching_names(pattern)
 
 

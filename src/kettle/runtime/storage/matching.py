@@ -23,21 +23,27 @@ def matching_names(pattern: str) -> list[str]:
     while len(pattern) > 2 and pattern.endswith("/"):
         # What is found so is marked once; of a single letter it is the slash that is found.
         pattern, only_folders = pattern[:-1], True
-    folder, slash, last = pattern.rpartition("/")
-    below = [last]
-    while _is_special(folder):
-        folder, slash, last = folder.rpartition("/")
-        below.append(last)
-    found = [_plain(folder) + slash]
-    while below:
-        last = below.pop()
-        found = [name for start in found for name in _names_in(start, last)]
-        if below:
-            found = [f"{name}/" for name in found if os.path.isdir(name)]
+    found, last = _found(pattern)
     if only_folders and _is_special(last):
         found = [name for name in found if os.path.isdir(name)]
     marked = (f"{name}/" if os.path.isdir(name) else name for name in found)
     return sorted(marked, key=os.fsencode)
+
+
+def _found(pattern: str) -> tuple[list[str], str]:
+    """Return what matches, in no order and without marks, and the pattern of the last part."""
+    folder, slash, last = pattern.rpartition("/")
+    below = [last]
+    while _is_special(folder):
+        folder, slash, part = folder.rpartition("/")
+        below.append(part)
+    found = [_plain(folder) + slash]
+    while below:
+        part = below.pop()
+        found = [name for start in found for name in _names_in(start, part)]
+        if below:
+            found = [f"{name}/" for name in found if os.path.isdir(name)]
+    return found, last
 
 
 def _is_special(text: str) -> bool:

@@ -475,10 +475,7 @@ def write_dry(
             else:
                 _show_one(submission, request, job, show)
     except SubmitError as error:
-        is_factory = submission.is_factory or request.is_factory
-        if not (show.count or error.line) or (submission.is_making and not is_factory):
-            # The line that grows ends before a job's attributes, also when none follow; but a line
-            # of the description that means nothing is told of at once.
+        if _ends_line(submission, request, show, error):
             write("\n")
         show.fail(submission, error)
         return 1
@@ -486,6 +483,20 @@ def write_dry(
     show.end(submission, request.cluster, way=way_to_watch(1) if is_shown and show.count else "")
     write("".join(f"\n{text}" for text in whole))
     return 0
+
+
+def _ends_line(
+    submission: Submission, request: Request, show: Progress, error: SubmitError
+) -> bool:
+    """Whether the line that grows ends before a complaint.
+
+    It does before a job's attributes, also when none follow; but a line of the description that
+    means nothing is told of at once.
+    """
+    if not show.count:
+        return not error.line
+    is_plain = not (submission.is_factory or request.is_factory or request.whole_ads)
+    return submission.is_making and is_plain
 
 
 def _show_one(submission: Submission, request: Request, job: JobPlan, show: Progress) -> None:
