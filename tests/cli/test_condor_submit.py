@@ -143,6 +143,47 @@ def test_a_dry_run_lists_short_names_first(tmp_path: Path) -> None:
     assert cluster[1:] == sorted(cluster[1:], key=lambda name: (len(name), name.lower()))
 
 
+def test_a_dry_run_lists_short_names_first_of_later_jobs_too(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text(
+        "executable = /bin/true\nlog = l.$(Process)\nMY.Zz = $(Process)\nMY.B = $(Process)\n"
+        "queue 2\n"
+    )
+    code, out, _ = submit("-dry-run", "-", "job.sub")
+    assert code == 0
+    own = out[out.index("ProcId=1\n") :].split("\n")
+    assert [line.partition("=")[0] for line in own[:5]] == [
+        "ProcId",
+        "JobStatus",
+        "B",
+        "Zz",
+        "UserLog",
+    ]
+
+
+def test_a_dry_run_ends_its_line_before_a_job_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text(
+        'executable = /bin/true\narguments = $(x)\nqueue x from (\na\nb "\n)\n'
+    )
+    code, out, err = submit("-dry-run", "-", "job.sub")
+    assert code == 1
+    assert out.endswith("JobStatus=1\n.\n")
+    assert "illegal unescaped double-quote" in err
+    # What is no job any more has no line.
+    code, out, err = submit("-maxjobs", "1", "-dry-run", "-", "job.sub")
+    assert "would exceed -maxjobs" in err
+    assert out.endswith("JobStatus=1\n.")
+
+
+def test_many_statements_are_no_matter_of_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text("executable = /bin/true\nqueue\nqueue 2\n")
+    out, err = io.StringIO(), io.StringIO()
+    allowed = {"CONDOR_CONFIG": "/dev/null", "_CONDOR_SUBMIT_PREVENT_MULTI_QUEUE": "false"}
+    words = ["condor_submit", "-dry-run", "-", "job.sub"]
+    assert main(words, allowed, Streams(io.StringIO(), out, err)) == 0
+    assert err.getvalue() == ""
+    assert out.getvalue().endswith("\n3 job(s) dry-run to cluster 1.\n")
+
+
 def test_a_dry_run_can_show_whole_ads_of_another_cluster(tmp_path: Path) -> None:
     (tmp_path / "job.sub").write_text(
         "executable = /bin/echo\narguments = $(x)\nqueue x in (a b)\n"

@@ -5,7 +5,6 @@ What a description means is decided in `kettle.submit`, which asks for all of th
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 import time
@@ -14,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
 from kettle.runtime.storage.files import SystemSources
-from kettle.submit.item_lines import split_lines
+from kettle.submit.item_lines import join_continued, split_lines
 from kettle.submit.sources import FileFact, SubmitFacts
 
 
@@ -30,7 +29,7 @@ class SystemSubmitSources(SystemSources):
 
     def read_items(self, path: str) -> Sequence[str]:
         """Return the items in a file, one a line."""
-        return split_lines(self.read_text(path))
+        return join_continued(split_lines(self.read_text(path)))
 
     def standard_input(self) -> str | None:
         """Return what standard input holds, None if the description itself came from it."""
@@ -50,8 +49,10 @@ class SystemSubmitSources(SystemSources):
             return file.read(512)
 
     def glob(self, pattern: str) -> list[str]:
-        """Return the names that match a pattern, relative as the pattern is."""
-        return glob.glob(pattern)
+        """Return the names that match a pattern; a folder's ends in one slash more than it has."""
+        from kettle.runtime.storage.matching import matching_names  # few statements match names
+
+        return matching_names(pattern)
 
 
 def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -> SubmitFacts:

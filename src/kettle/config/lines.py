@@ -16,11 +16,20 @@ class LineReader:
             self._lines.pop()
         self._next = 0
         self._offset = first_line - 1
+        self._is_cut = bool(text) and not text.endswith("\n")
 
     @property
     def number(self) -> int:
         """The physical line that was read last, counted from 1."""
         return self._next + self._offset
+
+    @property
+    def breaks(self) -> int:
+        """The line breaks read so far: what the reference calls a line's number in a complaint.
+
+        It is one less than `number` behind a last line that no line break ends.
+        """
+        return self.number - (self._is_cut and self._next >= len(self._lines))
 
     def next_line(self) -> str | None:
         """Return the next line that is neither blank nor a comment, joined; None at the end.

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 OLD_DELIMITER = ";"
 _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
-TO_QUOTE = late_pattern(r"[\s']+")
-# White space of the old syntax; Python counts more.
+# White space of both syntaxes; Python counts more.
+_BLANKS = " \t\r\n\v\f"
+TO_QUOTE = late_pattern(r"[ \t\r\n\v\f']+")
 OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
 
 
@@ -65,7 +66,7 @@ def strip_outer_quotes(text: str) -> str:
 def split_new(text: str) -> list[str]:
     """Split the inside of the new syntax into words; raise SubmitError for an open quote."""
     if "'" not in text:
-        return text.split()
+        return split_old(text)
     words: list[str] = []
     current: list[str] | None = None
     position = 0
@@ -74,7 +75,7 @@ def split_new(text: str) -> list[str]:
         if character == "'":
             current = current if current is not None else []
             position = _quoted(text, position, current)
-        elif character.isspace():
+        elif character in _BLANKS:
             if current is not None:
                 words.append("".join(current))
                 current = None
@@ -125,15 +126,20 @@ def parse_old_arguments(text: str) -> str:
                 raise SubmitError(f"Found illegal unescaped double-quote: {bare}")
             position += len(part) + 2
         plain = '"'.join(parts)
+    return " ".join(split_old(plain))
+
+
+def split_old(text: str) -> list[str]:
+    """Split a text at white space."""
     # In what can be printed nothing but the blank is white space.
-    return " ".join(plain.split() if plain.isprintable() else OLD_WORD.findall(plain))
+    return text.split() if text.isprintable() else OLD_WORD.findall(text)
 
 
 def split_arguments(arguments: str | None, args: str | None) -> list[str]:
     """Return the words of a job's `Arguments` (new), else of its `Args` (old)."""
     if arguments is not None:
         return split_new(arguments)
-    return (args or "").split()
+    return split_old(args or "")
 
 
 def read_environment(environment: str | None, env: str | None, delimiter: str) -> dict[str, str]:

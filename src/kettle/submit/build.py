@@ -93,6 +93,8 @@ class Submission(Struct):
     problems: list[tuple[int, str]] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
+    # Whether a job has been begun that is not complete.
+    is_making: bool = False
     _later: Later | None = None
     # What steps write for some jobs and not for others.
     _unforeseen: set[str] = field(default_factory=set)
@@ -110,8 +112,16 @@ class Submission(Struct):
         text = self._next_queue(first=True)
         while text is not None:
             statement = parse_queue(text, self.reader, self.sources)
+            before = self.job_count
             yield from self._jobs_of(statement)
+            names = statement.variables
+            self._values = None
+            if self.job_count > before:
+                self.macros.end_rows(names)
             text = self._next_queue(first=False)
+            if text is None:
+                self.macros.empty_rows(names)
+        self._take_warnings()
         self._warn_unused()
 
     def begin(self, cluster: int) -> None:
@@ -144,6 +154,7 @@ class Submission(Struct):
         self.job_count = statement.job_count()
         if self._next_queue(first=False) is not None:
             raise SubmitError("ERROR: jobs that are made later have one queue statement")
+        self.macros.empty_rows(statement.variables)
         self._warn_unused()
         return statement
 
@@ -200,7 +211,9 @@ class Submission(Struct):
         if self.options.queue is not None:
             return None
         if self.options.allow_many_queues:
-            # Jobs of a later statement differ from the cluster in whatever stands before it.
+            # Compat: the reference calls many statements deprecated, also where a site allows them;
+            # here they stay (test_many_statements_are_no_matter_of_a_warning). Jobs of a later one
+            # differ from the cluster in whatever stands before it.
             self._has_one_statement, self._later = False, None
             return self.reader.next_queue()
         error = self.reader.extra_data()
@@ -209,6 +222,7 @@ class Submission(Struct):
         return None
 
     def _jobs_of(self, statement: QueueStatement) -> Iterator[JobPlan]:
+        statement.before = self.macros.last_values(statement.variables)
         for row in statement.rows():
             if self.options.most_jobs is not None and self.job_count >= self.options.most_jobs:
                 raise SubmitError(
@@ -216,7 +230,10 @@ class Submission(Struct):
                     f"({self.options.most_jobs})"
                 )
             self.set_row(statement, row)
-            yield self._build(row)
+            self.is_making = True
+            plan = self._build(row)
+            self.is_making = False
+            yield plan
             self.job_count += 1
             if self.options.interactive:
                 return
@@ -225,7 +242,7 @@ class Submission(Struct):
         """Go on to another job, of this row of its queue statement."""
         macros = self.macros
         macros.place = (
-            at_queue(statement.line),
+            at_queue(statement.told_line or statement.line),
             f"\n\t at Step {row.step}, ItemIndex {row.index}",
         )
         macros.set_numbers(self.job_count, row.step, row.index)
@@ -314,7 +331,7 @@ class Submission(Struct):
         if job is None:
             return None
         self._status = job.status_in_queue
-        self._take_warnings(job)
+        self._take_warnings(job.warnings)
         return JobPlan(self.job_count, self._status, row, later.comparison.differences(job))
 
     def plan(self, row: Row, job: JobBuilder, steps: Sequence[Step] = ()) -> JobPlan:
@@ -337,14 +354,15 @@ class Submission(Struct):
         self.is_factory = (
             job.param("max_idle") is not None or job.param("max_materialize") is not None
         )
-        self._take_warnings(job)
+        self._take_warnings(job.warnings)
 
-    def _take_warnings(self, job: JobBuilder) -> None:
-        if not (self.macros.warnings or job.warnings or self.macros.problems):
+    def _take_warnings(self, warnings: Sequence[str] = ()) -> None:
+        """Note what macros and a job have to tell, once."""
+        if not (self.macros.warnings or warnings or self.macros.problems):
             return
         # A submit file is no configuration: the reference leaves these words out.
         said = (f"WARNING: {text.removeprefix('Config source ')}" for text in self.macros.warnings)
-        for warning in (*said, *job.warnings):
+        for warning in (*said, *warnings):
             if warning not in self._seen:
                 self._seen.add(warning)
                 self.warnings.append(warning)
@@ -360,7 +378,7 @@ class Submission(Struct):
         if not len(self.cluster):
             return
         for variable in self.macros.unused():
-            if variable.name.upper() in self.macros.row_variables:
+            if variable.name.upper() not in self.macros.variables:
                 what = f"the Queue variable '{variable.name}'"
             else:
                 what = f"the line '{variable.name} = {variable.text}'"

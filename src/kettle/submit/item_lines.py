@@ -28,6 +28,29 @@ def split_lines(text: str) -> list[str]:
     return [line.strip(BLANKS) for line in lines]
 
 
+def join_continued(lines: list[str]) -> list[str]:
+    """Return the items of what somebody wrote: a line goes on behind a backslash, no comment does.
+
+    Compat: inside a continued line the reference takes a comment's end for a part of it; here a
+    comment is none (test_a_line_of_items_goes_on_behind_a_backslash).
+    """
+    if not any(line.endswith("\\") for line in lines):
+        return lines
+    found: list[str] = []
+    begun: str | None = None
+    for line in lines:
+        is_comment = line.startswith("#")
+        if begun is not None and is_comment:
+            continue
+        text = (begun or "") + line.removesuffix("\\")
+        begun = None
+        if line.endswith("\\") and not is_comment:
+            begun = text
+        else:
+            found.append(text.strip(BLANKS))
+    return found if begun is None else [*found, begun.strip(BLANKS)]
+
+
 class ItemLines(Sequence[str]):
     """The items of a file that stays as it is."""
 

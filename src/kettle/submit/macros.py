@@ -65,6 +65,7 @@ class SubmitMacros:
         self.files: list[str] = []
         self.variables: dict[str, Variable] = {}
         self.row_variables: dict[str, Variable] = {}
+        self._last_values: dict[str, str] = {}
         # What changes from job to job: LIVE_NAMES, and the row variables by their upper case.
         self.live = {"Process": "0", "Step": "0", "Row": "0", "ItemIndex": "0", "Item": ""}
         self.live["Node"] = ""
@@ -118,9 +119,35 @@ class SubmitMacros:
             if key not in self.row_variables:
                 self.row_variables[key] = Variable(name, value, origin)
             self.row_variables[key].text = self.live[key] = value
+        if not names and ("ITEM" in self.variables or "ITEM" in self.row_variables):
+            # A statement without items has no item, whoever has set one.
+            self.row_variables["ITEM"] = Variable("Item", "", origin, used=True)
         self.is_plain_row = not any(
             "$" in value or KEPT in value or len(value) > LEAST_WORK for value in values
         )
+
+    def end_rows(self, names: Sequence[str]) -> None:
+        """Give variables of a queue statement that has its jobs the text that they have then.
+
+        It is the reference's; a further statement goes on with their last values where its first
+        item is blank.
+        """
+        for key in {name.upper() for name in names}:
+            row = self.row_variables.get(key)
+            if row is not None:
+                self._last_values[key] = row.text
+                row.text = "<Queue_item>"
+
+    def empty_rows(self, names: Sequence[str]) -> None:
+        """Leave nothing in the variables of the last queue statement, as they are told of then."""
+        for name in names:
+            row = self.row_variables.get(name.upper())
+            if row is not None:
+                row.text = ""
+
+    def last_values(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what variables had in the last job that had them."""
+        return tuple(self._last_values.get(name.upper(), "") for name in names)
 
     def allow(self, work: int) -> None:
         """Bound what replacing macros may cost from now on (`Expander.allowance`)."""
@@ -131,9 +158,12 @@ class SubmitMacros:
         key = name.upper()
         if "$" in text:
             text = self._quiet.expand_only(text, lambda mentioned: mentioned.upper() == key)
-        earlier = self.variables.get(key)
-        shown = earlier.name if earlier else name
-        self.variables[key] = Variable(shown, text, origin, bool(earlier and earlier.used))
+        # What a queue statement has set is set anew behind it.
+        earlier = [
+            one for one in (self.variables.get(key), self.row_variables.pop(key, None)) if one
+        ]
+        shown = earlier[0].name if earlier else name
+        self.variables[key] = Variable(shown, text, origin, any(one.used for one in earlier))
 
     def raw(self, name: str) -> str | None:
         """Return the text of a name and remember that it was used; None if it is not set."""
@@ -175,11 +205,11 @@ class SubmitMacros:
 
     def unused(self) -> list[Variable]:
         """Return the variables that nobody asked for, in the order of the warnings."""
-        found = [
-            variable
-            for key, variable in {**self.variables, **self.row_variables}.items()
-            if not variable.used and "." not in key
-        ]
+        found = []
+        for key, variable in {**self.row_variables, **self.variables}.items():
+            row = self.row_variables.get(key, variable)
+            if not (variable.used or row.used or "." in key):
+                found.append(Variable(variable.name, row.text, variable.origin))
         return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:
@@ -195,5 +225,6 @@ class SubmitMacros:
             self.problems.append(f"{before}{text}{after}")
 
     def _peek(self, name: str) -> str | None:
-        variable = self.variables.get(name.upper())
+        key = name.upper()
+        variable = self.row_variables.get(key) or self.variables.get(key)
         return None if variable is None else variable.text

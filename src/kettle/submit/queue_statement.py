@@ -7,43 +7,27 @@ the line, in brackets over several lines, in a file, or are printed by a command
 
 from __future__ import annotations
 
-import math
-import re
-import shlex
 from typing import TYPE_CHECKING, Protocol
 
-from kettle.config.knob import parse_integer, parse_real
-from kettle.digits import whole
+from kettle.config.sources import split_command
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
-from kettle.submit.item_lines import BLANKS, split_lines
-from kettle.submit.tables import UNIT_SEPARATOR, read_table
+from kettle.submit.item_lines import BLANKS, join_continued, split_lines
+from kettle.submit.queue_words import MOST_JOBS, SEPARATORS, read_words
+from kettle.submit.tables import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kettle.config.lines import LineReader
     from kettle.errors import SubmitError
+    from kettle.submit.queue_words import QueueWords
     from kettle.submit.reader import QueueText
     from kettle.submit.sources import SubmitSources
 
-KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
-# A number may have blanks before it, and nothing but the next mark behind it.
-_BOUND = r"((?:\s*[+-]?\d+)?)"
-SLICE = late_pattern(rf"\[{_BOUND}(?::{_BOUND})?(?::{_BOUND})?\]")
-MAYBE_SLICE = late_pattern(r"\[[^\s(]*[\s(]")
-SEPARATORS = late_pattern(r"[\s,]+", re.ASCII)
-# A number, or several with operators between them; a variable may stand directly behind it.
-COUNT_FIRST = late_pattern(
-    r"(-?\d[\d.]*+(?:\s*[-+*/%]\s*\d[\d.]*+)*+|\([^)]*\))(?:[\s,]+|(?=[A-Za-z_])|$)", re.ASCII
-)
-VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 _BLANKS = " \t"
 _FIELD_END = late_pattern(r"[, \t]")
 _UNIT_END = late_pattern(UNIT_SEPARATOR)
-
-# Limit: more jobs than any schedd takes; a typing error must not fill the memory.
-MOST_JOBS = 100_000_000
 
 
 class Row:
@@ -91,6 +75,10 @@ class QueueStatement(Struct):
     how: str = ""
     selected: slice = field(default_factory=lambda: slice(None))
     line: int = 0
+    # What complaints say instead of it (QueueText).
+    told_line: int = 0
+    # What the variables have before the first item that is not blank.
+    before: tuple[str, ...] = ()
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
         """Yield one row for each job, from job number `skip` on."""
@@ -98,6 +86,8 @@ class QueueStatement(Struct):
             for step in range(skip, self.count):
                 yield Row(0, step, ())
             return
+        # Compat: the reference makes a job of nothing where a slice begins before the first item,
+        # or has a place for one behind the last (test_a_slice_has_no_more_items_than_there_are).
         chosen = range(len(self.items))[self.selected]
         begin, first = divmod(skip, self.count)
         values = self._values_before(chosen[:begin])
@@ -116,7 +106,7 @@ class QueueStatement(Struct):
         for index in reversed(chosen):
             if self.items[index].strip(BLANKS):
                 return self.values_of(self.items[index])
-        return ("",) * max(1, len(self.variables))
+        return self.before or ("",) * max(1, len(self.variables))
 
     def next_row(self, row: Row) -> int | None:
         """Return the item of the job after `row`'s, -1 if that was the last one.
@@ -138,8 +128,8 @@ class QueueStatement(Struct):
 
     def values_of(self, item: str) -> tuple[str, ...]:
         """Return the values that an item gives the variables."""
-        if len(self.variables) < 2 or self.how != "from":
-            return (item, *("",) * (len(self.variables) - 1))
+        if len(self.variables) < 2:
+            return (item,)
         return split_item(item, len(self.variables))
 
 
@@ -164,116 +154,51 @@ def split_item(item: str, count: int) -> tuple[str, ...]:
 
 def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> QueueStatement:
     """Take a queue statement apart and read its items; raise SubmitError."""
-    text = reader.macros.expand(queue.text).strip()
-    keyword = KEYWORD.search(text)
-    statement = QueueStatement(line=queue.line)
-    if keyword is None:
-        statement.count = _count(text, reader)
+    words = read_words(reader.macros.expand(queue.text), reader.parse_error)
+    statement = QueueStatement(
+        words.count, words.variables, how=words.how, selected=words.selected, line=queue.line
+    )
+    statement.told_line = queue.told_line or queue.line
+    if not words.how:
         return statement
-    _read_left(statement, text[: keyword.start()], reader)
-    statement.how = how = keyword.group(1).lower()
-    rest = text[keyword.end() :]
-    rest, kind = _matching_kind(rest.strip(), how)
-    statement.selected, rest = _slice(rest, reader)
-    table, rest = read_table(rest, reader.parse_error)
-    if table is not None:
-        if how != "from":
-            raise reader.parse_error("Queue keyword conflict")
-        if statement.selected == slice(None):
-            statement.selected, rest = _slice(rest, reader)
-    if not rest and not kind:
-        raise reader.parse_error("Invalid Queue count expression")
-    statement.items = _items(rest, how, kind, queue, reader, sources)
-    if table is not None:
-        where = rest
-        if rest.startswith("("):
-            where = "" if rest.endswith(")") else "<"
-        statement.variables, statement.items = table.read(
-            statement.items, statement.variables, where, reader.parse_error
+    items, where = _items(words, queue, reader, sources)
+    statement.items = items
+    if words.table is not None:
+        statement.variables, statement.items = words.table.read(
+            items, words.variables, where, reader.parse_error
         )
     if statement.job_count() > MOST_JOBS:
         raise reader.parse_error(f"more than {MOST_JOBS} jobs in one queue statement")
     return statement
 
 
-def _read_left(statement: QueueStatement, left: str, reader: Reader) -> None:
-    """Take over what stands before the keyword: how many jobs an item makes, and the variables."""
-    counted = COUNT_FIRST.match(left)
-    if counted is not None:
-        statement.count = _count(counted.group(1), reader)
-        left = left[counted.end() :]
-    names = [name for name in SEPARATORS.split(left.strip()) if name]
-    if not all(VARIABLE_NAME.fullmatch(name) for name in names):
-        raise reader.parse_error("Invalid Queue count expression")
-    statement.variables = tuple(names) or ("Item",)
-
-
-def _count(text: str, reader: Reader) -> int:
-    if not text:
-        return 1
-    number = parse_integer(text)
-    if number is None:
-        real = parse_real(text)
-        number = None if real is None or not math.isfinite(real) else int(real)
-    if number is None:
-        raise reader.parse_error("Invalid Queue count expression")
-    if not 0 <= number <= MOST_JOBS:
-        raise reader.parse_error("Queue count out of range")
-    # Compat: `queue 0` makes one job (vectors, README).
-    return max(1, number)
-
-
-def _matching_kind(rest: str, how: str) -> tuple[str, str]:
-    """Take off which names `matching` is about: what is left, and the word, empty without one."""
-    if how != "matching":
-        return rest, ""
-    match = re.match(r"(files|dirs|any)(?=[\s(\[]|$)\s*", rest, re.IGNORECASE)
-    if match is None:
-        return rest, ""
-    return rest[match.end() :], match.group(1).lower()
-
-
-def _slice(rest: str, reader: Reader) -> tuple[slice, str]:
-    if not MAYBE_SLICE.match(rest):
-        # The last word is an item, also one that begins as a slice does: `matching [ab].dat`.
-        return slice(None), rest
-    match = SLICE.match(rest)
-    if match is None:
-        raise reader.parse_error("Invalid [::] statement")
-    start, stop, step = (whole(part) if part else None for part in match.groups())
-    if step is not None and step < 1:
-        # Compat: the reference dies of an assertion
-        # (test_a_slice_that_goes_backwards_is_refused).
-        raise reader.parse_error(f"a slice cannot go in steps of {step}")
-    return slice(start, stop, step), rest[match.end() :].strip()
-
-
 def _items(
-    rest: str,
-    how: str,
-    kind: str,
-    queue: QueueText,
-    reader: Reader,
-    sources: SubmitSources,
-) -> Sequence[str]:
+    words: QueueWords, queue: QueueText, reader: Reader, sources: SubmitSources
+) -> tuple[Sequence[str], str]:
+    """Return the items, and what their table is called."""
+    rest, where = words.rest, ""
     lines: Sequence[str]
-    if rest.startswith("("):
-        lines = _bracketed(rest, queue, reader, keep_lines=how == "from")
-    elif how == "from":
-        lines = _read_items(rest, reader, sources)
+    is_bracketed = rest.startswith("(")
+    if is_bracketed and rest.endswith(")") and not rest.startswith("(("):
+        lines = [rest[1:-1].strip(BLANKS)]
+    elif is_bracketed:
+        # What begins with two brackets goes on below, as in the reference.
+        first = rest[2:-1] if rest.startswith("((") and rest.endswith(")") else rest[1:]
+        where = "<"
+        lines = _bracketed(first.strip(BLANKS), queue, reader, keep_lines=words.how == "from")
+    elif words.how == "from":
+        where = rest.strip(BLANKS)
+        lines = _read_items(where, reader, sources)
     else:
         lines = [rest]
-    if how == "from":
-        return lines
-    words = [word for line in lines for word in SEPARATORS.split(line) if word]
-    return words if how == "in" else _matches(words, kind, reader, sources)
+    if words.how == "from":
+        return lines, where
+    found = [word for line in lines for word in SEPARATORS.split(line) if word]
+    return (found if words.how == "in" else _matches(found, words.kind, reader, sources)), where
 
 
-def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool) -> list[str]:
-    inner = rest[1:].strip()
-    if inner.endswith(")"):
-        return [inner[:-1].strip()]
-    found = [inner] if inner else []
+def _bracketed(first: str, queue: QueueText, reader: Reader, *, keep_lines: bool) -> list[str]:
+    found = [first] if first else []
     while (line := _next_item_line(reader)) is not None:
         if line.startswith(")"):
             return found
@@ -283,7 +208,7 @@ def _bracketed(rest: str, queue: QueueText, reader: Reader, *, keep_lines: bool)
             found.append(line)
     raise reader.parse_error(
         f"Reached end of file without finding closing brace ')' for Queue command on line "
-        f"{queue.line}"
+        f"{queue.told_line or queue.line}"
     )
 
 
@@ -309,17 +234,24 @@ def _next_item_line(reader: Reader) -> str | None:
 
 
 def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[str]:
+    """Return the items of a file, a command or standard input.
+
+    Compat: in the reference a folder is a file without items (test_a_folder_is_no_file_of_items).
+    """
     try:
         if rest == "-":
             text = sources.standard_input()
             if text is None:
                 # The description came from there too: what follows are the items.
                 text = "\n".join(reader.lines.rest())
-        elif rest.startswith("|"):
+        elif rest.startswith("|") and rest != "|":
             # The empty line is the reference's.
             raise reader.parse_error("not a valid command, | must be at the end\n")
+        elif not rest:
+            # As in the reference: what is named by a macro of nothing has no items.
+            return []
         elif rest.endswith("|"):
-            text = sources.run_command(shlex.split(rest[:-1]))[1]
+            text = sources.run_command(split_command(rest[:-1].strip()))[1]
         else:
             return sources.read_items(rest)
     except (OSError, ValueError) as error:
@@ -328,25 +260,41 @@ def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[s
         if rest.endswith("|"):
             raise reader.parse_error(f"not a valid command, errno={code} : {why}") from None
         raise reader.parse_error(f"can't open file {rest}: {why}") from None
-    return split_lines(text)
+    return join_continued(split_lines(text))
 
 
 def _matches(
     patterns: Sequence[str], kind: str, reader: Reader, sources: SubmitSources
 ) -> list[str]:
-    found: dict[str, int] = {}
-    for pattern in patterns:
-        for name in sorted(sources.glob(pattern)):
-            fact = sources.look_at(name)
-            is_directory = fact is not None and fact.is_directory
-            if kind in {"files", "dirs"} and is_directory != (kind == "dirs"):
+    """Return the names that match, each once; what is odd about patterns is warned of.
+
+    A pattern that matches nothing is told of as in the reference: where another one stood before it
+    and names are found behind it.
+    """
+    found: list[str] = []
+    # Where names stand among those of the first pattern that they match.
+    known: dict[str, int] = {}
+    warnings, empty = reader.macros.warnings, [""] * 0
+    for number, pattern in enumerate(patterns):
+        every = sources.glob(pattern)
+        if kind == "dirs":
+            # Compat: what has no special letter is taken by the reference also if it is a file
+            # (test_a_pattern_for_folders_finds_no_file).
+            every = [name for name in every if name.endswith("/")]
+        wanted = [name for name in every if not name.endswith("/")] if kind == "files" else every
+        if not wanted and number:
+            empty.append(pattern)
+        if every:
+            warnings.extend(f"'{one}' does not match any files" for one in empty)
+            empty.clear()
+        for name in wanted:
+            if name not in known:
+                found.append(name)
                 continue
-            item = name.rstrip("/") + "/" if is_directory else name
-            if item not in found:
-                found[item] = len(found)
-                continue
-            reader.macros.warnings.append(
-                f"'{item}' matching pattern '{pattern}' is a duplicate of item {found[item]}, "
+            warnings.append(
+                f"'{name}' matching pattern '{pattern}' is a duplicate of item {known[name]}, "
                 "skipping"
             )
-    return list(found)
+        for place, name in enumerate(every):
+            known.setdefault(name, place)
+    return found

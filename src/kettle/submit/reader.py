@@ -36,6 +36,8 @@ class QueueText(Struct):
 
     text: str
     line: int
+    # What a complaint says instead of it (LineReader.breaks).
+    told_line: int = 0
 
 
 class SubmitReader(StatementReader):
@@ -58,7 +60,7 @@ class SubmitReader(StatementReader):
     def next_queue(self) -> QueueText | None:
         """Read statements up to the next `queue`; None at the end; raise SubmitError."""
         while (line := self.lines.next_line()) is not None:
-            self.macros.place = (f"ERROR on Line {self.lines.number} of submit file: ", "")
+            self.macros.place = (f"ERROR on Line {self.lines.breaks} of submit file: ", "")
             try:
                 if self.branches.read(line, self.table):
                     continue
@@ -67,8 +69,8 @@ class SubmitReader(StatementReader):
                 found = QUEUE.match(line)
                 if found is not None:
                     self.read_appended()
-                    self.macros.place = (at_queue(self.lines.number), "")
-                    return QueueText(found.group(1) or "", self.lines.number)
+                    self.macros.place = (at_queue(self.lines.breaks), "")
+                    return QueueText(found.group(1) or "", self.lines.number, self.lines.breaks)
                 self.read_statement(line, self.lines, self.place)
             except Trouble as trouble:
                 raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
@@ -96,11 +98,11 @@ class SubmitReader(StatementReader):
         self, message: str, details: tuple[str, ...] = (), hint: str = ""
     ) -> SubmitError:
         """Return the error for the line that was read last."""
-        number = self.lines.number
+        number, told = self.lines.number, self.lines.breaks
         text = "\n".join(part for part in (*details, hint) if part)
         text = text.replace("Config source Error ", "Submit:-1:Error ")
-        where = f"\nERROR: on Line {number} of {self.place.source}: {message}"
-        end = f"\n\nERROR: Failed to parse command file (line {number})."
+        where = f"\nERROR: on Line {told} of {self.place.source}: {message}"
+        end = f"\n\nERROR: Failed to parse command file (line {told})."
         return SubmitError(
             f"{where}\n{text}{end}" if text else where + end, source=self.place.source, line=number
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from kettle.config.sources import MemorySources
 from kettle.octets import to_bytes
 from kettle.structs import Struct
-from kettle.submit.item_lines import split_lines
+from kettle.submit.item_lines import join_continued, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,10 @@ class SubmitSources(Protocol):
         """Return the beginning of a file, a few hundred bytes."""
 
     def glob(self, pattern: str) -> list[str]:
-        """Return the names that match a pattern, relative as the pattern is."""
+        """Return the names that match a pattern, sorted, relative as the pattern is.
+
+        A folder's has a slash behind it, also where it ended in one before.
+        """
 
     def random(self) -> Random:
         """Return the source of randomness for `$RANDOM_CHOICE()`."""
@@ -111,7 +114,7 @@ class MemorySubmitSources(MemorySources):
 
     def read_items(self, path: str) -> Sequence[str]:
         """Return the lines of the text kept under the name."""
-        return split_lines(self.read_text(path))
+        return join_continued(split_lines(self.read_text(path)))
 
     def standard_input(self) -> str | None:
         """Return the text given for it."""

@@ -2,10 +2,16 @@
 
 `TABLE(header=N, skip=N, sep=C)`: the row of the names, counted from 0, or `none` where the
 statement names the variables; how far behind that row the values begin, those before it being
-values too where nothing is said; what stands between two columns, a comma where nothing is said.
-`csv` is a table without names. As in the reference `skip` means nothing where the names are on the
-first row or nowhere, and neither does a word that is none of these. Shown by
-`test_a_table_names_its_variables`.
+values too where nothing is said; what stands between two columns, a comma where nothing is said,
+and a comma or a blank where that is nothing or `comma_sep` is false. `csv` is a table without names
+and forgets what was said before it; `standard` the same, with blanks as separators besides. As in
+the reference `skip` means nothing where the names are on the first row or nowhere, and neither does
+a word that is none of these. Shown by `test_a_table_names_its_variables`.
+
+Compat: a unit separator parts the fields of a row whatever is said, here alone
+(test_a_separator_of_fields_in_a_table_separates_there_too). The reference goes on with the
+variables of the statement where the row of the names is none; here that is refused
+(test_a_table_that_is_none_is_refused).
 """
 
 from __future__ import annotations
@@ -13,6 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kettle.config.knob import parse_boolean
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
 
 UNIT_SEPARATOR = "\x1f"
 BLANKS = " \t"
-_TABLE = late_pattern(r"TABLE(?:(?=\s|$)|(\()([^)]*)(\)|$))\s*", re.IGNORECASE)
+_OPTIONS = late_pattern(r"\(([^)]*)(\))?")
 _NAME = late_pattern(r"[A-Za-z0-9_.]+")
 _NUMBER = late_pattern(r"\s*([+-]?[0-9]{1,9})\s*")
 
@@ -36,6 +43,7 @@ class Table(Struct):
     header: int = 0
     skip: int = 0
     separator: str = ","
+    has_blanks: bool = False
 
     def read(
         self,
@@ -75,34 +83,45 @@ class Table(Struct):
 
     def _split(self, row: str, most: int) -> list[str]:
         """Return the columns of a row; what is behind the last separator taken belongs to it."""
-        separator = None if self.separator in BLANKS else self.separator
-        return [word.strip(BLANKS) for word in row.strip(BLANKS).split(separator, most)]
+        separators = self.separator + BLANKS * self.has_blanks if self.separator else "," + BLANKS
+        found = re.compile(f"[{re.escape(separators)}]")
+        fields: list[str] = []
+        rest = row.strip(BLANKS)
+        while most < 0 or len(fields) < most:
+            end = found.search(rest)
+            if end is None:
+                break
+            fields.append(rest[: end.start()].rstrip(BLANKS))
+            rest = rest[end.end() :].lstrip(BLANKS)
+        return [*fields, rest]
 
 
-def read_table(rest: str, fail: Fail) -> tuple[Table | None, str]:
-    """Take `TABLE` and its options away from what follows `from`; a word alone is a file's name."""
-    found = _TABLE.match(rest)
-    if found is None or (found.end() == len(rest) and not found[1]):
-        return None, rest
-    if found[1] and not found[3]:
+def read_options(rest: str, fail: Fail) -> tuple[Table, str]:
+    """Take the options away that stand right behind `TABLE`, if any do."""
+    found = _OPTIONS.match(rest)
+    if found is None:
+        return Table(), rest
+    if not found[2]:
         raise fail("Invalid TABLE options")
-    return _with_options(found[2] or ""), rest[found.end() :]
+    return _with_options(found[1]), rest[found.end() :]
 
 
 def _with_options(text: str) -> Table:
-    header, skip, separator = 0, 0, ","
+    table = Table()
     for option in text.split(","):
         word, equals, value = option.partition("=")
         name = word.strip().lower()
-        if name == "csv" and not equals:
-            header = -1
+        if name in {"csv", "standard"} and not equals:
+            table = Table(-1, has_blanks=name == "standard")
         elif name == "header" and equals:
-            header = -1 if value.strip().lower() == "none" else _number(value)
+            table.header = -1 if value.strip().lower() == "none" else _number(value)
         elif name == "skip" and equals:
-            skip = _number(value)
+            table.skip = _number(value)
         elif name == "sep" and equals:
-            separator = value.strip()[:1] or value[:1] or " "
-    return Table(header, skip, separator)
+            table.separator = value.strip()[:1]
+        elif name == "comma_sep" and (said := parse_boolean(value)) is not None:
+            table.separator = "," if said else ""
+    return table
 
 
 def _number(text: str) -> int:

@@ -69,3 +69,9 @@ def test_getenv_takes_no_secret_along(wanted: str) -> None:
     chosen = arguments.select_environment(wanted, environment)
     assert chosen
     assert not secrets.keys() & chosen.keys()
+
+
+def test_what_parts_fields_of_items_is_no_white_space_of_arguments() -> None:
+    assert arguments.split_new("a\x1fb c\x0bd 'e\x1f'") == ["a\x1fb", "c", "d", "e\x1f"]
+    assert arguments.join_new(["a\x1fb", "c d"]) == "a\x1fb c' 'd"
+    assert arguments.split_arguments(None, "a\x1fb c") == ["a\x1fb", "c"]

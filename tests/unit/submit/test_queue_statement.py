@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from kettle.client.submit_sources import SystemSubmitSources
 from kettle.errors import SubmitError
+from kettle.submit.build import SubmitOptions
 from kettle.submit.queue_statement import QueueStatement, split_item
-from unit.submit.submitting import jobs_of, values
+from unit.submit.submitting import jobs_of, submission, values
 
 
 def test_the_steps_of_an_item_follow_each_other() -> None:
@@ -101,7 +104,7 @@ def test_a_table_names_its_variables(statement: str, rows: str) -> None:
         ("from TABLE (\n\na\n)", "No column headings found on row 0 in table <"),
         ("from TABLE (\na-b,c,,d\n1\n)", "Columns 1,3 have names that are not allowed : a-b,"),
         ("from TABLE(\na\n1\n)", "Invalid TABLE options"),
-        ("from TABLE(header=1)", "Invalid Queue count expression"),
+        ("from TABLE(header=1)", "Heading row 1 is beyond the end of table $"),
         ("from TABLE [x] table", re.escape("Invalid [::] statement")),
         ("in TABLE (a b)", "Queue keyword conflict"),
         ("x matching table *", "Queue keyword conflict"),
@@ -245,3 +248,167 @@ def test_a_variable_may_stand_right_behind_how_many(words: str, args: list[str])
 
 def test_what_parts_fields_parts_no_items_in_brackets() -> None:
     assert len(jobs_of("queue in (a\x1fb c)\n")) == 2
+
+
+# As condor_submit -dry-run of 25.14.1 has them.
+@pytest.mark.parametrize(
+    ("statement", "items"),
+    [
+        ("x in ((a b)\nc\n)", "a b c"),
+        ("x in ((a) )\nb\n)", "a) b"),
+        ("x in [1:] [0:1] (a b c)", "a"),
+        ("x in [::1]] (a b c)", "a b c"),
+        ("x in [::1]](a b c)", "a b c"),
+        ("x in [:1]](a b c)", "](a"),
+        ("x in [1:]", "[1:]"),
+        ("x(in (a b)", None),
+        ("x,in (a b)", None),
+        ("x in[1:] (a b)", None),
+        ("x in", None),
+        ("x-y in (a b)", None),
+        ("x 2 y in (a b)", None),
+        ("2 2 x in (a b)", None),
+        ("1 ? 2 : 3 x in (a b)", "a a b b"),
+        (". 2, x in (a b)", None),
+        ("2, x . in (a)", "a a"),
+        ("x from $(nothing)", ""),
+        ("x in $(nothing)", ""),
+        ("x from ()", ""),
+    ],
+)
+def test_a_statement_is_read_from_its_keyword_on(statement: str, items: str | None) -> None:
+    text = f"nothing =\narguments = $(x)\nqueue {statement}\n"
+    if items is None:
+        with pytest.raises(SubmitError, match="Invalid Queue count expression"):
+            jobs_of(text)
+    else:
+        got = values(text, "Args")
+        assert " ".join((one or "").strip('"') for one in got) == items
+
+
+def test_words_behind_the_keyword_are_no_items() -> None:
+    for words in ("in files (a b)", "in any a", "from dirs a", "matching files dirs *"):
+        with pytest.raises(SubmitError, match="Queue keyword conflict"):
+            jobs_of(f"queue x {words}\n")
+    # The last word is an item, whatever it is.
+    assert values("arguments = $(x)\nqueue x in files\n", "Args") == ['"files"']
+    files = {"files": "", "x": ""}
+    assert len(jobs_of("queue matching files\n", files=files)[1]) == 1
+    assert len(jobs_of("queue matching files ?\n", files=files)[1]) == 1
+
+
+def test_a_slice_is_complained_of_before_how_many_jobs_there_are_to_be() -> None:
+    with pytest.raises(SubmitError, match=r"Invalid \[::\] statement"):
+        jobs_of("queue 2 2 x in [a] (a b)\n")
+    with pytest.raises(SubmitError, match="Invalid Queue count expression"):
+        jobs_of("queue 2 2 x in [::0] (a b)\n")
+    with pytest.raises(SubmitError, match="Invalid Queue count expression"):
+        jobs_of("queue 2 2 x from no-such-file\n")
+
+
+@pytest.mark.parametrize("name", ["my_1", "_1", "m_12y"])
+def test_a_name_may_end_in_a_number(name: str) -> None:
+    args = values(f"arguments = $({name})\nqueue 2{name} in (a)\n", "Args")
+    assert args == ['"a"', '"a"']
+
+
+@pytest.mark.parametrize(
+    ("lines", "items"),
+    [
+        ("a \\\n b\nc\\\n\nd\n", ["a b", "c", "d"]),
+        ("# x \\\ny\n", ["# x", "y"]),
+        ("a \\\n# x\nb\n", ["a b"]),
+        ("a\nb \\", ["a", "b"]),
+    ],
+)
+def test_a_line_of_items_goes_on_behind_a_backslash(lines: str, items: list[str]) -> None:
+    made = submission("executable = job.sh\nqueue from tell 'a' |\n")
+    made.sources.commands["tell 'a'"] = lines  # type: ignore[attr-defined]
+    assert list(made.first_statement().items or ()) == items
+    made = submission("executable = job.sh\nqueue from items\n", files={"items": lines})
+    assert list(made.first_statement().items or ()) == items
+
+
+def test_names_that_match_are_split_for_several_variables() -> None:
+    args = values(
+        "arguments = $(x)|$(y)\nqueue x,y matching *.dat\n", "Args", files={"a b.dat": ""}
+    )
+    assert args == ['"a|b.dat"']
+    assert values("arguments = $(x)|$(y)\nqueue x,y in (a\x1fb)\n", "Args") == ['"a|b"']
+
+
+def test_a_pattern_for_folders_finds_no_file() -> None:
+    assert jobs_of("queue matching dirs a.dat\n", files={"a.dat": ""})[1] == []
+
+
+def test_a_pattern_that_matches_nothing_is_told_of_between_others() -> None:
+    made, jobs = jobs_of("queue matching nope *.dat no2 b* no3\n", files={"a.dat": "", "b": ""})
+    assert len(jobs) == 2
+    assert made.warnings == ["WARNING: 'no2' does not match any files"]
+    # It is told of also where no job follows.
+    made, jobs = jobs_of("queue matching [5:] nope no2 *.dat\n", files={"a.dat": ""})
+    assert not jobs
+    assert made.warnings == ["WARNING: 'no2' does not match any files"]
+
+
+MANY = SubmitOptions(allow_many_queues=True)
+
+
+def test_what_a_statement_has_set_is_no_value_of_the_next() -> None:
+    text = (
+        "arguments = $(x)|$(y)|$(Item)\n"
+        "queue x,y from (\na 1\nb 2\n)\nqueue\nx = $(x)7\nqueue\nqueue y from (\n\nk\n)\n"
+        "queue in (i)\nqueue\n"
+    )
+    assert values(text, "Args", options=MANY) == [
+        '"a|1|"',
+        '"b|2|"',
+        '"<Queue_item>|<Queue_item>|"',
+        '"<Queue_item>7|<Queue_item>|"',
+        '"<Queue_item>7|2|"',
+        '"<Queue_item>7|k|"',
+        '"<Queue_item>7|<Queue_item>|i"',
+        '"<Queue_item>7|<Queue_item>|"',
+    ]
+
+
+def test_a_statement_without_items_has_no_item() -> None:
+    assert values("Item = 5\narguments = $(Item)x\nqueue\n", "Args") == ['"x"']
+
+
+def test_a_line_that_a_statement_sets_anew_is_told_of_as_a_line() -> None:
+    made, _ = jobs_of("n = 2\nqueue n,m in (a)\n")
+    assert [line.split("\n")[0] for line in made.unused] == [
+        "WARNING: the line 'n = ' was unused by condor_submit. Is it a typo?",
+        "WARNING: the Queue variable 'm' was unused by condor_submit. Is it a typo?",
+    ]
+    made, _ = jobs_of("n = 2\nqueue n in (a)\nqueue m in (b)\n", options=MANY)
+    assert "WARNING: the line 'n = <Queue_item>' was unused" in made.unused[0]
+
+
+def test_a_complaint_counts_the_line_breaks_before_it() -> None:
+    with pytest.raises(SubmitError) as raised:
+        jobs_of("queue n")
+    assert "on Line 1 of job.sub" in raised.value.message
+    assert "(line 1)" in raised.value.message
+    assert raised.value.line == 2
+
+
+def test_a_folder_is_no_file_of_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d").mkdir()
+    made = submission("executable = job.sh\nqueue x from d\n")
+    made.sources = SystemSubmitSources(None)
+    with pytest.raises(SubmitError, match="can't open file d: Is a directory"):
+        made.first_statement()
+
+
+@pytest.mark.parametrize("selected", ["[-3:]", "[1:4]", "[0:2]"])
+def test_a_slice_has_no_more_items_than_there_are(selected: str) -> None:
+    items = {"[1:4]": ['"b"']}.get(selected, ['"a"', '"b"'])
+    assert values(f"arguments = $(x)\nqueue x in {selected} (a b)\n", "Args") == items
+
+
+def test_a_separator_of_fields_in_a_table_separates_there_too() -> None:
+    args = values("arguments = $(a)|$(b)\nqueue from TABLE (\na,b\n1\x1f2\n)\n", "Args")
+    assert args == ['"1|2"']

@@ -21,13 +21,8 @@ from kettle.submit.build import make_macros
 from kettle.submit.extended import read_templates
 from kettle.submit.item_lines import BLANKS
 from kettle.submit.macros import SubmitMacros, Variable
-from kettle.submit.queue_statement import (
-    COUNT_FIRST,
-    KEYWORD,
-    VARIABLE_NAME,
-    QueueStatement,
-    parse_queue,
-)
+from kettle.submit.queue_statement import QueueStatement, parse_queue
+from kettle.submit.queue_words import KEYWORD, KEYWORDS, split_left
 from kettle.submit.reader import ATTRIBUTE_NAME, QueueText, SubmitReader
 from kettle.submit.tables import UNIT_SEPARATOR
 
@@ -460,7 +455,7 @@ def read_items(items: Iterator[str] | Iterator[dict[str, str]]) -> tuple[str, li
         raise TypeError("itemdata dictionaries must have string keys")
     names = list(first)
     for name in names:
-        if not VARIABLE_NAME.fullmatch(name) or KEYWORD.fullmatch(name):
+        if split_left(name) != ("", (name,)) or name.lower() in KEYWORDS:
             raise ValueError(f"itemdata keys must be names of variables, which {name!r} is not")
     return ",".join(names), [_item_line(one, names) for one in every]
 
@@ -489,4 +484,5 @@ def with_count(args: str, count: int, macros: SubmitMacros) -> str:
     left, rest = args[: keyword.start()], args[keyword.start() :]
     if "$" in left:
         left = macros.expand(left)
-    return f"{count} {COUNT_FIRST.sub('', left, count=1)}{rest}"
+    names = split_left(left.rstrip(BLANKS))[1]
+    return f"{count} {','.join(names)} {rest}"

@@ -475,9 +475,7 @@ def write_dry(
             else:
                 _show_one(submission, request, job, show)
     except SubmitError as error:
-        if not (show.count or error.line):
-            # The line that grows ends before the first job's attributes, also when none follow; but
-            # a line of the description that means nothing is told of at once.
+        if _ends_line(submission, request, show, error):
             write("\n")
         show.fail(submission, error)
         return 1
@@ -485,6 +483,20 @@ def write_dry(
     show.end(submission, request.cluster, way=way_to_watch(1) if is_shown and show.count else "")
     write("".join(f"\n{text}" for text in whole))
     return 0
+
+
+def _ends_line(
+    submission: Submission, request: Request, show: Progress, error: SubmitError
+) -> bool:
+    """Whether the line that grows ends before a complaint.
+
+    It does before a job's attributes, also when none follow; but a line of the description that
+    means nothing is told of at once.
+    """
+    if not show.count:
+        return not error.line
+    is_plain = not (submission.is_factory or request.is_factory or request.whole_ads)
+    return submission.is_making and is_plain
 
 
 def _show_one(submission: Submission, request: Request, job: JobPlan, show: Progress) -> None:
@@ -512,7 +524,7 @@ def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
 
 
 def _place(one: tuple[str, str]) -> tuple[bool, int, str]:
-    """Sort a cluster's attributes as the reference does: its number, then short names first."""
+    """Sort attributes as the reference does: a cluster's number, then short names first."""
     return one[0] != "ClusterId", len(one[0]), one[0].lower()
 
 
@@ -526,7 +538,7 @@ def whole_ad(submission: Submission, job: JobPlan) -> str:
 
 
 def own_attributes(job: JobPlan) -> str:
-    """Return the attributes that a job has for itself, one on a line."""
+    """Return the attributes that a job has for itself, one on a line, as a cluster's are."""
     lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
-    lines += [f"{name}={text}\n" for name, text in job.differences]
+    lines += [f"{name}={text}\n" for name, text in sorted(job.differences, key=_place)]
     return "".join(lines)
