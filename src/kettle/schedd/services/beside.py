@@ -307,6 +307,8 @@ class BesideJobs:
         None while that cannot be told, as another one is just being started.
         """
         runtime = self._schedd.runtime
+        # Looked for first: who throws the mark away after that is an orphan without any.
+        carriers = marked(runtime.privileges, job_mark(job.id, os.getpid()))
         orphans = runtime.processes.orphans()
         if orphans is None or self._starting:
             return None
@@ -323,7 +325,7 @@ class BesideJobs:
                 and not outlives_its_daemon(pid)
                 and not beside.may_be_of(others, uid, real_uid_of(pid), birth_of(pid))
             ]
-        return [*strays, *marked(runtime.privileges, job_mark(job.id, os.getpid()))]
+        return [*strays, *carriers]
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""

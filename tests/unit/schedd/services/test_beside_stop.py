@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from types import SimpleNamespace
 from typing import Any, cast
@@ -189,3 +190,26 @@ def test_a_fault_of_ours_leaves_no_job_running_for_ever(
         tasks.set_reporter(None)
     assert story == ["processes ended", "ended: Remove" if word else "failed: TypeError: a bug"]
     assert "a bug" in said[0]
+
+
+def test_who_throws_its_mark_away_between_two_looks_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = 0
+
+    def has_mark(_pid: int, *_marks: str) -> bool:
+        nonlocal looks
+        looks += 1
+        return looks == 1
+
+    monkeypatch.setattr(beside, "has_mark", has_mark)
+    monkeypatch.setattr(beside, "marked", lambda *_: [77] if has_mark(77) else [])
+    runtime = SimpleNamespace(
+        config=Config.from_text(""),
+        log=SimpleNamespace(problem=print),
+        processes=SimpleNamespace(orphans=lambda: [77]),
+        privileges=SimpleNamespace(as_root=contextlib.nullcontext),
+    )
+    jobs = BesideJobs(cast(Any, SimpleNamespace(runtime=runtime)), cast(Any, None))
+    job = SimpleNamespace(id=JobId(1, 0), ad=ClassAd())
+    assert 77 in (jobs._left_behind(cast(Any, job), 0) or ())
