@@ -25,6 +25,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
+from kettle.runtime.process.cgroups import find_hierarchy
 from kettle.testing.pool_processes import daemon_pids as daemon_pids
 from kettle.testing.pool_processes import family_of as family_of
 from kettle.testing.pool_processes import parent_of as parent_of
@@ -252,6 +253,18 @@ def programs_of(words: str) -> list[int]:
     return [pid for pid in found if parent_of(pid) not in found]
 
 
+# Every daemon that works for a pool, and what works for them.
+EVERYBODY = (
+    "condor_master",
+    "condor_collector",
+    "condor_negotiator",
+    "condor_schedd",
+    "condor_shadow",
+    "condor_startd",
+    "condor_starter",
+)
+
+
 def kill_at_once(pool: PersonalPool, *names: str) -> None:
     """Stop every process of these names, so that none can react, and kill them all."""
     pids = [pid for name in names for pid in daemon_pids(pool, name)]
@@ -259,6 +272,16 @@ def kill_at_once(pool: PersonalPool, *names: str) -> None:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
+
+
+def is_noted(pid: int, execute: Path, *, grouped: bool = True) -> bool:
+    """Whether a starter has noted a process of its job, or a control group has it.
+
+    Local jobs are not `grouped`.
+    """
+    notes = execute.glob(".processes_*")
+    has_group = grouped and os.getuid() == 0 and find_hierarchy() is not None
+    return has_group or any(f"{pid} " in note.read_text() for note in notes)
 
 
 def is_killed(pid: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -18,20 +17,11 @@ from kettle.pool.personal import PersonalPool
 from kettle.pool.remains import Remains
 from kettle.testing.pool_fixture import personal_pool
 from kettle.tools.programs import Streams, load_tool
-from pool_jobs import kill_at_once, programs_of, submit_script, wait_until
+from pool_jobs import EVERYBODY, is_noted, kill_at_once, programs_of, submit_script, wait_until
 
 pytestmark = pytest.mark.timeout(180)
 
 CONFIG = "NUM_CPUS = 2\nUSE_PID_NAMESPACES = false\n"
-DAEMONS = (
-    "condor_master",
-    "condor_collector",
-    "condor_negotiator",
-    "condor_schedd",
-    "condor_shadow",
-    "condor_startd",
-    "condor_starter",
-)
 UNIVERSES = ("vanilla", "local", "scheduler")
 SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
 
@@ -57,8 +47,17 @@ def begin_jobs(pool: PersonalPool, work: Path) -> None:
         submit_script(pool, work / universe, script, f"universe = {universe}\n{SMALL}")
     begun = {"vanilla": 3, "local": 3, "scheduler": 2}
     wait_until(lambda: {key: len(pids) for key, pids in left().items()} == begun, 30)
-    # Starters look once a second for who left the family.
-    time.sleep(2.5)
+    # Starters look once a second for who left the family, and has no environment to be known by.
+    wait_until(lambda: are_noted(pool), 30)
+
+
+def are_noted(pool: PersonalPool) -> bool:
+    """Whether what is known by nothing else is known to the starters."""
+    now, execute = left(), Path(pool.folder, "execute")
+    local = Path(pool.folder, "spool", "local_univ_execute")
+    return all(is_noted(pid, execute) for pid in now["vanilla"]) and all(
+        is_noted(pid, local, grouped=False) for pid in now["local"]
+    )
 
 
 def down(pool: PersonalPool, *words: str) -> str:
@@ -77,7 +76,7 @@ def test_what_jobs_left_ends_with_the_pool(tmp_path: Path, work: Path, purge: li
         (work / universe).chmod(0o777)
     with personal_pool(tmp_path, CONFIG) as pool:
         begin_jobs(pool, work)
-        kill_at_once(pool, *DAEMONS)
+        kill_at_once(pool, *EVERYBODY)
         assert left()
         said = down(pool, *purge)
         assert left() == {}

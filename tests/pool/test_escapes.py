@@ -22,7 +22,7 @@ from pool_jobs import (
     wait_until,
 )
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 shows = pytest.mark.shows
 
 CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
@@ -109,7 +109,7 @@ def alive(name: str) -> bool:
 
 def assert_gone_before_the_second_start(work: Path, jobs: Jobs, seconds: float = 60) -> None:
     """What hid in the first execution is dead once the second one has hidden something too."""
-    wait_until(lambda: len(hidden(work)) == 2, seconds, lambda: str(jobs.events()))
+    wait_until(lambda: len(hidden(work)) == 2, seconds, lambda: f"{hidden(work)} {jobs.events()}")
     assert not alive(hidden(work)[0])
 
 

@@ -14,13 +14,14 @@ import pytest
 
 from kettle.policy.lease import SHORTEST_SECONDS
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.process.cgroups import find_hierarchy
 from kettle.startd.services.procd import TITLE
 from kettle.testing.pool_fixture import personal_pool, processes_of
 from pool_jobs import (
+    EVERYBODY,
     Jobs,
     daemon_pid,
     daemon_pids,
+    is_noted,
     kill_at_once,
     programs_of,
     run_tool,
@@ -35,15 +36,6 @@ shows = pytest.mark.shows
 CONFIG = (
     "NUM_CPUS = 2\nUSE_PID_NAMESPACES = false\n"
     "MASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
-)
-DAEMONS = (
-    "condor_master",
-    "condor_collector",
-    "condor_negotiator",
-    "condor_schedd",
-    "condor_shadow",
-    "condor_startd",
-    "condor_starter",
 )
 
 
@@ -61,7 +53,8 @@ def leave(pool: PersonalPool, work: Path, execute: Path | None = None) -> Jobs:
     )
     jobs = submit_script(pool, work, script, "request_memory = 10MB\nrequest_disk = 1MB\n")
     wait_until(lambda: len(left()) == 3, 30, lambda: str(left()))
-    wait_until(lambda: noted(execute or Path(pool.folder, "execute")), 20)
+    (bare,) = programs_of(f"sleep {seconds(3)}")
+    wait_until(lambda: is_noted(bare, execute or Path(pool.folder, "execute")), 20)
     return jobs
 
 
@@ -75,14 +68,6 @@ def left() -> list[int]:
     return [pid for number in (1, 2, 3) for pid in programs_of(f"sleep {seconds(number)}")]
 
 
-def noted(execute: Path) -> bool:
-    """Whether the starter has noted, or a control group has, who is known by nothing else."""
-    notes = execute.glob(".processes_*")
-    (bare,) = programs_of(f"sleep {seconds(3)}")
-    has_group = os.getuid() == 0 and find_hierarchy() is not None
-    return has_group or any(f"{bare} " in note.read_text() for note in notes)
-
-
 def procds(pool: PersonalPool) -> list[int]:
     """Return the processes of this kind that work in the pool, whoever their parents are."""
     return [pid for pid in processes_of(pool) if title_of(pid).startswith("condor_procd")]
@@ -92,7 +77,7 @@ def procds(pool: PersonalPool) -> list[int]:
 def test_what_left_its_group_ends_without_any_daemon(tmp_path: Path, work: Path) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
         leave(pool, work)
-        kill_at_once(pool, *DAEMONS)
+        kill_at_once(pool, *EVERYBODY)
         assert left()
         killed = time.monotonic()
         wait_until(lambda: not left(), 15)
@@ -117,7 +102,7 @@ def test_what_ran_in_a_folder_that_a_reconfiguration_named_ends_too(
         assert run_tool(pool, "condor_reconfig", "-all")[0] == 0
         wait_until(lambda: len(procds(pool)) == 2, 20, lambda: str(procds(pool)))
         leave(pool, work, other)
-        kill_at_once(pool, *DAEMONS)
+        kill_at_once(pool, *EVERYBODY)
         assert left()
         wait_until(lambda: not left(), 15)
 
@@ -127,7 +112,7 @@ def test_a_starter_that_stands_still_ends_with_its_job(tmp_path: Path, work: Pat
         leave(pool, work)
         (starter,) = daemon_pids(pool, "condor_starter")
         os.kill(starter, signal.SIGSTOP)
-        kill_at_once(pool, *(name for name in DAEMONS if name != "condor_starter"))
+        kill_at_once(pool, *(name for name in EVERYBODY if name != "condor_starter"))
         wait_until(lambda: not left() and not title_of(starter), 15)
 
 
@@ -158,7 +143,7 @@ def test_a_start_after_the_daemons_deaths_finds_no_earlier_procd(
         assert title_of(earlier).rstrip("\0") == TITLE
         # It cannot end by itself what it is there for.
         os.kill(earlier, signal.SIGSTOP)
-        kill_at_once(pool, *DAEMONS)
+        kill_at_once(pool, *EVERYBODY)
         pool.start()
         assert earlier not in procds(pool)
         assert not set(first) & set(left())

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.classad.text import read_count
+from kettle.policy.ancestors import ancestor_mark
 from kettle.policy.attribute_protection import JOB_PARENT, JOB_PID, JOB_PID_BIRTH
 from kettle.records.queue_log import replay
 from kettle.schedd.job_machine import Attributes
@@ -41,7 +42,7 @@ class JobProcess(NamedTuple):
         """Return what the environment has of everything that it began, in either universe."""
         if not self.parent:
             return []
-        return [starter_mark(self.pid, self.parent), job_mark(job, self.parent)]
+        return [ancestor_mark(self.parent, self.pid), job_mark(job, self.parent)]
 
 
 # What a job's ad says when the process is gone.
@@ -96,14 +97,9 @@ class _Noted:
         self.set_attribute(key, name, "")
 
 
-def starter_mark(starter: int, schedd: int) -> str:
-    """Return what everything that a starter begins has in its environment, name and value."""
-    return f"_CONDOR_ANCESTOR_{schedd}={starter}:"
-
-
 def program_mark(schedd: int) -> str:
     """Return what the environment of each scheduler-universe job of a schedd has."""
-    return starter_mark(schedd, schedd)
+    return ancestor_mark(schedd, schedd)
 
 
 def job_mark(job: JobId | str, schedd: int) -> str:

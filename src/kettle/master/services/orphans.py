@@ -12,18 +12,13 @@ has lost its name already, and still has its job below it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.abandoned import is_starter, see_off
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, outlives_its_daemon
-from kettle.runtime.process.processes import is_ending, title_of
-
-# A starter whose startd is gone ends its job and tells the shadow; this is long for that.
-_STARTER_SECONDS = 10.0
-_ROUND_SECONDS = 0.02
-_STARTER = "condor_starter"
+from kettle.runtime.process.processes import is_ending
 
 
 class Orphans:
@@ -47,7 +42,8 @@ class Orphans:
 
     async def end(self) -> None:
         """A daemon that runs jobs has died: see its starters off, and kill what jobs left."""
-        await self._see_starters_off()
+        if staying := await see_off(self._starters):
+            self._runtime.log(f"starters {staying} do not end without their daemon")
         found = self._find()
         if found:
             self._runtime.log(f"killing what a daemon and its jobs left: {found}")
@@ -55,14 +51,8 @@ class Orphans:
         if staying:
             self._runtime.log(f"processes {staying} of a daemon's jobs cannot be killed")
 
-    async def _see_starters_off(self) -> None:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _STARTER_SECONDS
-        while starters := [pid for pid in self._find() or () if title_of(pid).startswith(_STARTER)]:
-            if loop.time() > deadline:
-                self._runtime.log(f"starters {starters} do not end without their daemon")
-                return
-            await asyncio.sleep(_ROUND_SECONDS)
+    def _starters(self) -> list[int]:
+        return [pid for pid in self._find() or () if is_starter(pid)]
 
     def _find(self) -> list[int] | None:
         """Return who is to be ended, who is dying and who has ended included; None: not known."""

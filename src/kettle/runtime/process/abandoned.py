@@ -80,15 +80,9 @@ class Abandoned:
         return latest
 
     async def see_off(self, starters: Collection[int]) -> None:
-        """Let starters end their jobs; they have noticed that their daemon is gone."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _STARTER_SECONDS
-        while living := list(filter(self.lives, starters)):
-            if loop.time() > deadline:
-                for pid in living:
-                    self.kill_starter(pid)
-                return
-            await asyncio.sleep(_ROUND_SECONDS)
+        """Let starters end their jobs, and end those that do not."""
+        for pid in await see_off(lambda: list(filter(self.lives, starters))):
+            self.kill_starter(pid)
 
     def kill_starter(self, pid: int) -> None:
         """End a starter that does not end by itself, and all that is below it."""
@@ -139,6 +133,20 @@ def _works_in(pid: int, places: tuple[str, ...]) -> bool:
         return f"{os.readlink(f'/proc/{pid}/cwd')}/".startswith(places)
     except OSError:
         return False
+
+
+async def see_off(living: Callable[[], list[int]]) -> list[int]:
+    """Let starters, which have noticed that their daemon is gone, end; return who has not in time.
+
+    `living` says which of them are left.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _STARTER_SECONDS
+    while left := living():
+        if loop.time() > deadline:
+            return left
+        await asyncio.sleep(_ROUND_SECONDS)
+    return []
 
 
 def hierarchy_of(base_group: str) -> Hierarchy | None:

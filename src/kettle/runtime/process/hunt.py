@@ -32,6 +32,7 @@ _LONGEST_ROUND_SECONDS = 0.25
 # Limit: how long the hunt goes on when all that is left will not run again, or is not ours to kill.
 _HOPELESS_SECONDS = 60.0
 
+_SCHEDD = "condor_schedd"
 _OUTLIVE = ("condor_shadow", "condor_log_writer")
 
 # Whom to end: pids, or None while that cannot be told.
@@ -100,14 +101,14 @@ def marked(privileges: Privileges, *marks: str) -> list[int]:
 
 
 def begun_by(privileges: Privileges, marks: Mapping[int, Collection[str]]) -> list[int]:
-    """Return the living processes that have a mark of a daemon that is gone, by its number.
+    """Return the living processes that have a mark of a schedd that is gone, by its number.
 
-    Another one may have the number since, and give the same marks: what that began is younger.
+    Another one may have the number since, and give the same marks: what that began is younger. One
+    that has ended, or is about to, has no title any more.
     """
     found = []
     for daemon, its_marks in marks.items():
-        # One that has ended keeps its number until it is reaped.
-        began = 0 if is_zombie(daemon) else birth_of(daemon)
+        began = birth_of(daemon) if title_of(daemon).startswith(_SCHEDD) else 0
         living = marked(privileges, *its_marks) if its_marks else []
         found += [pid for pid in living if not began or birth_of(pid) < began]
     return found

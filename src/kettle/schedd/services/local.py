@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, RefusedError
+from kettle.policy.ancestors import ancestor_mark
 from kettle.policy.attribute_protection import decide_by_job
 from kettle.policy.run_rights import rights_of
 from kettle.runtime import tasks
@@ -25,7 +26,7 @@ from kettle.runtime.process.leftovers import Leftovers
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.beside import NotStarted, Run, StarterDied
-from kettle.schedd.job_processes import JobProcess, program_mark, starter_mark
+from kettle.schedd.job_processes import JobProcess, program_mark
 from kettle.schedd.settings import local_execute
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer, is_private_attribute
@@ -145,7 +146,7 @@ class LocalRun:
         What it would have taken away with it is taken away here.
         """
         runtime = self._schedd.runtime
-        mark = starter_mark(starter, os.getpid())
+        mark = ancestor_mark(os.getpid(), starter)
 
         def find() -> list[int] | None:
             orphans = runtime.processes.orphans()

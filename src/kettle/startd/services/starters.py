@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.policy.ancestors import ancestor_mark
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.hunt import marked
@@ -405,7 +406,7 @@ class Starters:
         orphans = self._runtime.processes.orphans()
         if orphans is None:
             return None
-        mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:"
+        mark = ancestor_mark(os.getpid(), starter_pid)
         return [*orphans, *marked(self._runtime.privileges, mark)]
 
     def kill_tree(self, number: int) -> None:

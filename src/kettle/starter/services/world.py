@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.secret_variables import without_secrets
 from kettle.classad import ClassAd
 from kettle.errors import LanguageError
+from kettle.policy.ancestors import ancestor
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
 from kettle.runtime.process.privileges import Account, Privileges
@@ -190,8 +191,8 @@ class StarterWorld:
         born, me = int(self.clock.now()), self.pid
         secret = int.from_bytes(os.urandom(4), "big")
         return {
-            f"_CONDOR_ANCESTOR_{os.getppid()}": f"{me}:{born}:{secret}",
-            f"_CONDOR_ANCESTOR_{me}": f"{me}:{born}:{secret}",
+            ancestor(os.getppid()): f"{me}:{born}:{secret}",
+            ancestor(me): f"{me}:{born}:{secret}",
         }
 
     def job_environment(self) -> dict[str, str]:

@@ -53,10 +53,8 @@ def test_a_mark_is_an_earlier_run_s_unless_another_schedd_with_that_number_may_h
     monkeypatch.setattr(
         hunt, "birth_of", lambda pid: number_again if pid == NOBODY + 1 else birth_of(pid)
     )
-    is_zombie = hunt.is_zombie
-    monkeypatch.setattr(
-        hunt, "is_zombie", lambda pid: not number_again if pid == NOBODY + 1 else is_zombie(pid)
-    )
+    title = "condor_schedd -f" if number_again else ""
+    monkeypatch.setattr(hunt, "title_of", lambda pid: title if pid == NOBODY + 1 else "sleep")
     child = subprocess.Popen(["/bin/sleep", "60"], env=mark)
     try:
         earlier.end(job)
