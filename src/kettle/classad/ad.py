@@ -55,19 +55,6 @@ _last_text: Final[dict[str, str]] = {}
 _LONGEST_SHARED: Final = 300
 
 
-def _shared_text(name: str, text: str) -> str:
-    """Return the text, the object of the ad before if it has the same there."""
-    key = _usual_key.get(name)
-    if key is None:
-        return text
-    before = _last_text.get(key)
-    if before == text:
-        return before
-    if len(text) <= _LONGEST_SHARED:
-        _last_text[key] = text
-    return text
-
-
 def _may_be_usual(name: str, key: str) -> bool:
     """Tell whether a name's spelling is the usual one from now on: it needs no quotes."""
     plain = name.isidentifier() and key not in RESERVED
@@ -148,7 +135,7 @@ class ClassAd(Ad):
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        key = _key_of(name)
+        key = _usual_key.get(name) or name.lower()
         ad: ClassAd | None = self
         while ad is not None:
             if key in ad.table:
@@ -225,8 +212,18 @@ class ClassAd(Ad):
         """
         if check:
             self._store(name, parse_expression(text, old=True))
-        else:
-            self._store(name, _shared_text(name, text))
+            return
+        if self._shared:
+            self._unshare()
+        # `_store`, written out: a job costs some 250 of these.
+        key = _usual_key.get(name)
+        if key is None:
+            key = self._unusual(name)
+        elif (before := _last_text.get(key, "")) == text:
+            text = before
+        elif len(text) <= _LONGEST_SHARED:
+            _last_text[key] = text
+        self.table[key] = text
 
     def insert_lines(self, lines: Iterable[str]) -> str | None:
         """Set attributes from `Name = value` lines of old syntax, parsed when they are needed.
@@ -369,44 +366,55 @@ class ClassAd(Ad):
 
     def text(self, name: str) -> str | None:
         """Return an attribute's expression in old syntax: as it came, if nobody parsed it yet."""
-        found = self._raw(_key_of(name))
-        if found is None or isinstance(found, str):
-            return found
-        return unparse(found, old=True)
+        key = _usual_key.get(name) or name.lower()
+        ad: ClassAd | None = self
+        while ad is not None:
+            found = ad.table.get(key)
+            if found is not None:
+                return found if isinstance(found, str) else found.old_text
+            ad = ad.parent
+        return None
 
     def own_texts(self) -> list[tuple[str, str]]:
         """Return name and expression in old syntax of each of the ad's own attributes."""
+        names, usual = self._names, _usual_name
+        if names is None:
+            return [
+                (usual[key], found if isinstance(found, str) else found.old_text)
+                for key, found in self.table.items()
+            ]
         return [
-            (name, found if isinstance(found, str) else found.text(old=True))
+            (name, found if isinstance(found, str) else found.old_text)
             for name, found in zip(self.own_names(), self.table.values(), strict=True)
         ]
+
+    def texts(self, *, above: ClassAd | None = None) -> list[tuple[str, str]]:
+        """Return name and expression in old syntax of each attribute, the chained ad's last.
+
+        With `above`, an ad this one is chained to, only what is before that one.
+        """
+        found = self.own_texts()
+        seen: dict[str, Expr | str] = self.table
+        ad = self.parent
+        while ad is not above and ad is not None:
+            pairs = zip(ad.table, ad.own_texts(), strict=True)
+            found += [pair for key, pair in pairs if key not in seen]
+            if ad.parent is not None:
+                seen = {**seen, **ad.table}
+            ad = ad.parent
+        return found
 
     def __getitem__(self, name: str) -> Value:
         if name not in self:
             raise KeyError(name)
         return self.evaluate(name)
 
-    def lines(self, *, above: ClassAd | None = None) -> Iterator[str]:
-        """Yield `Name = value` in old syntax for every attribute, the chained ad's last.
+    def lines(self, *, above: ClassAd | None = None) -> list[str]:
+        """Return `Name = value` in old syntax for every attribute, in the order of `texts`.
 
         Names are not quoted here, whatever they look like: files and the wire have none quoted.
-        With `above`, an ad this one is chained to, only what is before that one.
         """
-        usual = _usual_name
-        seen: dict[str, Expr | str] = {}
-        ad: ClassAd | None = self
-        while ad is not above and ad is not None:
-            names, table = ad._names, ad.table
-            # A copy: whoever reads the lines may change the ad meanwhile.
-            for key, found in list(table.items()):
-                if key in seen:
-                    continue
-                name = usual[key] if names is None else names.get(key) or usual[key]
-                text = found if isinstance(found, str) else found.text(old=True)
-                yield f"{name} = {text}"
-            ad = ad.parent
-            if ad is not None:
-                seen = {**seen, **table} if seen else table
+        return [f"{name} = {text}" for name, text in self.texts(above=above)]
 
     # -- Evaluating -------------------------------------------------------------------------
 

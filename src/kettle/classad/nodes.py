@@ -41,6 +41,8 @@ class Literal(Expr):
         value = self.value
         if type(value) is str:
             return quote_old(value)
+        if type(value) is int:
+            return str(value)
         return render_real(value, old=True) if type(value) is float else self._text(old=True)
 
     @property

@@ -31,6 +31,7 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr
 from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
 from kettle.remembered import Allowance, Answers, Memory
 
 # fmt: off
@@ -530,6 +531,8 @@ def _is_plain_real(text: str) -> bool:
     return whole == "0" or (whole[:1] in _NOT_ZERO and whole.isdecimal())
 
 
+# A positive decimal number, with a point or without, and a string without escapes.
+_PLAIN: Final = late_pattern(r'[1-9][0-9]{0,16}|0|"[^"\\\0]*"|(?:0|[1-9][0-9]*)\.[0-9]+')
 # Limit: the bytes of the texts for which it is remembered whether they parse.
 _MOST_KNOWN: Final = 2 * 1024 * 1024
 
@@ -540,13 +543,9 @@ def is_expression(text: str) -> bool:
     Numbers and strings, which most attributes are, cost nothing to speak of; of all others each
     distinct text is parsed once. A text with a NUL is none: for most readers it ends there.
     """
-    if plain_integer(text) is not None or _is_plain_real(text):
+    if _PLAIN.fullmatch(text) is not None:
         return True
-    if "\0" in text:
-        return False
-    if plain_string(text) is not None:
-        return True
-    return _parses[text]
+    return "\0" not in text and _parses[text]
 
 
 def _try_to_parse(text: str) -> bool:

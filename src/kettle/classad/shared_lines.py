@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kettle.classad.ad import ClassAd
+from kettle.remembered import Answers
 
 # Limit: sets of names that children have themselves; jobs of a cluster have one or two.
 _MOST_SETS = 16
+# Limit: the bytes of the names of which it is remembered whether they are wanted.
+_MOST_NAMES = 64 * 1024
 
 
 class SharedLines:
     """Returns ads as lines; those of the last ad of the chain come from the time before.
 
-    `keep` says of a line whether it is wanted. What is shared is taken as it was when it was first
-    asked for: nobody may change it.
+    `keep` says whether an attribute is wanted, by its name. What is shared is taken as it was when
+    it was first asked for: nobody may change it.
     """
 
     def __init__(self, keep: Callable[[str], bool]) -> None:
-        self._keep = keep
+        self._kept = Answers(keep, _MOST_NAMES)
         self._shared: ClassAd | None = None
         # The lines of the shared ad without those names that children have themselves.
         self._rest: dict[frozenset[str], list[str]] = {}
 
     def of(self, ad: ClassAd) -> list[str]:
         """Return the wanted lines of an ad, those of the ads it is chained to last."""
-        keep = self._keep
         shared = ad.parent
         if shared is None:
-            return [line for line in ad.lines() if keep(line)]
+            return self._lines(ad.texts())
         hidden = set(ad.table)
         while shared.parent is not None:
             hidden.update(shared.table)
             shared = shared.parent
-        lines = [line for line in ad.lines(above=shared) if keep(line)]
+        lines = self._lines(ad.texts(above=shared))
         lines += self._rest_of(shared, frozenset(hidden.intersection(shared.table)))
         return lines
 
@@ -46,7 +48,11 @@ class SharedLines:
             rest = shared.copy()
             for name in hidden:
                 del rest[name]
-            found = [line for line in rest.lines() if self._keep(line)]
+            found = self._lines(rest.texts())
             if len(self._rest) < _MOST_SETS:
                 self._rest[hidden] = found
         return found
+
+    def _lines(self, texts: Iterable[tuple[str, str]]) -> list[str]:
+        kept = self._kept
+        return [f"{name} = {text}" for name, text in texts if kept[name]]

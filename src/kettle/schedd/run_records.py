@@ -41,7 +41,12 @@ def as_it_ran(
     whose address is the text of an expression, empty if nobody knows it; None stands for an
     attribute that was not there.
     """
-    was = {name: reported[name] if name in reported else ad.text(name) for name in changes}
+    # What the shadow said and the queue keeps was so in the run, and is so now.
+    was = {
+        name: reported[name] if name in reported else ad.text(name)
+        for name, text in changes.items()
+        if name not in reported or reported[name] != text
+    }
     for name in _TOLD:
         was.pop(name, None)
     if ad.integer("JobStatus") != JobStatus.RUNNING:

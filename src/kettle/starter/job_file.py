@@ -13,6 +13,8 @@ from kettle.policy.lease import RUN_LEASE
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, count_input, streams_share_a_file
 
+# What the startd's records have, and the job's file has not.
+_SCRATCH = "CondorScratchDir"
 _THE_SCHEDDS = (
     JOB_PID,
     JOB_PID_BIRTH,
@@ -26,25 +28,24 @@ _THE_SCHEDDS = (
 
 
 def job_as_run(
-    job: ClassAd, sandbox: Sandbox, provisioned: ClassAd, home: str, *, transfers: bool
+    job: ClassAd, sandbox: Sandbox, had: ClassAd, home: str, *, transfers: bool
 ) -> ClassAd:
     """Return the job's ad with what .job.ad adds to it; `home` is that of the job's account.
 
-    `provisioned` is what the slot has for the job, `as_shown`.
+    `had` is what it was `given`.
     """
     ad = ClassAd(parent=job)
     for name in ("Cmd", "Iwd"):
         text = job.text(name)
         if text is not None:
             ad.insert_text(f"Orig{name}", text)
-    ad.update(_of_account(job))
     if job.integer("JobUniverse") == JobUniverse.LOCAL:
+        ad.update(_of_account(job))
         return _without_the_schedds(ad)
-    ad.update(provisioned)
+    ad.update(had)
+    ad.discard(_SCRATCH)
     if home:
         ad["OSHomeDir"] = home
-    if job.lookup("TransferInputFileCounts") is None:
-        ad["TransferInputFileCounts"] = ClassAd(count_input(job))
     if transfers:
         ad["Iwd"] = sandbox.scratch
         ad.update(_streams(job))
@@ -59,7 +60,7 @@ def given(job: ClassAd, sandbox: Sandbox, provisioned: ClassAd) -> ClassAd:
     ad = ClassAd()
     ad.update(provisioned)
     ad.update(_of_account(job))
-    ad["CondorScratchDir"] = sandbox.scratch
+    ad[_SCRATCH] = sandbox.scratch
     if job.lookup("TransferInputFileCounts") is None:
         ad["TransferInputFileCounts"] = ClassAd(count_input(job))
     return ad

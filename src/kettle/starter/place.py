@@ -106,14 +106,14 @@ class Place:
     def text_of(self, slot: ClassAd) -> str:
         """Return the slot's ad for a job as text: what .machine.ad holds."""
         if slot is self._first:
-            return public_text(slot.lines())
-        own = [f"{name} = {slot.text(name)}" for name in slot.own_names()]
+            return public_text(slot.texts())
+        own = [f"{name} = {text}" for name, text in slot.own_texts()]
         return "\n".join([*own, self._lasting_text])
 
     @cached_property
     def _lasting_text(self) -> str:
-        lines = self._first.lines()
-        return public_text(line for line in lines if not is_passing(line.partition(" ")[0]))
+        texts = self._first.texts()
+        return public_text((name, text) for name, text in texts if not is_passing(name))
 
     def text_of_job(self, job: ClassAd) -> str:
         """Return a job's ad as text: what .job.ad holds."""
@@ -256,11 +256,11 @@ def _is_constant(expression: str) -> bool:
         return True
 
 
-def public_text(lines: Iterable[str]) -> str:
-    """Return the lines of an ad as a text for the job to read, without secrets."""
-    return "\n".join([*filter(_is_public, lines), ""])
+def public_text(texts: Iterable[tuple[str, str]]) -> str:
+    """Return an ad, from its attributes and their texts, for the job to read, without secrets."""
+    return "".join([f"{name} = {text}\n" for name, text in texts if _is_public(name)])
 
 
-def _is_public(line: str) -> bool:
-    """Whether a job may read it; nearly every line is told by its first letter to be no secret."""
-    return line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
+def _is_public(name: str) -> bool:
+    """Whether a job may read the attribute."""
+    return not is_private_attribute(name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
@@ -284,12 +284,13 @@ class Starter:
             ) from error
 
     def _job_file(self) -> SmallFile:
-        shown, home = self.place.shown_provisioned, self.keeper.account.home
-        ad = job_as_run(self.job, self.sandbox, shown, home, transfers=self.transfers)
+        home = self.keeper.account.home
+        ad = job_as_run(self.job, self.sandbox, self.had, home, transfers=self.transfers)
         return SmallFile(self.sandbox.job_ad, self.place.text_of_job(ad))
 
+    @cached_property
     def had(self) -> ClassAd:
-        """Return what the job was given here, for the startd's record of it."""
+        """What the job was given here, for the startd's record of it; nobody changes it."""
         return given(self.job, self.sandbox, self.place.shown_provisioned)
 
     async def _register(self) -> None:

@@ -201,7 +201,7 @@ class Writer:
         these attributes, exactly (see `expand_projection`).
         """
         if projection is None and server_time is None and not has_secrets(ad):
-            return self._all_lines(list(ad.lines()), types=types)
+            return self._all_lines(ad.lines(), types=types)
         lines = ad.lines() if projection is None else _projected_lines(ad, projection)
         plain = not self.encrypted
         encoded: list[bytes] = []

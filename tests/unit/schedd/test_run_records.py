@@ -37,7 +37,7 @@ def test_a_completed_job_runs_in_the_record_of_its_run_and_has_what_the_shadow_s
     ad = ClassAd({**_RUNS, "TransferInFinished": 1001, "ImageSize": 125, "ImageSize_RAW": 123})
     was = as_it_ran(ad, changes, reported, _ADDRESS)
     assert was == {
-        "ExitCode": "3", "ImageSize": "5092", "ImageSize_RAW": "123",
+        "ImageSize": "5092", "ImageSize_RAW": "123",
         "RemoteHost": '"slot1@x"', "ShadowBday": "1000", "LastRemoteHost": None,
         "CurrentHosts": "1", "EnteredCurrentStatus": "1000", "JobStatus": "2",
         "LastJobStatus": "1", "CompletionDate": None, "TerminationPending": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
-from kettle.starter.job_file import as_shown, job_as_run
+from kettle.starter.job_file import as_shown, given, job_as_run
 from kettle.starter.place import Place, Process
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
@@ -29,7 +29,8 @@ def job(**more: object) -> ClassAd:
 
 def added(ad: ClassAd, *, transfers: bool) -> dict[str, str]:
     """Return what .job.ad says otherwise than the job's ad."""
-    whole = job_as_run(ad, SANDBOX, PROVISIONED, "/home/ann", transfers=transfers)
+    had = given(ad, SANDBOX, PROVISIONED)
+    whole = job_as_run(ad, SANDBOX, had, "/home/ann", transfers=transfers)
     settings = StarterSettings()
     place = Place(settings, ClassAd(), "slot1@ep", Process(17, "<127.0.0.1:9618>"))
     # Twice: what is shared by the jobs of a cluster comes from the time before.
@@ -99,7 +100,8 @@ def test_a_local_jobs_ad_has_nothing_of_its_schedds() -> None:
         "ShadowVersion": "v", "UidDomain": "d", "JobCurrentStartExecutingDate": 5,
     }  # fmt: skip
     ad = job(JobUniverse=12, ShouldTransferFiles="YES", NumJobStarts=1, **schedds)
-    whole = job_as_run(ad, SANDBOX, PROVISIONED, "/home/ann", transfers=False)
+    had = given(ad, SANDBOX, PROVISIONED)
+    whole = job_as_run(ad, SANDBOX, had, "/home/ann", transfers=False)
     assert {name: whole.text(name) for name in whole.names()} == {
         "Cmd": '"/bin/sh"', "In": '"/dev/null"', "Iwd": '"/work"', "JobUniverse": "12",
         "NumJobStarts": "0", "OrigCmd": '"/bin/sh"', "OrigIwd": '"/work"', "OsUser": '"ann"',

@@ -15,7 +15,8 @@ from kettle.starter.services.sandbox import KeptSandbox, SandboxKeeper, SmallFil
 
 
 def ad_file(path: str, lines: list[str]) -> SmallFile:
-    return SmallFile(path, public_text(lines))
+    parts = [line.partition(" = ") for line in lines]
+    return SmallFile(path, public_text((name, text) for name, _, text in parts))
 
 
 def keeper(folder: Path) -> SandboxKeeper:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
 
 # How long changes are gathered before they are told.
 GATHER_SECONDS = 0.005
-# The shortest pause between two updates while work goes on.
-PAUSE_SECONDS = 0.1
+# The pause between two updates while jobs come to their ends; who wants matches ends it.
+PAUSE_SECONDS = 0.5
 # The same after a word to the negotiator: whoever waits for matches waits for the next one, too.
 WANTING_SECONDS = 0.02
 # How long the collectors may take before the negotiator is asked to look at what they were sent.
@@ -71,7 +72,7 @@ class ScheddAds:
         self._transfers = transfers
         self._advertiser = Advertiser(schedd.runtime)
         self._wake = asyncio.Event()
-        self._matches_wanted = False
+        self._matches_wanted = asyncio.Event()
         self._told: dict[str, ads.SubmitterCounts] = {}
         self._stopping = False
         self._capabilities = Capabilities(schedd.runtime)
@@ -94,7 +95,7 @@ class ScheddAds:
 
     def want_matches(self) -> None:
         """Note that jobs wait and a negotiation would help."""
-        self._matches_wanted = True
+        self._matches_wanted.set()
         self._wake.set()
 
     def reconfigure(self, config: Config) -> None:
@@ -281,12 +282,21 @@ class ScheddAds:
         with tasks.reported("Telling of the submitters"):
             self._tell_submitters()
             self.look_at_users()
-        wanted, self._matches_wanted = self._matches_wanted, False
+        wanted = self._matches_wanted.is_set()
+        self._matches_wanted.clear()
         if wanted and len(self._schedd.idle):
             await self._advertiser.flush(FLUSH_SECONDS)
             await self._reschedule()
             await self.flock.ask_for_matches(self._schedd.idle.submitters())
-        await asyncio.sleep(WANTING_SECONDS if wanted else PAUSE_SECONDS - GATHER_SECONDS)
+        if wanted:
+            await asyncio.sleep(WANTING_SECONDS)
+        else:
+            await self._rest()
+
+    async def _rest(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAUSE_SECONDS - GATHER_SECONDS):
+                await self._matches_wanted.wait()
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd

@@ -32,8 +32,6 @@ from kettle.wire.messages.short_way import FOR_THE_STARTER
 _TOGETHER_SECONDS = 0.05
 # What starters and shadows need of each other.
 _OTHERS = frozenset((*FOR_THE_STARTER, *PASSING, RUN_LEASE))
-# With what letters the names begin that may have to be left out of a record.
-_FIRST_LETTERS = frozenset(name[0] for name in _OTHERS) | frozenset("cCtT_")
 
 
 class RunHistory:
@@ -124,15 +122,10 @@ def _render(ad: ClassAd, ended_at: int, lines: SharedLines, offset: int) -> byte
     return render_record(lines.of(ad), banner)
 
 
-def _is_kept(line: str) -> bool:
+def _is_kept(name: str) -> bool:
     """Whether everybody on the machine may read it: a claim's secret is none of theirs."""
-    if line[0] not in _FIRST_LETTERS:
-        return True
-    name = line.partition(" ")[0]
     return name not in _OTHERS and not is_private_attribute(name)
 
 
-def _is_kept_without_environment(line: str) -> bool:
-    return _is_kept(line) and (
-        line[0] not in "eE" or line.partition(" ")[0].lower() not in ENVIRONMENT
-    )
+def _is_kept_without_environment(name: str) -> bool:
+    return _is_kept(name) and name.lower() not in ENVIRONMENT

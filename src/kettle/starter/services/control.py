@@ -227,22 +227,18 @@ class StartdControl:
         self._post(words.JobUsage(ad))
 
     def tell_done(
-        self,
-        final: ClassAd | None,
-        had: Callable[[], ClassAd] | None = None,
-        *,
-        stays: bool = False,
+        self, final: ClassAd | None, had: ClassAd | None = None, *, stays: bool = False
     ) -> None:
         """Report, once, that no process and no file of the job is left.
 
-        `final` is what it used, `had` returns what was given to it, both for the startd's records;
+        `final` is what it used, `had` what was given to it, both for the startd's records;
         `stays` offers to run another job of the claim.
         """
         if not self._done:
             self._done = True
             ad = ClassAd(parent=final)
             if had is not None:
-                ad.update(had())
+                ad.update(had)
             if stays:
                 ad["Stays"] = True
             self._post(words.StarterDone(ad))

@@ -104,8 +104,9 @@ class Starter(Protocol):
         """The job's processes; known together with the sandbox."""
         ...
 
+    @property
     def had(self) -> ClassAd:
-        """Return what the job was given here, for the startd's record of it."""
+        """What the job was given here, for the startd's record of it; nobody changes it."""
         ...
 
     @property
