@@ -25,26 +25,27 @@ class _Window:
 class LogAllowance:
     """What was written, and what only counted, by kind; callers choose from few kinds."""
 
-    __slots__ = ("_windows",)
+    __slots__ = ("windows",)
 
     def __init__(self) -> None:
-        self._windows: dict[str, _Window] = {}
+        # Those that have begun and that nobody has ended yet.
+        self.windows: dict[str, _Window] = {}
 
     def take(self, kind: str, now: float) -> bool:
         """Count a line of a kind; True if it is to be written.
 
         Whoever asks has told what `over` says before.
         """
-        window = self._windows.setdefault(kind, _Window(now))
+        window = self.windows.setdefault(kind, _Window(now))
         window.count += 1
         return window.count <= MOST_LINES
 
     def over(self, now: float, *, everything: bool = False) -> Iterator[str]:
         """End the windows that are over, or all, and yield a sentence for each that had more."""
-        for kind, window in list(self._windows.items()):
+        for kind, window in list(self.windows.items()):
             # The clock may have been set back.
             if everything or not 0 <= now - window.began < WINDOW_SECONDS:
-                self._windows.pop(kind, None)
+                self.windows.pop(kind, None)
                 if window.count > MOST_LINES:
                     since = time.strftime("%H:%M:%S", time.localtime(window.began))
                     yield f"... and {window.count - MOST_LINES:,} more since {since}: {kind}"

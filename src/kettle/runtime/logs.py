@@ -218,7 +218,8 @@ class Log:
     def write(self, category: str, text: str) -> None:
         """Write a record whatever the verbosity, as `one_record` has it."""
         now = self._now()
-        self._tell_counted(now)
+        if self._allowance.windows:
+            self._tell_counted(now)
         self._write_at(now, category, text)
 
     def _write_at(self, now: float, category: str, text: str) -> None:
