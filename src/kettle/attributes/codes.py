@@ -6,10 +6,10 @@ are the wire's (wire notes, Numbers and names) and never change.
 
 from __future__ import annotations
 
-from enum import IntEnum
+from kettle.named_numbers import NamedNumber
 
 
-class Code(IntEnum):
+class Code(NamedNumber):
     """A number with a sentence: `member.doc`; `member.label` is its name in words."""
 
     doc: str

@@ -10,9 +10,10 @@ five standing ones), alternative levels joined by `+`.
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import Enum
 from functools import cache
 
+from kettle.named_numbers import NamedNumber
 from kettle.wire.levels import Level
 
 _FORCED = True
@@ -50,7 +51,7 @@ def _row(number: int, access: str, force: bool, doc: str) -> int:
     return number
 
 
-class Command(IntEnum):
+class Command(NamedNumber):
     """A command integer; see `levels`, `force_authentication` and `doc` of each member."""
 
     @property
@@ -726,7 +727,7 @@ TRANSFER_COMMANDS = frozenset((Command.FILETRANS_UPLOAD, Command.FILETRANS_DOWNL
 OWNER_COMMANDS = frozenset((Command.STARTER_PEEK, Command.START_SSHD))
 
 
-class NegotiationWord(IntEnum):
+class NegotiationWord(NamedNumber):
     """Numbers that open a message inside the NEGOTIATE dialog; they are not commands."""
 
     PERMISSION = 407
@@ -740,7 +741,7 @@ class NegotiationWord(IntEnum):
     SEND_RESOURCE_REQUEST_LIST = 518
 
 
-class DaemonSignal(IntEnum):
+class DaemonSignal(NamedNumber):
     """Signals that DC_RAISESIGNAL carries beside the system's own."""
 
     SIGSUSPEND = 100
@@ -752,7 +753,7 @@ class DaemonSignal(IntEnum):
     SIGHOLD = 106
 
 
-class Reply(IntEnum):
+class Reply(NamedNumber):
     """The usual result integers."""
 
     NOT_OK = 0
