@@ -32,6 +32,7 @@ from kettle.schedd.queue.job_ids import (
     key_of,
     parse_key,
 )
+from kettle.schedd.queue.job_indices import JobIndices
 from kettle.schedd.queue.open_transactions import OpenTransactions
 from kettle.schedd.queue.transaction import Change, Transaction
 
@@ -175,23 +176,6 @@ class Changes:
     changed_clusters: dict[int, set[str]] = field(default_factory=dict)
 
 
-class Tally:
-    """How many jobs of each status there are: for one submitter, in one kind of universe."""
-
-    __slots__ = ("by_status",)
-
-    def __init__(self) -> None:
-        self.by_status = [0] * 11
-
-    def __getitem__(self, status: int) -> int:
-        return self.by_status[status]
-
-    @property
-    def total(self) -> int:
-        """All jobs."""
-        return sum(self.by_status)
-
-
 class JobQueue:
     """All clusters, jobs, user records and the header ad."""
 
@@ -206,12 +190,12 @@ class JobQueue:
         self.unrecorded: set[str] = set()
         self.clusters: dict[int, Cluster] = {}
         self.jobs: dict[JobId, Job] = {}
-        self.by_status: dict[int, dict[JobId, Job]] = {status: {} for status in range(11)}
-        # (submitter, universe) → tally, user → all of the user's jobs, and their tallies: of those
-        # of the scheduler universe (True) and of all others.
-        self.tallies: dict[tuple[str, int], Tally] = {}
-        self.by_user: dict[str, dict[JobId, Job]] = {}
-        self.user_tallies: dict[tuple[str, bool], Tally] = {}
+        # By what jobs are found and counted; `job_indices` alone changes these four.
+        self._indices = JobIndices[Job]()
+        self.by_status = self._indices.by_status
+        self.by_user = self._indices.by_user
+        self.tallies = self._indices.tallies
+        self.user_tallies = self._indices.user_tallies
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
         # What clients have open that takes much memory.
@@ -308,7 +292,7 @@ class JobQueue:
             moved = [self._apply_alike(jobs, texts, changes) for jobs, texts in alike]
             self._refresh(changes)
             for moving, status in moved:
-                self._move_all(moving, status)
+                self._indices.move_all(moving, status)
             self._tell(changes)
         except TakenError:
             raise
@@ -377,7 +361,7 @@ class JobQueue:
             _sort(cluster.procs)
         for job in self.jobs.values():
             self._read(job)
-            self._index(job)
+            self._indices.add(job)
         self.sequence, self.created = outcome.sequence, outcome.created
         header = self._ads.get(HEADER_KEY)
         kept = header.integer("NextClusterNum") if header is not None else None
@@ -513,7 +497,7 @@ class JobQueue:
             if gone in changes.new:
                 changes.new.remove(gone)
             else:
-                self._unindex(gone)
+                self._indices.remove(gone)
                 changes.gone.append(gone)
 
     def _forget(self, key: str) -> Job | Cluster | None:
@@ -537,7 +521,7 @@ class JobQueue:
         for job in changes.new:
             changes.status_before[job.id] = 0
             self._read(job)
-            self._index(job)
+            self._indices.add(job)
         new = changes.status_before
         for job_id, names in changes.changed.items():
             kept = names & _KEPT
@@ -549,55 +533,18 @@ class JobQueue:
             changes.status_before[job_id] = changed_job.status
             if kept == _STATUS and "jobstatus" in changed_job.ad.table:
                 try:
-                    self._move(changed_job)
-                    continue
+                    said = _number(
+                        changed_job.ad.table["jobstatus"], changed_job.ad, "JobStatus", 0
+                    )
                 except FAULT:
-                    # Nothing was moved: it is read as any other.
+                    # It is read as any other.
                     pass
-            self._unindex(changed_job)
+                else:
+                    self._indices.move(changed_job, _small(said))
+                    continue
+            self._indices.remove(changed_job)
             self._read(changed_job)
-            self._index(changed_job)
-
-    def _move(self, job: Job) -> None:
-        """Put a job of which only the status has changed where it belongs now."""
-        before = job.status
-        said = _number(job.ad.table.get("jobstatus"), job.ad, "JobStatus", 0)
-        status = job.status = _small(said)
-        self.by_status[before].pop(job.id, None)
-        self.by_status[status][job.id] = job
-        self._count_moved(_side_of(job), (job.submitter, job.universe), before, status, 1)
-
-    def _move_all(self, jobs: Iterable[Job], status: int) -> None:
-        """Put jobs of which only the status has changed, to the same one, where they belong now."""
-        by_status, there = self.by_status, self.by_status[status]
-        counts: dict[tuple[tuple[str, bool], tuple[str, int], int], int] = {}
-        for job in jobs:
-            before = job.status
-            by_status[before].pop(job.id, None)
-            there[job.id] = job
-            job.status = status
-            kind = _side_of(job), (job.submitter, job.universe), before
-            counts[kind] = counts.get(kind, 0) + 1
-        for (side, submitter, before), count in counts.items():
-            self._count_moved(side, submitter, before, status, count)
-
-    def _count_moved(
-        self,
-        side: tuple[str, bool],
-        submitter: tuple[str, int],
-        before: int,
-        status: int,
-        count: int,
-    ) -> None:
-        own = self.user_tallies[side].by_status
-        own[before] -= count
-        own[status] += count
-        tally = self.tallies.get(submitter)
-        if tally is None:
-            tally = self.tallies[submitter] = Tally()
-        else:
-            tally.by_status[before] -= count
-        tally.by_status[status] += count
+            self._indices.add(changed_job)
 
     def _read(self, job: Job) -> None:
         """Take the kept attributes out of a job's ad.
@@ -642,37 +589,6 @@ class JobQueue:
             priority=_priority(ad),
             submitted_at=ad.integer("QDate") or 0,
         )
-
-    def _index(self, job: Job) -> None:
-        self.by_status[job.status][job.id] = job
-        jobs = self.by_user.get(job.user)
-        if jobs is None:
-            jobs = self.by_user[job.user] = {}
-        jobs[job.id] = job
-        self.user_tallies.setdefault(_side_of(job), Tally()).by_status[job.status] += 1
-        tally = self.tallies.get((job.submitter, job.universe))
-        if tally is None:
-            tally = self.tallies[job.submitter, job.universe] = Tally()
-        tally.by_status[job.status] += 1
-
-    def _unindex(self, job: Job) -> None:
-        self.by_status[job.status].pop(job.id, None)
-        jobs = self.by_user.get(job.user)
-        if jobs is not None and jobs.pop(job.id, None) is not None:
-            self.user_tallies[_side_of(job)].by_status[job.status] -= 1
-            if not jobs:
-                del self.by_user[job.user]
-                for beside in (False, True):
-                    self.user_tallies.pop((job.user, beside), None)
-        tally = self.tallies.get((job.submitter, job.universe))
-        if tally is not None:
-            # A submitter without jobs stays in the table, so that its ad is taken back.
-            tally.by_status[job.status] -= 1
-
-
-def _side_of(job: Job) -> tuple[str, bool]:
-    """Return which of its user's tallies a job is counted in."""
-    return job.user, job.universe == JobUniverse.SCHEDULER
 
 
 def _sort(table: dict[_Id, _Row]) -> None:

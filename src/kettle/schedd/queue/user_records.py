@@ -14,7 +14,8 @@ from kettle.classad import ClassAd
 from kettle.classad.text import one_line, quote_line
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.attribute_rules import check_shape
-from kettle.schedd.queue.job_queue import Job, JobQueue, Tally
+from kettle.schedd.queue.job_indices import Tally
+from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
 

@@ -566,14 +566,15 @@ def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
 ) -> None:
     schedd = Schedd()
     odd, other = schedd.submit(2)
-    move = job_queue.JobQueue._move
+    number, odd_ads = job_queue._number, [odd.ad]
 
-    def fail(self: job_queue.JobQueue, job: job_queue.Job) -> None:
-        if job is odd:
+    def fail(own: object, ad: ClassAd, name: str, shared: int) -> int:
+        if ad in odd_ads:
+            odd_ads.remove(ad)
             raise OverflowError("odd")
-        move(self, job)
+        return number(own, ad, name, shared)
 
-    monkeypatch.setattr(job_queue.JobQueue, "_move", fail)
+    monkeypatch.setattr(job_queue, "_number", fail)
     seen: list[object] = []
     schedd.queue.observe(lambda changes: seen.extend(changes.changed))
     transaction = schedd.queue.transaction()
@@ -581,6 +582,7 @@ def test_a_status_that_cannot_be_read_keeps_no_commit_from_its_observers(
         transaction.set_attribute(str(job.id), "JobStatus", "5")
     schedd.queue.commit(transaction)
     assert seen == [odd.id, other.id]
+    assert odd_ads == []
     assert odd.status == other.status == 5
     assert schedd.queue.count(5) == 2
 
