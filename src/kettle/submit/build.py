@@ -118,6 +118,9 @@ class Submission(Struct):
             self._values = None
             if self.job_count > before:
                 self.macros.end_rows(names)
+            else:
+                # What follows may be wrong, and end it all.
+                self._take_warnings()
             text = self._next_queue(first=False)
             if text is None:
                 self.macros.empty_rows(names)

@@ -40,6 +40,16 @@ OTHER_NAMES = {
     "VM_VCPUS": "$(Request_CPUs)",
 }
 
+# What `use strict : …` sets; a name of these that nobody asks for is never told of.
+STRICT_NAMES = (
+    "SubmitWarnEmptyMatches",
+    "SubmitFailEmptyMatches",
+    "SubmitWarnDuplicateMatches",
+    "SubmitFailEmptyFields",
+    "SubmitWarnEmptyFields",
+)
+_NEVER_TOLD = frozenset(name.upper() for name in STRICT_NAMES)
+
 
 class Variable:
     """One name that the description or the command line sets."""
@@ -208,7 +218,7 @@ class SubmitMacros:
         found = []
         for key, variable in {**self.row_variables, **self.variables}.items():
             row = self.row_variables.get(key, variable)
-            if not (variable.used or row.used or "." in key):
+            if not (variable.used or row.used or "." in key or key in _NEVER_TOLD):
                 found.append(Variable(variable.name, row.text, variable.origin))
         return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
 

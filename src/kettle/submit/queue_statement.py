@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kettle.config.lines import LineReader
     from kettle.errors import SubmitError
+    from kettle.submit.matching import MatchRules
     from kettle.submit.queue_words import QueueWords
     from kettle.submit.reader import QueueText
     from kettle.submit.sources import SubmitSources
@@ -65,6 +66,9 @@ class Reader(Protocol):
     ) -> SubmitError:
         """Return the error for a statement that makes no sense."""
 
+    def match_rules(self, kind: str) -> MatchRules:
+        """Return what patterns find where the statement says `matching KIND`; SubmitError."""
+
 
 class QueueStatement(Struct):
     """A queue statement taken apart."""
@@ -79,6 +83,8 @@ class QueueStatement(Struct):
     told_line: int = 0
     # What the variables have before the first item that is not blank.
     before: tuple[str, ...] = ()
+    # Whether blanks at the ends of a field belong to it.
+    keeps_blanks: bool = False
 
     def rows(self, skip: int = 0) -> Iterator[Row]:
         """Yield one row for each job, from job number `skip` on."""
@@ -130,6 +136,9 @@ class QueueStatement(Struct):
         """Return the values that an item gives the variables."""
         if len(self.variables) < 2:
             return (item,)
+        if self.keeps_blanks and UNIT_SEPARATOR in item:
+            values = item.split(UNIT_SEPARATOR, len(self.variables) - 1)
+            return (*values, *[""] * (len(self.variables) - len(values)))
         return split_item(item, len(self.variables))
 
 
@@ -164,6 +173,7 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
     items, where = _items(words, queue, reader, sources)
     statement.items = items
     if words.table is not None:
+        statement.keeps_blanks = not words.table.trims
         statement.variables, statement.items = words.table.read(
             items, words.variables, where, reader.parse_error
         )
@@ -194,7 +204,12 @@ def _items(
     if words.how == "from":
         return lines, where
     found = [word for line in lines for word in SEPARATORS.split(line) if word]
-    return (found if words.how == "in" else _matches(found, words.kind, reader, sources)), where
+    if words.how == "matching":
+        from kettle.submit.matching import find_matches  # few statements have patterns
+
+        rules = reader.match_rules(words.kind)
+        found = find_matches(found, rules, reader.macros, sources, reader.parse_error)
+    return found, where
 
 
 def _bracketed(first: str, queue: QueueText, reader: Reader, *, keep_lines: bool) -> list[str]:
@@ -261,40 +276,3 @@ def _read_items(rest: str, reader: Reader, sources: SubmitSources) -> Sequence[s
             raise reader.parse_error(f"not a valid command, errno={code} : {why}") from None
         raise reader.parse_error(f"can't open file {rest}: {why}") from None
     return join_continued(split_lines(text))
-
-
-def _matches(
-    patterns: Sequence[str], kind: str, reader: Reader, sources: SubmitSources
-) -> list[str]:
-    """Return the names that match, each once; what is odd about patterns is warned of.
-
-    A pattern that matches nothing is told of as in the reference: where another one stood before it
-    and names are found behind it.
-    """
-    found: list[str] = []
-    # Where names stand among those of the first pattern that they match.
-    known: dict[str, int] = {}
-    warnings, empty = reader.macros.warnings, [""] * 0
-    for number, pattern in enumerate(patterns):
-        every = sources.glob(pattern)
-        if kind == "dirs":
-            # Compat: what has no special letter is taken by the reference also if it is a file
-            # (test_a_pattern_for_folders_finds_no_file).
-            every = [name for name in every if name.endswith("/")]
-        wanted = [name for name in every if not name.endswith("/")] if kind == "files" else every
-        if not wanted and number:
-            empty.append(pattern)
-        if every:
-            warnings.extend(f"'{one}' does not match any files" for one in empty)
-            empty.clear()
-        for name in wanted:
-            if name not in known:
-                found.append(name)
-                continue
-            warnings.append(
-                f"'{name}' matching pattern '{pattern}' is a duplicate of item {known[name]}, "
-                "skipping"
-            )
-        for place, name in enumerate(every):
-            known.setdefault(name, place)
-    return found

@@ -19,6 +19,7 @@ from kettle.structs import Struct
 
 if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
+    from kettle.submit.matching import MatchRules
     from kettle.submit.sources import SubmitSources
 
 QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
@@ -107,6 +108,17 @@ class SubmitReader(StatementReader):
             f"{where}\n{text}{end}" if text else where + end, source=self.place.source, line=number
         )
 
+    def match_rules(self, kind: str) -> MatchRules:
+        """Return what the description wants of patterns; raise SubmitError."""
+        from kettle.submit.matching import read_match_rules  # few statements have patterns
+
+        return read_match_rules(kind, self._setting, self.parse_error)
+
+    def _setting(self, name: str, other: str) -> str | None:
+        """Return the text of a macro, of its other name where the description has none of it."""
+        raw = self.macros.raw(name if self.macros.is_set(name) else other)
+        return None if raw is None else self.macros.expand(raw).strip()
+
     def extra_data(self) -> SubmitError | None:
         """Return the error for what follows a queue statement, None if nothing does."""
         if self.lines.next_line() is None:
@@ -150,24 +162,34 @@ class SubmitReader(StatementReader):
             self.table.assign(bare.group(1), bare.group(2), place.origin(lines.number))
 
     def use(self, rest: str, number: int, place: Place) -> None:
-        """Carry out `use template : Name(arguments)…`, the one category of the submit language.
+        """Carry out `use template : Name(arguments)…` or `use strict : MODE`.
 
-        The templates are the configuration's (SUBMIT_TEMPLATE_<name>).
+        The templates are the configuration's (SUBMIT_TEMPLATE_<name>), the modes those of matching.
         """
-        category, colon, items = (part.strip() for part in rest.partition(":"))
-        where = f"{self._at(place, number)}: at use {category}:{items}"
+        before, colon, items = rest.partition(":")
+        items, category = items.strip(), before.strip()
         if not colon:
             raise Trouble(hint="use needs a colon: use template : NAME")
-        if category.lower() != "template":
+        # Without a blank before the colon the reference shows the whole line instead.
+        shown = self.table.expand(rest.strip()) if before[-1:].strip() else category
+        where = f"{self._at(place, number)}: at use {shown}:{items}"
+        if category.lower() not in {"template", "strict"}:
             raise Trouble(where)
         for item in metaknobs.parse_items(items):
-            text = self.templates.get(item.name.lower())
-            said = f"|Submit:-1:Error: use {category}: "
+            text = self._template(category, item.name)
+            said = f"|Submit:-1:Error: use {shown}: "
             if text is None:
                 raise Trouble(where, f"{said}does not recognise {item.name}")
             if place.depth >= DEEPEST_INCLUDE:
                 raise Trouble(where, f"{said}{item.name} nesting too deep")
             self._read_template(text, item, place, number, where)
+
+    def _template(self, category: str, name: str) -> str | None:
+        if category.lower() != "strict":
+            return self.templates.get(name.lower())
+        from kettle.submit.matching import strict_template  # few descriptions have modes
+
+        return strict_template(name)
 
     def _read_template(
         self, text: str, item: metaknobs.Item, place: Place, number: int, where: str

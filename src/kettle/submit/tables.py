@@ -3,7 +3,8 @@
 `TABLE(header=N, skip=N, sep=C)`: the row of the names, counted from 0, or `none` where the
 statement names the variables; how far behind that row the values begin, those before it being
 values too where nothing is said; what stands between two columns, a comma where nothing is said,
-and a comma or a blank where that is nothing or `comma_sep` is false. `csv` is a table without names
+and a comma or a blank where that is nothing or `comma_sep` is false; with `trim=false` blanks at
+the ends of a field stay. `csv` is a table without names
 and forgets what was said before it; `standard` the same, with blanks as separators besides. As in
 the reference `skip` means nothing where the names are on the first row or nowhere, and neither does
 a word that is none of these. Shown by `test_a_table_names_its_variables`.
@@ -19,7 +20,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kettle.config.knob import parse_boolean
+from kettle.config.knob import evaluate_text
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
@@ -44,6 +45,7 @@ class Table(Struct):
     skip: int = 0
     separator: str = ","
     has_blanks: bool = False
+    trims: bool = True
 
     def read(
         self,
@@ -91,8 +93,9 @@ class Table(Struct):
             end = found.search(rest)
             if end is None:
                 break
-            fields.append(rest[: end.start()].rstrip(BLANKS))
-            rest = rest[end.end() :].lstrip(BLANKS)
+            before, rest = rest[: end.start()], rest[end.end() :]
+            fields.append(before.rstrip(BLANKS) if self.trims else before)
+            rest = rest.lstrip(BLANKS) if self.trims else rest
         return [*fields, rest]
 
 
@@ -119,9 +122,18 @@ def _with_options(text: str) -> Table:
             table.skip = _number(value)
         elif name == "sep" and equals:
             table.separator = value.strip()[:1]
-        elif name == "comma_sep" and (said := parse_boolean(value)) is not None:
-            table.separator = "," if said else ""
+        elif name in {"comma_sep", "trim"} and (said := _truth(value)) is not None:
+            table = _with_truth(table, name, said)
     return table
+
+
+def _with_truth(table: Table, name: str, said: bool) -> Table:
+    return table.changed(trims=said) if name == "trim" else table.changed(separator="," * said)
+
+
+def _truth(text: str) -> bool | None:
+    value = evaluate_text(text)
+    return bool(value) if isinstance(value, (bool, int, float)) else None
 
 
 def _number(text: str) -> int:

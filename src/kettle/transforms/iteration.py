@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.lines import LineReader
 from kettle.errors import ConfigError, SubmitError, TransformError
+from kettle.submit.matching import MatchRules
 from kettle.submit.queue_statement import QueueStatement, parse_queue
 from kettle.submit.reader import QueueText
 
@@ -38,6 +39,10 @@ class _Following:
         wrong = message in {"Invalid Queue count expression", "Invalid [::] statement"}
         said = "invalid TRANSFORM statement" if wrong else message
         return SubmitError(said.replace("for Queue command", "for TRANSFORM command"), hint=hint)
+
+    def match_rules(self, kind: str) -> MatchRules:
+        """Return the rules of every TRANSFORM statement: nothing changes them."""
+        return MatchRules(kind)
 
 
 def read_iteration(

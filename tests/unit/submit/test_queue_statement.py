@@ -116,6 +116,28 @@ def test_a_table_that_is_none_is_refused(statement: str, said: str) -> None:
     assert re.search(said, raised.value.message, re.MULTILINE)
 
 
+TRIM = 'MY.V = "[$(x)|$(y)|$(z)]"\nqueue x,y,z from TABLE({}) (\n 1 , 2 3\n\n 4 5 ,6\n)\n'
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ("header=none", "[1|2 3|] [1|2 3|] [4 5|6|]"),
+        ("header=none,trim=false", "[1 | 2 3|] [1 | 2 3|] [4 5 |6|]"),
+        ("header=none, Trim = 1 - 1 ", "[1 | 2 3|] [1 | 2 3|] [4 5 |6|]"),
+        ("sep=,trim=0,header=none", "[1|| 2 3] [1|| 2 3] [4|5|,6]"),
+        ("trim=false,csv", "[1|2 3|] [1|2 3|] [4 5|6|]"),
+        # What is no truth value says nothing.
+        ("header=none,trim=no", "[1|2 3|] [1|2 3|] [4 5|6|]"),
+        ("csv,trim", "[1|2 3|] [1|2 3|] [4 5|6|]"),
+        ("csv,comma_sep=no", "[1|2 3|] [1|2 3|] [4 5|6|]"),
+    ],
+)
+def test_fields_of_a_table_can_keep_their_blanks(options: str, rows: str) -> None:
+    shown = values(TRIM.format(options), "V")
+    assert " ".join((value or "").strip('"') for value in shown) == rows
+
+
 def test_a_slice_that_goes_backwards_is_refused() -> None:
     with pytest.raises(SubmitError, match="in steps of -1"):
         jobs_of("queue x in [::-1] (a b)\n")

@@ -71,6 +71,8 @@ LATE = (
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
     ("kettle.submit.policy", "kettle.policy.lease"),
+    ("kettle.submit.queue_statement", "kettle.submit.matching"),
+    ("kettle.submit.reader", "kettle.submit.matching"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
 # What brings a library of megabytes with it (numpy, the standard library's web client): arrays, for
