@@ -36,6 +36,7 @@ WORD = late_pattern(
 )
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 _DIGITS = late_pattern(r"[-+]?[0-9]+")
+_SLASHES = late_pattern(r"([/\\])[/\\]+")
 _LITERAL = late_pattern(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 T = TypeVar("T")
@@ -326,7 +327,7 @@ class JobBuilder:
 
     def path(self, name: str) -> str:
         """Return a name as seen from the job's own folder."""
-        return name if name.startswith("/") else posixpath.join(self.folder, name)
+        return whole_path(self.folder, name)
 
     @property
     def folder(self) -> str:
@@ -334,7 +335,7 @@ class JobBuilder:
         text = self.param("initialdir")
         if text is None:
             return self.facts.folder
-        return text if text.startswith("/") else posixpath.join(self.facts.folder, text)
+        return whole_path(self.facts.folder, text)
 
     def size_kib(self, path: str) -> int:
         """Return the size of a file in KiB, rounded up; 0 if it is not there."""
@@ -350,6 +351,13 @@ class JobBuilder:
 
 
 FIELDS: Final = frozenset(JobBuilder.__annotations__)
+
+
+def whole_path(folder: str, name: str) -> str:
+    """Return a name as seen from a folder; of slashes in a row the first stays."""
+    whole = name if name.startswith("/") else posixpath.join(folder, name)
+    # As in the reference, a backslash counts as one.
+    return _SLASHES.sub(r"\1", whole)
 
 
 def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:

@@ -9,7 +9,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
-from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes, whole_path
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -114,7 +114,7 @@ def set_executable(job: JobBuilder) -> None:
         transfer = False
     elif job.universe is JobUniverse.JAVA:
         job.set_string("Cmd", "java")
-        path = job.macros.absolute(name)
+        path = whole_path(job.facts.folder, name)
         if transfer:
             # The class or archive itself; those that jar_files names are not looked at.
             _check_program(job, name, path)
@@ -126,7 +126,7 @@ def set_executable(job: JobBuilder) -> None:
         transfer = False
     elif transfer:
         # Relative to where the submission happens, not to the job's folder.
-        path = job.macros.absolute(name)
+        path = whole_path(job.facts.folder, name)
         _check_program(job, name, path)
         job.set_string("Cmd", path)
         job.executable_kib = job.size_kib(path)
@@ -222,6 +222,11 @@ def _from_submitter(job: JobBuilder) -> dict[str, str]:
     wanted = job.param("getenv")
     if wanted is None or wanted.lower() in ("false", "f", "no", "0"):
         return {}
+    said = evaluate(wanted)
+    if isinstance(said, (bool, int, float)):
+        if not said:
+            return {}
+        wanted = "true"
     if wanted.lower() == "true" and job.config.boolean("SUBMIT_ALLOW_GETENV") is False:
         raise SubmitError(
             "ERROR: \ngetenv = true command not allowed because administrator has set "

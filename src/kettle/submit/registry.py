@@ -8,6 +8,20 @@ from kettle.submit.commands import cloud, labels, policy, program, requests, tra
 from kettle.submit.commands.command import Command
 
 TABLES = (program, requests, transfer, policy, labels, universes, cloud)
+# Of these the attribute's name is no command, as in the reference.
+_ATTRIBUTE_ALONE = frozenset(
+    {
+        *("accounting_group", "checkpoint_exit_by_signal", "checkpoint_exit_signal", "input"),
+        *("concurrency_limits", "concurrency_limits_expr", "error", "output"),
+        *("transfer_input_files", "transfer_output_files", "use_oauth_services"),
+    }
+)
+
+
+def _names_of(row: Command) -> tuple[str, ...]:
+    """Return all names that set a command, its own first."""
+    attribute = "" if row.name in _ATTRIBUTE_ALONE else row.attribute
+    return tuple(name for name in (row.name, *row.aliases, attribute) if name)
 
 
 @cache
@@ -27,9 +41,8 @@ def known_names() -> dict[str, str]:
     """Return all names that mean a command, by lower case, with the command's own spelling."""
     names: dict[str, str] = {}
     for command in all_commands():
-        for name in (command.name, *command.aliases, command.attribute):
-            if name:
-                names.setdefault(name.lower(), name)
+        for name in _names_of(command):
+            names.setdefault(name.lower(), name)
     return names
 
 
@@ -49,8 +62,7 @@ def command_names(command: str) -> tuple[str, ...]:
     """Return all names that set a command, its own first."""
     for row in all_commands():
         if row.name == command:
-            names = (row.name, *row.aliases, row.attribute)
-            return tuple(dict.fromkeys(name.upper() for name in names if name))
+            return tuple(dict.fromkeys(name.upper() for name in _names_of(row)))
     return (command.upper(),)
 
 

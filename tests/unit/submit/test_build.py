@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kettle.classad.text import quote_old
 from kettle.errors import SubmitError
 from kettle.submit.build import SubmitOptions
 from kettle.submit.digest import encode_items, render_digest
@@ -471,3 +472,46 @@ def test_a_pattern_in_brackets_is_no_slice() -> None:
         assert said == [f'"{item}"' for item in items]
     with pytest.raises(SubmitError, match="Invalid"):
         jobs_of("queue v matching [ab].dat c.dat\n", files=files)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ("log = //a///b", "UserLog", "/a/b"),
+        ("log = a//b", "UserLog", "/work/a/b"),
+        (r"log = \\a\b", "UserLog", r"/work/a\b"),
+        ("dagman_log = .//d", "DAGManNodesLog", "/work/./d"),
+        ("initialdir = //work//", "Iwd", "/work/"),
+        ("executable = .//job.sh", "Cmd", "/work/./job.sh"),
+        # A program that stays where it is, and names for the job, are as they were written.
+        ("executable = a//b\ntransfer_executable = no", "Cmd", "a//b"),
+        ("output = a//b", "Out", "a//b"),
+    ],
+)
+def test_of_slashes_in_a_row_one_stays_in_whole_paths(line: str, name: str, value: str) -> None:
+    made, _ = jobs_of(
+        f"{line}\nqueue", files={"./job.sh": "x", "/work/./job.sh": "x", "/work/": ""}
+    )
+    assert made.cluster.get(name) == quote_old(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("In", "Out", "Err", "ConcurrencyLimits", "TransferInput", "TransferOutput", "AcctGroup"),
+        *("SuccessCheckpointExitSignal", "SuccessCheckpointExitBySignal", "OAuthServicesNeeded"),
+    ],
+)
+def test_the_attributes_of_a_few_commands_are_no_commands(name: str) -> None:
+    made, _ = jobs_of(f"{name} = abc\nqueue\n")
+    assert made.unused[0].startswith(f"WARNING: the line '{name} = abc' was unused")
+    assert made.cluster.get(name) in (None, '"/dev/null"')
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_taken"),
+    [("1", True), ("-1", True), ("1.0", True), ("2 > 1", True), ("0.0", False), ("1 > 2", False)],
+)
+def test_getenv_takes_all_where_its_value_is_true(wanted: str, is_taken: bool) -> None:
+    (found,) = values(f"getenv = {wanted}\nqueue\n", "Environment")
+    assert ("HOME=/home/me" in (found or "")) == is_taken

@@ -13,8 +13,8 @@ class Command(NamedTuple):
     leading number (what stands behind its digits does not count), comma list (of what may have
     blanks in it), filled string and filled comma list (no attribute where nothing is in them), or
     special where a step of its own in `kettle.submit` makes the attribute. The attribute's name is
-    accepted as a command too. `universes` names the one universe that looks at the command, ""
-    for all.
+    accepted as a command too, but of a few (`registry.py`). `universes` names the one universe
+    that looks at the command, "" for all.
     """
 
     name: str
