@@ -23,6 +23,7 @@ from kettle.config.declared import (
 )
 from kettle.config.deprecated import find_newer
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
@@ -78,6 +79,7 @@ def check_config(
     findings = [*_find_said(strict), *_find_wrong_values(strict), *_find_names(strict)]
     findings += _find_never_true(strict, {finding.name.upper() for finding in findings})
     findings += find_cross_faults(config)
+    findings += _find_lines(config)
     if more is not None:
         findings += more(config)
     findings = _without_doubles(findings)
@@ -133,6 +135,16 @@ def _find_said(config: Config) -> Iterator[Finding]:
         kind, hint = ("deprecated", "write = instead") if is_old else ("said", "")
         source, line, said = match["source"], int(match["line"]), match["text"]
         yield Finding(WARNING, kind, source, line, "", said, hint=hint)
+
+
+def _find_lines(config: Config) -> Iterator[Finding]:
+    for name in config.files:
+        try:
+            lines = config.sources.read_text(name).splitlines()
+        except (OSError, ValueError):
+            # It was a command, or is gone.
+            continue
+        yield from find_odd_lines(lines, name)
 
 
 def _find_wrong_values(config: Config) -> Iterator[Finding]:

@@ -31,11 +31,16 @@ class LineReader:
         """
         return self.number - (self._is_cut and self._next >= len(self._lines))
 
+    @property
+    def physical_lines(self) -> list[str]:
+        """All lines as they stand in the text, those read already too."""
+        return self._lines
+
     def next_line(self) -> str | None:
         """Return the next line that is neither blank nor a comment, joined; None at the end.
 
         Compat: the reference leaves the blanks around a last line that no line break ends: those
-        behind are part of the value, and before the name they are an error
+        behind are part of the value, as a backslash there is, and before the name they are an error
         (test_a_last_line_is_a_line).
         """
         joined = ""

@@ -16,6 +16,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.never import why_never_true
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.config.odd_lines import find_odd_lines
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
@@ -112,6 +113,7 @@ def check_submission(
     findings += _find_warnings(submission)
     findings += _find_never_true(submission)
     findings += _place_doubts(submission)
+    findings += find_odd_lines(submission.reader.lines.physical_lines, submission.facts.file_name)
     if not report.jobs and failed is None:
         file = submission.facts.file_name
         findings.append(Finding(ERROR, "empty", file, 0, "queue", "it queues no job"))

@@ -186,3 +186,27 @@ def test_an_included_file_that_is_not_there_is_told_where_it_is_included() -> No
     finding = broken_config(caught.value)
     assert finding.place == "/a, line 2"
     assert finding.sentence.startswith("can't open file /b")
+
+
+def test_a_setting_that_a_comment_lets_be_swallowed_is_told_of() -> None:
+    text = "FOO = a, \\\n   # more\nBAR = $(FOO)\nLOCAL_NAME = $(FOO)\n"
+    swallowed = [one for one in check(text) if one.kind == "swallowed"]
+    assert [(one.severity, one.line, one.name) for one in swallowed] == [("warning", 3, "BAR")]
+    assert "value that begins on line 1: the comment on line 2 does not end it" in (
+        swallowed[0].sentence
+    )
+    for other in (
+        "FOO = a \\\n# more\n\nBAR = b\n",
+        "FOO = a \\\n# more\n  Name == 3\n",
+        "FOO = a \\\n# more\n  Name =?= 3\n",
+        "FOO = a\n# more \\\nBAR = b\n",
+        "FOO = a \\\n  BAR = b\n",
+    ):
+        assert "swallowed" not in {one.kind for one in check(other)}
+
+
+def test_a_backslash_at_the_end_of_the_last_line_is_told_of() -> None:
+    for text in ("FOO = 1\nBAR = $(FOO) \\", "FOO = 1\nBAR = $(FOO) \\\n"):
+        odd = [one for one in check(text) if one.kind == "backslash"]
+        assert [(one.severity, one.line) for one in odd] == [("warning", 2)]
+    assert "backslash" not in {one.kind for one in check("FOO = 1 \\\n\n# end \\\n")}
