@@ -453,3 +453,15 @@ def test_a_submission_tells_the_way_to_watch_it_before_what_is_odd() -> None:
         *("Submitting job(s).", "1 job(s) submitted t", "To monitor your job("),
         *("WARNING: your Requir", "WARNING: the line 'm"),
     ]
+
+
+def test_a_folder_that_was_deleted_is_named_as_the_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    # What starts a tool tells of it in one line.
+    with pytest.raises(FileNotFoundError, match="the folder that you are in was deleted; go to"):
+        submit("-dry-run", "-", str(tmp_path / "job.sub"))

@@ -55,6 +55,14 @@ class SystemSubmitSources(SystemSources):
         return matching_names(pattern)
 
 
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        said = "the folder that you are in was deleted; go to one that is there, and submit from it"
+        raise FileNotFoundError(error.errno, said) from None
+
+
 def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -> SubmitFacts:
     """Return the facts of a submission that happens now, here, by whoever runs this."""
     try:
@@ -66,7 +74,7 @@ def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -
     return SubmitFacts(
         now=now,
         user=config.get("USERNAME") or str(os.getuid()),
-        folder=os.getcwd(),
+        folder=_here(),
         file_name=file_name,
         version=CONDOR_VERSION,
         platform=condor_platform(release),

@@ -69,11 +69,10 @@ def find_root(sources: Sources, environment: Mapping[str, str]) -> str | None:
     if named is not None:
         if named == "ONLY_ENV":
             return None
-        if not sources.exists(named):
-            raise ConfigError(
-                f'File specified in CONDOR_CONFIG environment variable:\n"{named}" does not exist.',
-                source=named,
-            )
+        wrong = _why_no_root(sources, named)
+        if wrong:
+            said = "File specified in CONDOR_CONFIG environment variable:"
+            raise ConfigError(f'{said}\n"{named}" {wrong}', source=named)
         return named
     home = sources.home_directory("condor")
     candidates = [*ROOT_FILES, *([f"{home}/condor_config"] if home else [])]
@@ -87,14 +86,29 @@ def find_root(sources: Sources, environment: Mapping[str, str]) -> str | None:
     )
 
 
+def _why_no_root(sources: Sources, path: str) -> str:
+    """Return what is wrong with a name for the first file, empty for one that can be read."""
+    if sources.exists(path):
+        return "is a directory.  Please specify a file." if _is_folder(sources, path) else ""
+    try:
+        sources.read_text(path)
+    except PermissionError as error:
+        return f"cannot be read: {error.strerror}"
+    except (OSError, ValueError):
+        pass
+    return "does not exist."
+
+
 def read_source(sources: Sources, path: str, what: str) -> str:
     """Return the text of a file, or of a command if the path ends in `|`; raise ConfigError."""
     if path.endswith("|"):
         return _said_by_command(sources, path, what)
     try:
         return sources.read_text(path)
-    except (OSError, ValueError):
-        raise ConfigError(f"ERROR: Can't read {what} {path}", source=path) from None
+    except (OSError, ValueError) as error:
+        # Compat: the reference says no more of any file (test_why_a_file_cannot_be_read_is_said).
+        why = f": {error.strerror}" if isinstance(error, PermissionError) else ""
+        raise ConfigError(f"ERROR: Can't read {what} {path}{why}", source=path) from None
 
 
 def _said_by_command(sources: Sources, path: str, what: str) -> str:

@@ -344,6 +344,7 @@ def test_a_dollar_with_a_default_is_a_macro_like_others() -> None:
 def test_a_last_line_is_a_line() -> None:
     config = read("A = 1\n  B = 2  ")
     assert (config.raw("A"), config.raw("B")) == ("1", "2")
+    assert read("A = 1\nB = 2 \\").raw("B") == "2"
 
 
 @shows("R039")
@@ -596,3 +597,34 @@ def test_a_use_that_is_none_is_told_as_the_reference_tells_it(
     lines = str(wrong.value).splitlines()
     assert lines[: len(said) - 1] == said[:-1]
     assert lines[len(said) - 1].endswith(f", Line 2: at {said[-1]}")
+
+
+class _Closed(MemorySources):
+    """Files of which some can be looked at and not read, and some not even that."""
+
+    def read_text(self, path: str) -> str:
+        if "closed" in path:
+            raise PermissionError(13, "Permission denied", path)
+        return super().read_text(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/closed", "ERROR: Can't read global config source /closed: Permission denied"),
+        ("/open", "ERROR: Can't read config source /closed: Permission denied"),
+        ("/closed/one", '"/closed/one" cannot be read: Permission denied'),
+        ("/folder", '"/folder" is a directory.  Please specify a file.'),
+        ("/none", '"/none" does not exist.'),
+    ],
+)
+def test_why_a_file_cannot_be_read_is_said(path: str, said: str) -> None:
+    files = {
+        "/closed": "",
+        "/open": "LOCAL_CONFIG_FILE = /closed\n",
+        "/folder/a": "",
+        "/folder": "",
+    }
+    with pytest.raises(ConfigError) as caught:
+        load_config(_Closed(files), {"CONDOR_CONFIG": path})
+    assert said in str(caught.value)
