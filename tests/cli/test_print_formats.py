@@ -15,9 +15,8 @@ import pytest
 
 from kettle.tools.programs import Streams, load_tool
 
-RECORD = json.loads(
-    (Path(__file__).parents[1] / "data" / "cli" / "print_formats.json").read_text(encoding="utf-8")
-)
+DATA = Path(__file__).parents[1] / "data" / "cli"
+RECORD = json.loads((DATA / "print_formats.json").read_text(encoding="utf-8"))
 WORDS = {
     "condor_q": ["-jobads", "ads"],
     "condor_status": ["-ads", "ads", "-any"],
@@ -63,3 +62,17 @@ def test_rows_are_in_the_order_of_what_their_values_look_like() -> None:
     assert run("condor_q", ads=ads, text=by_value)[1].split() == ["1", "10", "100", "9"]
     by_id = "SELECT BARE\nV AS V\n"
     assert run("condor_q", ads=ads, text=by_id)[1].split() == ["1", "9", "10", "100"]
+
+
+def test_devices_reasons_and_joins_are_shown_as_the_real_tool_shows_them() -> None:
+    record = json.loads((DATA / "devices_and_joins.json").read_text(encoding="utf-8"))
+    assert len(record["rows"]) > 20
+    for text, out, err in record["rows"]:
+        assert run("condor_status", ads=record["ads"], text=text) == (0, out, err), text
+
+
+def test_a_join_is_complained_of() -> None:
+    ads = 'MyType = "Machine"\nName = "a"\n'
+    for text in ("SELECT\nName\nJOIN x\n", "SELECT\nName\nJOIN\n"):
+        # The reference crashes of the first.
+        assert run("condor_status", ads=ads, text=text) == (0, "Name\na   \n", "")

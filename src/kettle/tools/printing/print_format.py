@@ -151,6 +151,8 @@ def _begin(section: str, found: PrintFormat, words: Words) -> bool:
             _read_summary(found, words)
         case "GROUP":
             return words.step() and (words.word != "BY" or words.step())
+        case "JOIN":
+            _read_join(found, words)
         case _:
             return words.step()
     return False
@@ -188,6 +190,21 @@ def _read_summary(found: PrintFormat, words: Words) -> None:
             found.summary, found.own_summary = words.word == "STANDARD", False
         else:
             found.warnings.append(f"Unknown argument {words.word} for SELECT")
+
+
+def _read_join(found: PrintFormat, words: Words) -> None:
+    """Complain of what joins ads to others: the reference knows no more of it than the word.
+
+    Compat: it crashes of a name that nothing follows (test_a_join_is_complained_of).
+    """
+    if not words.step():
+        return
+    said = "expected data set name before ON or USING"
+    if words.word not in {"ON", "USING"}:
+        if not words.step():
+            return
+        said = f"{words.word} was unexpected"
+    found.warnings.append(f"{said} at line {words.number} offset {words.start} in JOIN")
 
 
 def _read_select(found: PrintFormat, words: Words) -> None:

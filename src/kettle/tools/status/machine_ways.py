@@ -175,6 +175,21 @@ def _total_gpus(_value: Value, ad: ClassAd, column: Room) -> str | None:
     return (f"{len(devices):4d}" + (f"-{offline}" if offline else "")).ljust(column.width)
 
 
+def _properties(value: Value, ad: ClassAd, column: Room) -> str:
+    """Show the names of a slot's devices, each once and in order."""
+    found = _unique(value, ad, column)
+    return unparse(Literal(value)) if found is None else found
+
+
+def _no_properties(_value: Value, _ad: ClassAd, _column: Room) -> None:
+    """Show nothing: what devices are is known where slots are shown together alone."""
+
+
+def _broken_reasons(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+    """Show no reasons: the reference leaves a list's room empty."""
+    return "" if isinstance(value, ExprList) else None
+
+
 # Those that each tool knows.
 WAYS: Ways = {
     "ACTIVITY_CODE": Way("text", _activity_code),
@@ -194,6 +209,11 @@ WAYS: Ways = {
 
 # Those that condor_status has beside them.
 STATUS_WAYS: Ways = {
+    "BROKEN_REASONS_VECTOR": Way("any", _broken_reasons),
+    "GPUS_CAPS": Way("any", _no_properties),
+    "GPUS_MEM": Way("any", _no_properties),
+    "GPUS_NAMES": Way("any", _no_properties),
+    "GPUS_PROPERTIES": Way("any", _properties),
     "NUM_DSLOTS": Way("any", _slot_count, "%4d"),
     "SLOT_COUNT_TAG": Way("any", _slot_tag),
     "SLOT_TYPE_LETTER": Way("any", _slot_letter),
