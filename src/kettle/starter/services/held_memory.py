@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from kettle.runtime.storage.small_files import read_small
-from kettle.starter.services.view import SHARED_MEMORY
+from kettle.starter.private_view import SHARED_MEMORY
 
 # Limit: descriptors of one look, and how large a part of a core such looks may take.
 _MOST_DESCRIPTORS = 200_000
