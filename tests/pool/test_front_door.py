@@ -77,6 +77,19 @@ def test_up_with_a_taken_port_says_so_in_one_sentence_and_leaves_nothing_up(
     assert PersonalPool(str(place)).master_pid() is None
 
 
+def test_up_whose_sandboxes_cannot_be_made_says_so_and_leaves_nothing_up(
+    folder: Path, tmp_path: Path
+) -> None:
+    asked = tmp_path / "execute.conf"
+    # Nobody makes a folder there.
+    asked.write_text("EXECUTE = /proc/nope\n")
+    place = folder.parent / "unwritable"
+    code, said, complaint = kettle("up", "--dir", str(place), "--config", str(asked))
+    wanted = "kettle: no job can run here: EXECUTE, /proc/nope, cannot be written\n"
+    assert (code, said, complaint) == (1, "", wanted)
+    assert PersonalPool(str(place)).master_pid() is None
+
+
 def test_up_that_fails_in_a_pool_that_was_there_leaves_nothing_trying_and_the_pool_as_it_was(
     tmp_path: Path,
 ) -> None:
