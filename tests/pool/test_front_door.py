@@ -13,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.process.processes import is_zombie
 from kettle.testing.pool_fixture import wait_until_gone
-from kettle.tools.front import place, up
+from kettle.tools.front import place, up, watch
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
@@ -352,15 +353,23 @@ def test_doctor_names_a_daemon_that_does_not_answer(
     assert "condor_restart -daemon negotiator" in page
 
 
-def test_status_says_which_daemon_stands_still(folder: Path) -> None:
+def test_status_and_watch_say_which_daemon_stands_still(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "select", SimpleNamespace(select=interrupt))
     schedd = daemon_pid(PersonalPool(str(folder)), "condor_schedd")
     os.kill(schedd, signal.SIGSTOP)
     try:
         code, page, _ = kettle("status", "--dir", str(folder))
         facts = json.loads(kettle("status", "--dir", str(folder), "--json")[1])
+        watched = json.loads(kettle("watch", "--dir", str(folder), "--json")[1])
     finally:
         os.kill(schedd, signal.SIGCONT)
     assert code == 1
+    assert watched["silent"] == facts["silent"]
     assert "does not answer" in page
     assert "queue: not known" in page
     assert list(facts["silent"]) == ["schedd"]
