@@ -165,14 +165,12 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
     missing, heard, asked = set(wanted), time.monotonic(), 0.0
-    well = heard
+    trouble = _Trouble()
     while True:
-        trouble = ""
         try:
             ads = _own(collector.query(Command.QUERY_ANY_ADS, query), pool, config)
             missing = wanted - {ad.string("MyType") or "" for ad in ads}
-            trouble = next(filter(None, (ad.string("KettleTrouble") for ad in ads)), "")
-            if not missing and not trouble:
+            if trouble.is_over(ads) and not missing:
                 return True
             heard = asked = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
@@ -181,10 +179,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
         except KettleError:
             # It may come yet.
             heard = time.monotonic()
-        if not trouble:
-            well = time.monotonic()
-        elif time.monotonic() - well > _REFUSED_SECONDS:
-            raise KettleError(f"no job can run here: {trouble}")
+        trouble.check()
         if pool.master_pid() is None:
             return False
         # A collector that refuses us says so itself, and the master would do no better.
@@ -195,6 +190,26 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             names = ", ".join(sorted(missing))
             raise complaints.error(f"the pool has no {names} ad in time")
         time.sleep(POLL_SECONDS)
+
+
+class _Trouble:
+    """Why the pool's machine takes no jobs, and since when; it may be over soon."""
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._since = time.monotonic()
+
+    def is_over(self, ads: Iterable[ClassAd]) -> bool:
+        """Hear what the machine says of itself; whether it takes jobs."""
+        self._said = next(filter(None, (ad.string("KettleTrouble") for ad in ads)), "")
+        if not self._said:
+            self._since = time.monotonic()
+        return not self._said
+
+    def check(self) -> None:
+        """Raise KettleError for a trouble that lasts."""
+        if self._said and time.monotonic() - self._since > _REFUSED_SECONDS:
+            raise KettleError(f"no job can run here: {self._said}")
 
 
 def _own(ads: Iterable[ClassAd], pool: PoolFolder, config: Config) -> list[ClassAd]:
