@@ -13,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.process.processes import is_zombie
 from kettle.testing.pool_fixture import wait_until_gone
-from kettle.tools.front import place, up
+from kettle.tools.front import place, up, watch
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
@@ -74,6 +75,19 @@ def test_up_with_a_taken_port_says_so_in_one_sentence_and_leaves_nothing_up(
     assert (code, said) == (1, "")
     assert complaint.count("\n") == 1
     assert complaint.count(f"cannot listen on 127.0.0.1 port {port}: Address already in use") == 1
+    assert PersonalPool(str(place)).master_pid() is None
+
+
+def test_up_whose_sandboxes_cannot_be_made_says_so_and_leaves_nothing_up(
+    folder: Path, tmp_path: Path
+) -> None:
+    asked = tmp_path / "execute.conf"
+    # Nobody makes a folder there.
+    asked.write_text("EXECUTE = /proc/nope\n")
+    place = folder.parent / "unwritable"
+    code, said, complaint = kettle("up", "--dir", str(place), "--config", str(asked))
+    wanted = "kettle: no job can run here: EXECUTE, /proc/nope, cannot be written\n"
+    assert (code, said, complaint) == (1, "", wanted)
     assert PersonalPool(str(place)).master_pid() is None
 
 
@@ -339,15 +353,23 @@ def test_doctor_names_a_daemon_that_does_not_answer(
     assert "condor_restart -daemon negotiator" in page
 
 
-def test_status_says_which_daemon_stands_still(folder: Path) -> None:
+def test_status_and_watch_say_which_daemon_stands_still(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "select", SimpleNamespace(select=interrupt))
     schedd = daemon_pid(PersonalPool(str(folder)), "condor_schedd")
     os.kill(schedd, signal.SIGSTOP)
     try:
         code, page, _ = kettle("status", "--dir", str(folder))
         facts = json.loads(kettle("status", "--dir", str(folder), "--json")[1])
+        watched = json.loads(kettle("watch", "--dir", str(folder), "--json")[1])
     finally:
         os.kill(schedd, signal.SIGCONT)
     assert code == 1
+    assert watched["silent"] == facts["silent"]
     assert "does not answer" in page
     assert "queue: not known" in page
     assert list(facts["silent"]) == ["schedd"]

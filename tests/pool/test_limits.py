@@ -42,6 +42,14 @@ def soft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    """A pool that looks at memory, whoever started it."""
+    config = f"{CONFIG}{HARD}BASE_CGROUP =\n"
+    with personal_pool(tmp_path_factory.mktemp("watched"), config) as made:
+        yield made
+
+
 def python_job(pool: PersonalPool, folder: Path, program: str, lines: str) -> Jobs:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "job.py").write_text(program)
@@ -91,6 +99,23 @@ def test_memory_is_that_of_all_processes_of_a_job(
 
 @pytest.mark.parametrize("kind", ["as anybody", pytest.param("as root", marks=pytest.mark.root)])
 @shows("E039")
+@pytest.mark.parametrize("made", ["os.memfd_create('hidden')", "os.open(name, 0o102)"])
+def test_memory_in_files_that_nobody_has_mapped_counts(
+    watched: PersonalPool, work: Path, kind: str, made: str
+) -> None:
+    program = (
+        "import os, time\nname = f'/dev/shm/kettle-test-{os.getpid()}'\n"
+        f"file = {made}\n"
+        "if os.path.exists(name): os.unlink(name)\n"
+        "for _ in range(300): os.write(file, b'x' * (1 << 20)); time.sleep(0.02)\n"
+        "time.sleep(60)\n"
+    )
+    jobs = python_job(watched, work, program, "request_memory = 64\n")
+    code, subcode, reason = hold_of(jobs)
+    assert (code, subcode) == ("34", "102"), kind
+    assert "memory limit of" in reason
+
+
 def test_a_job_that_fills_the_disk_is_held_within_one_look(
     pool: PersonalPool, work: Path, kind: str
 ) -> None:

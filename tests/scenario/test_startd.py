@@ -767,6 +767,36 @@ def test_the_work_of_a_job_s_processes_is_measured_while_it_runs(tmp_path: Path)
     play(tmp_path, scenario, f"POLLING_INTERVAL = {POLLED_SECONDS}\n", starter)
 
 
+@pytest.mark.parametrize("taken", ["nothing", "a program"])
+def test_an_idle_machine_sees_soon_that_sandboxes_can_be_made_again(
+    tmp_path: Path, taken: str
+) -> None:
+    """It looked with its next update only, minutes later."""
+
+    async def scenario(point: ExecutionPoint) -> None:
+        folder = point.service.runtime.config.get("EXECUTE") or ""
+        claim_id = (await point.claim(job())).claimed[0][0]
+        os.rmdir(folder)
+        if taken == "a program":
+            os.symlink("/bin/sh", folder)
+        await asyncio.sleep(9)
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        await asyncio.sleep(1)
+        ad = point.advertised()
+        assert ad is not None
+        assert ad.string("KettleTrouble") == f"EXECUTE, {folder}, cannot be written"
+        await asyncio.sleep(20)
+        if taken == "a program":
+            os.unlink(folder)
+        os.mkdir(folder)
+        await asyncio.sleep(9)
+        ad = point.advertised()
+        assert ad is not None
+        assert (ad.boolean("Start"), ad.string("KettleTrouble")) == (True, None)
+
+    play(tmp_path, scenario)
+
+
 def test_a_slot_takes_no_job_while_no_sandbox_can_be_made(tmp_path: Path) -> None:
     async def scenario(point: ExecutionPoint) -> None:
         claim_id = (await point.claim(job())).claimed[0][0]

@@ -100,6 +100,10 @@ NOTES = frozenset(
 # once more that have run, or run. Compat: the reference lets their owner, and then jobs run twice
 # (test_nobody_sets_back_how_far_a_cluster_has_come).
 _COUNTED = frozenset(("jobmaterializenextprocid", "jobmaterializenextrow"))
+# By what a job is known in the logs of all daemons, and to the startd that runs it. Compat: the
+# reference lets the owner say another, that of somebody else's job, too
+# (test_nobody_gives_a_job_another_global_name).
+GLOBAL_NAME = "globaljobid"
 # With it, what the job machine owns.
 _STATE = NOTES | {"jobstatus", "lastjobstatus"}
 
@@ -111,7 +115,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 def standing(name: str, lists: Protection) -> Standing:
     """Return how an attribute stands; the first of several reasons in the order of the table."""
     lower = name.lower()
-    if lower in lists.immutable or lower in _COUNTED:
+    if lower in lists.immutable or lower in _COUNTED or lower == GLOBAL_NAME:
         return Standing.IMMUTABLE
     if lower in lists.secure:
         return Standing.SECURE

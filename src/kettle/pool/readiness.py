@@ -1,7 +1,8 @@
 """Waiting for a pool to be ready, and hearing meanwhile what is wrong with it.
 
 It is ready when its master has started every daemon, and its collector knows a schedd, a negotiator
-and a slot: then a submit would run at once. What a log's line means is `complaints.py`'s.
+and a slot that takes jobs: then a submit would run at once. What a log's line means is
+`complaints.py`'s.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError, NotFoundError
@@ -22,13 +23,15 @@ from kettle.pool.location import is_own_name
 from kettle.pool.settings import name_given_lines
 
 if TYPE_CHECKING:
+    from kettle.classad import ClassAd
     from kettle.client.pool import Pool
     from kettle.config import Config
 
 POLL_SECONDS = 0.01
 # How often the logs of a pool that is not up yet are looked at.
 _LOOK_SECONDS = 1.0
-# A collector that has not heard us for so long, and says so, will not.
+# A collector that has not heard us for so long, and says so, will not; nor does a machine that has
+# taken no jobs for so long, and says why.
 _REFUSED_SECONDS = 3.0
 # Limit: one message of a service to its manager; longer is none of ours.
 _NOTIFICATION_BYTES = 4096
@@ -148,7 +151,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     """Wait until the collector knows everything a job needs; False if the master ends.
 
     `deadline` is a moment of `time.monotonic`; KettleError when it is past, and when the collector
-    goes on refusing to answer.
+    goes on refusing to answer, or the machine to take jobs.
     """
     # Loaded here: who only asks whether the pool is up need not load the wire.
     from kettle.client.connector import Connector
@@ -160,18 +163,14 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     if wanted is None:
         return pool.master_pid() is not None
     collector = Pool(Connector(config))
-    query = make_query("Any", projection=("MyType", "Name"))
-    location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
+    query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
     missing, heard, asked = set(wanted), time.monotonic(), 0.0
+    trouble = _Trouble()
     while True:
         try:
-            ads = collector.query(Command.QUERY_ANY_ADS, query)
-            missing = wanted - {
-                ad.string("MyType") or ""
-                for ad in ads
-                if is_own_name(location, ad.string("Name") or "", host)
-            }
-            if not missing:
+            ads = _own(collector.query(Command.QUERY_ANY_ADS, query), pool, config)
+            missing = wanted - {ad.string("MyType") or "" for ad in ads}
+            if trouble.is_over(ads) and not missing:
                 return True
             heard = asked = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
@@ -180,6 +179,7 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
         except KettleError:
             # It may come yet.
             heard = time.monotonic()
+        trouble.check()
         if pool.master_pid() is None:
             return False
         # A collector that refuses us says so itself, and the master would do no better.
@@ -190,6 +190,32 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
             names = ", ".join(sorted(missing))
             raise complaints.error(f"the pool has no {names} ad in time")
         time.sleep(POLL_SECONDS)
+
+
+class _Trouble:
+    """Why the pool's machine takes no jobs, and since when; it may be over soon."""
+
+    def __init__(self) -> None:
+        self._said = ""
+        self._since = time.monotonic()
+
+    def is_over(self, ads: Iterable[ClassAd]) -> bool:
+        """Hear what the machine says of itself; whether it takes jobs."""
+        self._said = next(filter(None, (ad.string("KettleTrouble") for ad in ads)), "")
+        if not self._said:
+            self._since = time.monotonic()
+        return not self._said
+
+    def check(self) -> None:
+        """Raise KettleError for a trouble that lasts."""
+        if self._said and time.monotonic() - self._since > _REFUSED_SECONDS:
+            raise KettleError(f"no job can run here: {self._said}")
+
+
+def _own(ads: Iterable[ClassAd], pool: PoolFolder, config: Config) -> list[ClassAd]:
+    """Return the ads of the pool's own daemons, of all that its collector knows."""
+    location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
+    return [ad for ad in ads if is_own_name(location, ad.string("Name") or "", host)]
 
 
 def _check_none_is_off(pool: Pool, missing: set[str]) -> None:

@@ -14,7 +14,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_line, read_old_string
 from kettle.errors import RefusedError
-from kettle.policy.attribute_protection import NOTES, Standing, standing
+from kettle.policy.attribute_protection import GLOBAL_NAME, NOTES, Standing, standing
 from kettle.records.queue_log import is_key
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
@@ -87,8 +87,9 @@ def decide_new(
     if lower == "jobstatus" and text not in _NEW_STATUSES:
         # A new job is idle or held, whoever submits it; of anything else clients are not told.
         return None
-    if lower in settings.secure or lower in NOTES:
-        # An ad that was copied from another queue may have such notes; they mean nothing here.
+    if lower in settings.secure or lower in NOTES or lower == GLOBAL_NAME:
+        # An ad that was copied from another queue may have such notes, and its name there; they
+        # mean nothing here.
         return None
     if is_private_attribute(name) and not actor.super_user:
         raise RefusedError(f"{name} is private", code=errno.EACCES)
@@ -134,7 +135,7 @@ def decide_removal_in_new(name: str, settings: QueueSettings) -> str | None:
     lower = name.lower()
     if lower in _IDENTITY:
         raise RefusedError(f"{name} of a job cannot be removed", code=errno.EACCES)
-    return None if lower in settings.secure else name
+    return None if lower in settings.secure or lower == GLOBAL_NAME else name
 
 
 def _check_group(text: str) -> None:

@@ -46,7 +46,8 @@ def measure(path: str) -> FolderFacts:
         free = facts.f_bavail * facts.f_frsize // 1024
         total = facts.f_blocks * facts.f_frsize // 1024
         volume = str(os.stat(path).st_dev)
-    usable = os.access(path, os.W_OK | os.X_OK, effective_ids=True)
+    # A file that may be written and run is none: hence the dot.
+    usable = os.access(os.path.join(path, "."), os.W_OK | os.X_OK, effective_ids=True)
     return FolderFacts(free, total, volume, "" if usable else "cannot be written")
 
 

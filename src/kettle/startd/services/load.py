@@ -51,13 +51,16 @@ class LoadMeter:
             self._startd.updates.note_all()
 
     async def measure_when_due(self) -> None:
-        """Wait for the next moment to measure; nobody does while no slot is or was in use."""
+        """Wait for the next moment to measure.
+
+        Nobody does while no slot is or was in use, unless there is trouble that may be over.
+        """
         config = self._startd.runtime.config
         await asyncio.sleep(max(1, config.value(StartdKnobs.POLLING_INTERVAL)))
         machine = self._startd.machine
-        if machine.readings.jobs_load or any(
-            record.slot.phase.state in _IN_USE for record in machine
-        ):
+        readings = machine.readings
+        in_use = any(record.slot.phase.state in _IN_USE for record in machine)
+        if in_use or readings.jobs_load or readings.trouble:
             await self._measure()
 
     async def _measure(self) -> None:

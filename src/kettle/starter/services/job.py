@@ -39,6 +39,7 @@ from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.argument_syntax import show_words
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.services.held_memory import MemoryFiles, proportional_bytes
 from kettle.starter.services.view import JobView, has_shell
 from kettle.starter.usage import Sample
 
@@ -104,6 +105,7 @@ class JobProcesses:
         # The job's number for itself, which is what its core file is named after.
         self.pid_inside = 0
         self._own_peak_kib = 0
+        self._memory_files = MemoryFiles()
         # Whether all that was started here has ended: nothing of it can come back.
         self._all_ended = False
         # The standard files of a program that is about to begin.
@@ -133,6 +135,7 @@ class JobProcesses:
                 os.close(descriptor)
         if not beside:
             self.child = child
+            self._memory_files = MemoryFiles(plan.cwd)
             # Only while it is unreaped: whoever asks later asks too late.
             self.pid_inside = pid_inside(child.pid) if self._init else child.pid
         return child
@@ -470,15 +473,21 @@ class JobProcesses:
         return Sample(pids, image, resident, user, system, reads, writes)
 
     def resident_bytes(self, enough: int | None) -> int:
-        """Return the memory of all processes, each shared page once for each who has it.
+        """Return the memory of all processes and of the files in memory that they have open.
 
-        Only where that could be more than `enough` are shared pages divided among their users.
+        Each shared page once for each who has it; only where that could be more than `enough` are
+        they divided among their users.
         """
         resident = self.sample().resident_kib * 1024
-        if enough is None or resident <= enough:
+        if enough is None:
             return resident
         with self._privileges.as_root():
-            return sum(map(_proportional_bytes, self.living()))
+            living = self.living()
+            files = self._memory_files.weigh(living)
+            if resident + files <= enough:
+                return resident + files
+            own = sum(map(_proportional_bytes, living))
+            return own + files - min(files, self._memory_files.mapped(living))
 
     def first_sample(self) -> Sample:
         """Measure the job's first process alone, just after its start."""
@@ -520,13 +529,9 @@ def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
 
 def _proportional_bytes(pid: int) -> int:
     """Return a process's memory with its part of what it shares, else all it has resident."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
+    known = proportional_bytes(pid)
+    if known is not None:
+        return known
     facts = _read_stat(pid)
     return facts[3] * 1024 if facts is not None else 0
 

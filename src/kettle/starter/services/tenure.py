@@ -192,7 +192,9 @@ class Tenure:
             failure = ClassAd()
             for name in ("VacateReasonCode", "VacateReason"):
                 failure[name] = answer.content.lookup(name)
-            line.post(ActivationRefused(code, failure if wants else None))
+            # A shadow that has gone meanwhile needs no answer; the startd has the claim still.
+            with contextlib.suppress(ConnectionLost):
+                line.post(ActivationRefused(code, failure if wants else None))
         return None
 
 

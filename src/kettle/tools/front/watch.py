@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if arguments.json:
         with contextlib.suppress(KeyboardInterrupt):
             while True:
-                line = json.dumps(asdict(take_snapshot(reach)))
+                line = json.dumps(asdict(take_snapshot(reach, asks_each=True)))
                 streams.stdout.write(f"{line}\n")
                 streams.stdout.flush()
                 select.select([], [], [], REFRESH_SECONDS)
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     view = View()
     with Live(console=console, screen=True, auto_refresh=False) as live, keys() as read_key:
         while not view.ended:
-            snapshot: Snapshot = take_snapshot(reach)
+            snapshot: Snapshot = take_snapshot(reach, asks_each=True)
             most = max(5, console.height - 22)
             jobs = [job.id for job in order_jobs(snapshot.jobs)[:most]]
             view = settle(view, jobs)

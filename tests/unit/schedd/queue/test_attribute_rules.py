@@ -53,6 +53,7 @@ def verdict(decide: object, *arguments: object, **more: object) -> str | None:
         # What the schedd says itself is passed over, what is secret refused.
         ("x509UserProxySubject", '"me"', None, None),
         ("KettleShadowEvents", '"/etc/passwd|x"', None, None),
+        ("GlobalJobId", '"vm#3.0#1"', None, None),
         ("ClaimId", '"<a>#1"', REFUSED, '"<a>#1"'),
     ],
 )

@@ -432,6 +432,27 @@ def test_what_is_the_schedds_to_say_is_not_deleted() -> None:
     assert schedd.replayed().jobs[job.id].ad.text(name) == before
 
 
+@pytest.mark.parametrize("actor", [ALICE, ROOT])
+def test_nobody_gives_a_job_another_global_name(actor: Actor) -> None:
+    """It was then told and traced as somebody else's, and no running one was found again."""
+    schedd, name = Schedd(), "GlobalJobId"
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    proc = client.call(calls.NewProc(cluster)).value
+    client.set(cluster, -1, "Owner", "undefined")
+    for number in (-1, proc):
+        client.set(cluster, number, name, '"vm#7.0#1"')
+    assert client.call(calls.DeleteAttribute(cluster, proc, name)).value == 0
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    client = schedd.client(actor)
+    for number in (-1, proc):
+        edit = calls.SetAttribute(cluster, number, '"vm#7.0#1"', name)
+        for change in (edit, calls.DeleteAttribute(cluster, number, name)):
+            refused = client.call(change)
+            assert (refused.value, refused.errno) == (-1, errno.EACCES)
+    assert schedd.queue.jobs[JobId(cluster, proc)].ad.string(name) == f"vm#1.0#{NOW}"
+
+
 def test_whose_a_new_job_is_cannot_be_taken_away() -> None:
     schedd = Schedd()
     client = schedd.client()
