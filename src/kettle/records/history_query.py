@@ -16,7 +16,7 @@ from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.patterns import late_pattern
 from kettle.records.history import HistoryRecord, choose_kinds
 from kettle.records.job_clauses import Alternative, read_alternatives
-from kettle.wire.codec import Writer, split_names
+from kettle.wire.codec import Writer, expand_projection, split_names
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 _JOB = late_pattern(r"\d+(\.\d+)?")
@@ -138,8 +138,9 @@ def parts(
         if ad is None:
             yield b"", False
             continue
-        body = Writer(encrypted).ad(ad, projection=query.projection).getvalue()
-        yield body, query.streamed
+        # As everywhere, what is wanted brings along what it refers to.
+        wanted = expand_projection(ad, query.projection) if query.projection else None
+        yield Writer(encrypted).ad(ad, projection=wanted).getvalue(), query.streamed
     yield Writer(encrypted).ad(last_ad(progress)).getvalue(), True
 
 

@@ -35,6 +35,7 @@ from kettle.schedd.services.ads import ScheddAds
 from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.services.claims import ClaimCommands
 from kettle.schedd.services.connect import ConnectCommands
+from kettle.schedd.services.dag_contacts import DagContacts
 from kettle.schedd.services.departing import DepartingJobs
 from kettle.schedd.services.desk import NegotiationDesk
 from kettle.schedd.services.events import ScheddEvents
@@ -142,6 +143,7 @@ class ScheddService:
         self.users = UserCommands(self, self.ads)
         self.exports = ExportCommands(self)
         self.connecting = ConnectCommands(self)
+        self.dag_contacts = DagContacts(self, self.beside.secret_of)
 
     @property
     def name(self) -> str:
@@ -205,6 +207,7 @@ class ScheddService:
         self.exports.register()
         self.transfers.register()
         self.connecting.register()
+        self.dag_contacts.register()
         await self.history.mend()
         with tasks.reported("Taking up what the last schedd left"):
             Recovery(self.scheduler).recover()

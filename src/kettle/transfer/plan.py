@@ -270,7 +270,7 @@ def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:
     """Yield what a job names as its input, each with whether it stands in TransferInput's list."""
     for program in plugin_programs(job.string("TransferPlugins")):
         yield program, False
-    entries = split_list(job.string("TransferInput"))
+    entries = split_list(job.string("TransferInput")) + _queued_urls(job)
     proxy = job.string("X509UserProxy")
     if proxy and proxy not in entries:
         entries.append(proxy)
@@ -281,6 +281,18 @@ def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:
     command = job.string("Cmd")
     if command and job.boolean("TransferExecutable") is not False:
         yield command, False
+
+
+def _queued_urls(job: ClassAd) -> list[str]:
+    """Return the URLs that a submitter put apart, a list for each queue of transfers of its own.
+
+    HTCondor's condor_submit does so where PROTECTED_URL_TRANSFER_MAPFILE says; here all wait in the
+    one queue.
+    """
+    lists = job.evaluate("TransferQueueInputList")
+    if not isinstance(lists, list):
+        return []
+    return [url for text in lists if isinstance(text, str) for url in split_list(text)]
 
 
 def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[None, None, Plan]:

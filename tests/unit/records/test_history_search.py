@@ -7,6 +7,8 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.records import history_query
+from kettle.records.history import HistoryRecord
+from kettle.wire.codec import Reader
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,13 @@ def test_kinds_of_records_are_named_one_by_one_or_together(
 ) -> None:
     ad = ClassAd({"HistoryRecordSource": source, "HistoryAdTypeFilter": names})
     assert history_query.parse(ad).kinds == set(kinds.split())
+
+
+def test_what_a_projection_names_brings_along_what_it_refers_to() -> None:
+    lines = ("Parts = { PartA,partb }", 'PartA = "a"', "PartB = Base + 1", "Base = 5", "Other = 1")
+    record = HistoryRecord(lines, "JOB", {})
+    query = history_query.parse(ClassAd({"Projection": "Parts,Absent", "StreamResults": False}))
+    answer = b"".join(body for body, _ in history_query.parts([record], query, False))
+    ad = Reader(answer).ad()
+    assert {name.lower() for name in ad} == {"parts", "parta", "partb", "base"}
+    assert ad.evaluate("PartB") == 6

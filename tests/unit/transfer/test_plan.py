@@ -76,6 +76,19 @@ def test_a_url_travels_as_a_url() -> None:
     assert plan_input(ad, DISK).items == (SendUrl("http://h/a/b.txt?q=1", "b.txt"),)
 
 
+def test_urls_that_were_put_apart_for_queues_of_their_own_travel_with_the_others() -> None:
+    ad = job(
+        TransferInput="in.txt",
+        TransferInputFrom_LOCAL="null:///a/first,null:///a/second",
+        TransferInputFrom_FAR="null:///b/third",
+    )
+    ad.insert_text("TransferQueueInputList", "{ TransferInputFrom_LOCAL,TransferInputFrom_FAR,No }")
+    assert names(ad) == ["in.txt", "first", "second", "third", "job.sh"]
+    assert count_input(ad)["NULL"] == 3
+    ad.insert_text("TransferQueueInputList", '"no list"')
+    assert names(ad) == ["in.txt", "job.sh"]
+
+
 def test_a_missing_input_file_is_sent_anyway_so_that_the_sender_can_name_it() -> None:
     assert names(job(TransferInput="nope", TransferExecutable=False)) == ["nope"]
 

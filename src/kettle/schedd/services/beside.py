@@ -231,6 +231,10 @@ class BesideJobs:
             return await local.serve()
         return await self._run_program(run, turn)
 
+    def secret_of(self, job: Job) -> str:
+        """Return by what a running job of the scheduler universe knows its user; or nothing."""
+        return self._sessions.secret(job)
+
     def _forget(self, run: Run) -> None:
         job = run.job
         self._children.pop(job.id, None)

@@ -34,6 +34,11 @@ class JobSessions:
         self._sessions[job.id] = session
         return session
 
+    def secret(self, job: Job) -> str:
+        """Return the text of a running job's session, which only it and its user know; or none."""
+        session = self._sessions.get(job.id)
+        return "" if session is None else session.text
+
     def end(self, job: Job) -> None:
         """Let it be known no more; nothing if it has no session."""
         session = self._sessions.pop(job.id, None)

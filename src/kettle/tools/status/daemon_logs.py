@@ -57,7 +57,9 @@ def read_traces(name: str, folder: Path, config: Config) -> Traces | None:
     if file is None and not text:
         return None
     pids, programs = _PID.findall(text), _PROGRAM.findall(text)
-    addresses, exits = _ADDRESS.findall(text), _EXIT.findall(text)
+    addresses = _ADDRESS.findall(text)
+    # A daemon that restarts itself keeps its pid: what it said before it began anew is over.
+    exits = _EXIT.findall(text.rpartition("** PID = ")[2])
     pid = int(pids[-1]) if pids else 0
     ended = exits and int(exits[-1][0]) == pid
     address = addresses[-1] if addresses else ""

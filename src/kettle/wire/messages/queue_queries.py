@@ -188,6 +188,18 @@ class GetJobConnectInfoReply(Message, answers=Command.GET_JOB_CONNECT_INFO):
     response: ClassAd = ad(private=True)
 
 
+class GetContactInfo(Message, command=Command.GET_CONTACT_INFO):
+    """{ClusterId, ProcId, ContactDaemonType}."""
+
+    request: ClassAd = ad()
+
+
+class GetContactInfoReply(Message, answers=Command.GET_CONTACT_INFO):
+    """{Result, Permitted, Address, Secret} or {Result, Permitted, ErrorString}."""
+
+    response: ClassAd = ad(private=True)
+
+
 class CreateJobOwnerSession(Message, command=Command.CREATE_JOB_OWNER_SEC_SESSION):
     """{ClaimId, SessionInfo}: schedd to starter."""
 

@@ -36,7 +36,9 @@ def test_each_job_has_a_session_of_its_own_that_ends_with_it() -> None:
     first, second = (sessions.begin(job).text for job in jobs)
     writer = "alice@vm", network.commands_at((Level.READ, Level.WRITE))
     assert network.known == {first: writer, second: writer}
+    assert [sessions.secret(job) for job in jobs] == [first, second]
     sessions.end(jobs[0])
+    assert [sessions.secret(job) for job in jobs] == ["", second]
     assert list(network.known) == [second]
     # One that never had a session, or has none any more.
     sessions.end(jobs[0])
