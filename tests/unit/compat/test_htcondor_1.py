@@ -234,3 +234,13 @@ def test_no_jobs_are_edited_where_none_are_named() -> None:
     # As the wheel has it, nobody is asked then.
     place = {"MyAddress": "<127.0.0.1:1>", "CondorVersion": htcondor.version(), "MyType": "S"}
     assert htcondor2.Schedd(classad2.ClassAd(place)).edit([], "Foo", "1") == 0
+
+
+def test_a_credd_is_looked_for_when_something_is_asked_of_it() -> None:
+    # Ganga makes one before each submission, and uses it only for those who have a token of AFS.
+    kerberos = htcondor.CredTypes.Kerberos
+    for keeper in (htcondor.Credd(), htcondor.Credd(None)):
+        for ask in (keeper.query_password, lambda keeper=keeper: keeper.query_user_cred(kerberos)):
+            with pytest.raises(htcondor.HTCondorIOError) as refused:
+                ask()
+            assert str(refused.value) == "Communication error"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kettle.compat import htcondor2
 from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
@@ -19,6 +19,9 @@ from kettle.compat.htcondor.errors import (
 from kettle.compat.htcondor.iterators import HistoryIterator
 from kettle.compat.htcondor2.param import Param as ParamOfVersion2
 from kettle.compat.htcondor2.process import PROCESS
+
+if TYPE_CHECKING:
+    from kettle.wire.sinful import Sinful
 
 
 @calls_version_2(
@@ -94,9 +97,23 @@ class Credd(htcondor2.Credd):
     """The credd, or who else keeps the pool's password."""
 
     def __init__(self, ad: Any = None) -> None:
-        """Find the credd, or take the one that `Collector.locate` found."""
-        with raising(HTCondorLocateError if ad is None else HTCondorValueError):
-            super().__init__(location_of(ad))
+        """Take the credd that `Collector.locate` found; without one it is found when it is called.
+
+        Programs make one for users who may have nothing to keep, and in pools without a credd.
+        """
+        self._addr = ""
+        if ad is not None:
+            with raising(HTCondorValueError):
+                super().__init__(location_of(ad))
+
+    @property
+    def _address(self) -> Sinful:
+        if not self._addr:
+            try:
+                super().__init__()
+            except htcondor2.HTCondorException as error:
+                raise htcondor2.HTCondorException("Communication error") from error
+        return super()._address
 
 
 @calls_version_2(HTCondorReplyError, "refresh", "__getitem__", "__setitem__", "__delitem__")
