@@ -54,6 +54,7 @@ _BESIDE = frozenset(
         "PreArguments", "PreCmd", "PreEnv", "PreEnvironment", "PublicClaimIds", "RouteName",
         "ScheddName", "SendCredential", "ShadowIpAddr", "ShadowVersion", "StartdHandlesAlives",
         "StartdIpAddr", "StartdSendsAlives", "StarterHandlesAlives", "TransferInputRemaps",
+        "TransferQueueInputList",
         "UidDomain", "UserLogExecuteEventAttrs", "WallClockCheckpoint", "WantDelayedUpdates",
         "WantRemoteUpdates", "WorkingCM",
     )

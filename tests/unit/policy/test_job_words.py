@@ -25,6 +25,7 @@ STANDARD = (
 FILES = (
     "SUBMIT_Iwd", "SUBMIT_TransferOutputRemaps", "SUBMIT_Out", "Iwd", "Out", "Err", "In", "UserLog",
     "TransferOutputRemaps", "TransferInput", "TransferInputRemaps", "OutputDirectory",
+    "TransferQueueInputList",
     "OutputDestination", "CheckpointDestination", "FileRemaps", "ManifestDir", "JobStarterLog",
     "EC2KeyPairFile", "GceAuthFile", "X509UserProxy", "ScitokensFile", "JobMaterializeItemsFile",
     "StageInStart", "StageInFinish", "JobUmask", "DAGManNodesLog", "UserLogUseXML", "AppendFiles",
