@@ -46,6 +46,10 @@ _UNESCAPE: Final = late_pattern(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
     re.DOTALL,
 )
+# What a string begins and ends with that is an expression, as it is written; the first letters in
+# any case.
+_OPENS: Final = r"\/expr("
+_CLOSES: Final = r")\/"
 _UNESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _TOKEN: Final = late_pattern(
     r"(?:[ \t\r\n]|//[^\n]*|/\*[\s\S]*?\*/)*"
@@ -283,10 +287,14 @@ class _Reader:
 
 
 def _string(text: str) -> Expr:
-    value = _unescape(text)
-    if value.startswith("/Expr(") and value.endswith(")/"):
-        return parse_expression(value[6:-2])
-    return Literal(value)
+    """Return what a string stands for, whose escapes are as they were written.
+
+    It is an expression only where both slashes around it are escaped, as no string that is printed
+    has them: nobody's text becomes code.
+    """
+    if text[: len(_OPENS)].lower() == _OPENS and text.endswith(_CLOSES):
+        return parse_expression(_unescape(text[len(_OPENS) : -len(_CLOSES)]))
+    return Literal(_unescape(text))
 
 
 def _unescape(text: str) -> str:

@@ -73,6 +73,7 @@ JSON_ADS = Grammar(
         "value": (
             *("`json_number`", '"`json_characters`"', "true", "false", "null", "`object`", "[`values`]"),
             *(r'"\/Expr(`json_expr`)\/"', r'"\/Expr(`json_expr`)\/"', r'"\\/Expr(`json_expr`)\\/"'),
+            *(r'"/Expr(`json_expr`)/"', r'"\/Expr(`json_expr`)/"', r'"\u002fExpr(`json_expr`)\/"'),
             "`json_word`",
         ),
         "values": ("", "`value`", "`value`, `value`, `value`", "`value`,"),
