@@ -8,6 +8,7 @@ then is, is decided in `kettle.classad.functions.regex`: ERROR.
 from __future__ import annotations
 
 import signal
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -36,6 +37,26 @@ def install() -> None:
     """Bound every search of this process from now on; to be called in its main thread."""
     signal.signal(signal.SIGVTALRM, _interrupt)
     set_bound(in_time)
+
+
+def install_in_library() -> None:
+    """Bound the searches of a program that is not ours: those of its main thread.
+
+    A program that uses the timer's signal itself keeps it, and has no bound.
+    """
+    set_bound(_in_time_if_possible)
+
+
+def _in_time_if_possible(search: Callable[[], _T], purse: Purse) -> _T:
+    if threading.current_thread() is not threading.main_thread():
+        # A signal would end what the main thread does.
+        return search()
+    handler = signal.getsignal(signal.SIGVTALRM)
+    if handler == signal.SIG_DFL:
+        signal.signal(signal.SIGVTALRM, _interrupt)
+    elif handler is not _interrupt:
+        return search()
+    return in_time(search, purse)
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:

@@ -8,6 +8,7 @@ classad2.ExprTree("Cpus * 2").eval(ad)
 from __future__ import annotations
 
 from kettle.attributes.version import VERSION
+from kettle.classad.context import AMBIENT
 from kettle.compat.classad2.ads import ClassAd, ExprTree
 from kettle.compat.classad2.names import ClassAdException, ParserType, Value, lastError
 from kettle.compat.classad2.readers import parseAds, parseNext, parseOne, quote, unquote
@@ -30,6 +31,17 @@ __all__ = [
     "unquote",
     "version",
 ]
+
+
+def _bound_patterns() -> None:
+    """Let no pattern take more time than in daemons, where the first is searched for."""
+    from kettle.runtime import pattern_limit
+
+    pattern_limit.install_in_library()
+
+
+if AMBIENT.install_bound is None:
+    AMBIENT.install_bound = _bound_patterns
 
 
 def version() -> str:
