@@ -29,8 +29,8 @@ class Completion(IntEnum):
 
     ERROR = -1
     INCOMPLETE = 0
-    PAUSED = 1
-    COMPLETE = 2
+    COMPLETE = 1
+    PAUSED = 2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,11 +75,22 @@ class ClusterRemoveEvent(Event):
         counts, _, word = lines.after("\tMaterialized ").partition(" items.")
         jobs, _, items = counts.partition(" jobs from ")
         event = cls(jobs=number_in(jobs, ""), items=number_in(items, ""))
-        word = word.strip()
-        known = {text: number for number, text in cls._WORDS.items()}
-        event.completion = known[word] if word in known else number_in(word, "Error ")
+        event.completion = cls._completion_in(word.strip())
         event.notes = lines.maybe_after("\t")
         return event
+
+    @classmethod
+    def _completion_in(cls, word: str) -> int:
+        """Return what a word says; as in the reference one that is unknown says nothing."""
+        for number, text in cls._WORDS.items():
+            if word == text:
+                return number
+        if not word.startswith("Error"):
+            return Completion.INCOMPLETE
+        try:
+            return min(number_in(word, "Error "), Completion.ERROR)
+        except BodyError:
+            return Completion.ERROR
 
 
 @dataclass(slots=True, kw_only=True)

@@ -65,8 +65,11 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
     ad["EventTypeNumber"] = number
     moment = render_time(event.time, _AD_TIME_UTC if style.utc else _AD_TIME)
     ad["EventTime"] = moment.replace(" ", "T")
-    if event.cluster or event.proc or event.subproc:
-        ad["Cluster"], ad["Proc"], ad["Subproc"] = event.cluster, event.proc, event.subproc
+    numbers = (("Cluster", event.cluster), ("Proc", event.proc), ("Subproc", event.subproc))
+    for name, each in numbers:
+        # A number below zero stands for none: a cluster's event has no Proc.
+        if each >= 0:
+            ad[name] = each
     for name, attribute in event.ATTRIBUTES:
         value = getattr(event, name)
         if value is None:
@@ -159,9 +162,8 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     if kind is None:
         return None
     event = kind()
-    event.cluster = ad.integer("Cluster") or 0
-    event.proc = ad.integer("Proc") or 0
-    event.subproc = ad.integer("Subproc") or 0
+    numbers = (ad.integer(name) for name in ("Cluster", "Proc", "Subproc"))
+    event.cluster, event.proc, event.subproc = (-1 if each is None else each for each in numbers)
     event.time = parse_moment(ad.string("EventTime") or "")
     for name, attribute in kind.ATTRIBUTES:
         _set_field(event, name, ad, attribute)

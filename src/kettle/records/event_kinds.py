@@ -502,6 +502,15 @@ class JobAbortedEvent(_Reason):
     type_name: ClassVar[str] = "JobAbortedEvent"
     _sentence: ClassVar[str] = "Job was aborted."
 
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the reason; the sentence of old logs goes on: by the user."""
+        lines.after("Job was aborted")
+        reason = (lines.peek() or "").strip()
+        if reason:
+            lines.skip(1)
+        return cls(reason=reason or None)
+
 
 @dataclass(slots=True, kw_only=True)
 class JobSuspendedEvent(Event):

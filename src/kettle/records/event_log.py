@@ -30,7 +30,7 @@ MAX_EVENT_BYTES = 4 * 1024 * 1024
 # No number has more digits: ads of peers may hold any real as a number of a job.
 _HEADER = late_pattern(
     r"(\d{3}) \((-?\d{1,400})\.(-?\d{1,400})\.(-?\d{1,400})\) "
-    r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
+    r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d))[ T](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
 )
 _MOMENT = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256

@@ -152,7 +152,7 @@ def test_a_reason_with_line_breaks_cannot_end_its_event() -> None:
 
 
 def test_a_cluster_event_has_its_proc_as_minus_one() -> None:
-    text = render_event(ClusterRemoveEvent(cluster=3, proc=-1, jobs=4, items=4, completion=2))
+    text = render_event(ClusterRemoveEvent(cluster=3, proc=-1, jobs=4, items=4, completion=1))
     assert text.startswith(b"036 (003.-01.000) ")
     assert b"\tMaterialized 4 jobs from 4 items.\tComplete\n" in text
 

@@ -36,6 +36,8 @@ _HAS_JOBS = (
     "TotalRunningJobs > 0 || TotalIdleJobs > 0 || TotalHeldJobs > 0"
     " || TotalRemovedJobs > 0 || TotalJobAds > 0"
 )
+# A moment that no clock shows is none.
+_LATEST = 1 << 36
 _COUNTED = ("Jobs", "SchedulerJobs", "AllusersJobs")
 NO_RECORD = "Collector has no record of schedd/submitter"
 
@@ -84,7 +86,7 @@ def ask(
     """Return the answers of the file or the schedds that are meant; `reach` if there is one yet."""
     if wish.job_file:
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
-        answer = Answer(f"Jobads: {wish.job_file}", ads)
+        answer = Answer(f"Jobads: {wish.job_file}", ads, now=_moment_of(ads))
         if not {"autocluster", "group-by"} & wish.flags:
             answer.ads = list(_take_each_once(ads, answer.complaints))
         return [answer]
@@ -119,6 +121,19 @@ def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
     if wish.factories:
         return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
     return found
+
+
+def _moment_of(ads: Iterable[ClassAd]) -> float:
+    """Return when a schedd showed jobs: as the first of them has it, in the order of their numbers.
+
+    0 if none says so.
+    """
+    moments = (
+        (ad.integer("ClusterId") or 0, ad.integer("ProcId") or 0, ad.integer("ServerTime"))
+        for ad in ads
+    )
+    said = [each for each in moments if each[2] is not None and 0 <= each[2] < _LATEST]
+    return float(min(said)[2] or 0) if said else 0.0
 
 
 def _take_each_once(ads: Iterable[ClassAd], complaints: list[str]) -> Iterator[ClassAd]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
+from kettle.classad import UNDEFINED, ClassAd, Expr, parse_ads, parse_expression, unparse
+from kettle.classad.nodes import literal
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
@@ -379,11 +381,10 @@ def projection(wish: Wish) -> list[str]:
 def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
     """Sort and cut; an ad that lacks what is sorted by is left out, as the reference does."""
     if wish.sort and wish.sort != ["no"]:
-        # `-sort -X` is `-sort X` to the reference.
-        expressions = [parse_expression(text.lstrip("-")) for text in wish.sort if text != "no"]
+        expressions = [parse_expression(text) for text in wish.sort if text != "no"]
         keyed = [(_sort_key(ad, expressions), ad) for ad in ads]
         found = [(key, ad) for key, ad in keyed if key is not None]
-        ads = [ad for _, ad in sorted(found, key=lambda pair: pair[0])]
+        ads = [ad for _, ad in sorted(found, key=itemgetter(0))]
     elif not wish.sort and not wish.sums_alone:
         from kettle.tools.status.order import natural_key
 
@@ -391,19 +392,20 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
     return ads[: wish.limit] if wish.limit else ads
 
 
-def _sort_key(
-    ad: ClassAd, expressions: Sequence[Expr]
-) -> tuple[tuple[int, float, str], ...] | None:
-    keys = []
+def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:
+    """Return what an ad is sorted by: values as they are printed, numbers in them as numbers.
+
+    So of numbers below zero the one that is nearest to it comes first, as in the reference.
+    """
+    from kettle.tools.status.order import natural_parts
+
+    keys: list[object] = []
     for expression in expressions:
         value = ad.evaluate_expression(expression)
-        if isinstance(value, str):
-            keys.append((1, 0.0, value))
-        elif isinstance(value, (bool, int, float)):
-            keys.append((0, float(value), ""))
-        else:
+        if value is UNDEFINED:
             return None
-    return tuple(keys)
+        keys.append(natural_parts(value if isinstance(value, str) else unparse(literal(value))))
+    return keys
 
 
 # --- how ------------------------------------------------------------------------------------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from kettle.patterns import late_pattern
 
-_DIGITS = late_pattern(r"(\d+)")
+# Limit: a run of digits that is longer counts as several.
+_DIGITS = late_pattern(r"([0-9]{1,300})")
 _NONE = "undefined"
+_ZERO = ord("0")
 
 
 def natural_key(machine: str | None, name: str | None) -> tuple[str, list[tuple[int, int, str]]]:
@@ -13,7 +15,7 @@ def natural_key(machine: str | None, name: str | None) -> tuple[str, list[tuple[
 
     An ad of no machine stands where one called `undefined` would: that is its key in the reference.
     """
-    return (_NONE if machine is None else machine, _parts(_NONE if name is None else name))
+    return (_NONE if machine is None else machine, natural_parts(_NONE if name is None else name))
 
 
 def natural_order(machines: list[str | None], names: list[str | None]) -> list[int]:
@@ -27,9 +29,17 @@ def natural_order(machines: list[str | None], names: list[str | None]) -> list[i
     return sorted(order, key=keys.__getitem__)
 
 
-def _parts(name: str) -> list[tuple[int, int, str]]:
-    return [
-        (1, int(part), "") if part.isdecimal() else (0, 0, part)
-        for part in _DIGITS.split(name)
-        if part
-    ]
+def natural_parts(text: str) -> list[tuple[int, int, str]]:
+    """Return what orders texts, numbers in them as numbers.
+
+    One with a zero before it stands before all others, and is compared as letters are.
+    """
+    parts: list[tuple[int, int, str]] = []
+    for part in _DIGITS.split(text):
+        if not part.isdecimal():
+            parts += [(ord(letter), 0, "") for letter in part]
+        elif part[0] == "0":
+            parts.append((_ZERO, 0, part))
+        else:
+            parts.append((_ZERO + 1, int(part), ""))
+    return parts
