@@ -84,6 +84,10 @@ _CONTEXTS = [
 ]
 
 
+# How much of two names is the same, of which one is two letters longer and the other a slip.
+_ALIKE = 0.9
+
+
 def declared_knobs() -> dict[str, Knob[Any]]:
     """Return all knobs by upper-case name."""
     return {row.name.upper(): row for row in _rows() if isinstance(row, Knob)}
@@ -275,12 +279,18 @@ def find_meant(config: Config, name: str) -> str:
     """Return the knob that a name is a slip of the pen for, empty if it is none."""
     plain = name.upper().rpartition(".")[2]
     near = nearest_knob(config, plain)
-    return near if abs(len(near) - len(plain)) <= 1 else ""
+    apart = abs(len(near) - len(plain))
+    if apart <= 1:
+        return near
+    # Two letters are missing, or too many, of a long name.
+    alike = difflib.SequenceMatcher(None, near.upper(), plain).ratio()
+    return near if apart == 2 and alike >= _ALIKE else ""
 
 
 def nearest_knob(config: Config, name: str) -> str:
     """Return the knob that a name is most like, also one without a default; empty for none."""
     bare = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
+    bare |= {key: key for key in names_of_levels()}
     found = (config.nearest(name), *difflib.get_close_matches(name.upper(), bare, n=1, cutoff=0.75))
     near = difflib.get_close_matches(name.upper(), [word.upper() for word in found if word], n=1)
     return next((bare.get(key, word) for key in near for word in found if word.upper() == key), "")

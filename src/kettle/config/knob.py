@@ -24,6 +24,8 @@ TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 # A time as people write it, by the first letter of its unit.
 _WITH_UNIT = late_pattern(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([smhdwSMHDW])[A-Za-z]*\s*")
+# Limit: what a whole number of 64 bits holds.
+_LARGEST = 2**63 - 1
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -227,7 +229,7 @@ class IntegerKnob(NumberKnob[int]):
     def parse(self, text: str) -> int:
         """Return the number; raise ConfigError if it is none or out of range."""
         value = parse_integer(text)
-        if value is None or not self.in_range(value):
+        if value is None or not self.in_range(value) or abs(value) > _LARGEST:
             raise self.refuse(text)
         return value
 

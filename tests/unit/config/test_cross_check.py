@@ -35,6 +35,47 @@ def told(text: str) -> list[Told]:
             ],
         ),
         (
+            "MEMORY = -5\nHIGHPORT = 35000 * 2\nNUM_CPUS = $(NUM_SLOTS)\nNUM_SLOTS = $(NUM_CPUS)\n",
+            [
+                ("warning", "range", 1, "MEMORY = -5 makes no sense: it is at least 0", ""),
+                (
+                    "warning",
+                    "range",
+                    2,
+                    "HIGHPORT = 70000 makes no sense: it is from 0 to 65535",
+                    "",
+                ),
+                (
+                    "error",
+                    "value",
+                    3,
+                    "NUM_SLOTS refers to itself: NUM_SLOTS -> NUM_CPUS -> NUM_SLOTS",
+                    "",
+                ),
+            ],
+        ),
+        (
+            "SCHEDD_INTERVAL = 99999999999999999999\n",
+            [
+                (
+                    "error",
+                    "value",
+                    1,
+                    "SCHEDD_INTERVAL = 99999999999999999999 is not a number of seconds",
+                    "",
+                )
+            ],
+        ),
+        (
+            "ALOW_WRITE = x\nMAX_JOB_RUNING = 5\nMAXJOBSRUNNING = 5\nMY_OWN = 3\n",
+            [
+                ("warning", "unknown", 1, "nothing reads ALOW_WRITE", "ALLOW_WRITE"),
+                ("warning", "unknown", 2, "nothing reads MAX_JOB_RUNING", "MAX_JOBS_RUNNING"),
+                ("warning", "unknown", 3, "nothing reads MAXJOBSRUNNING", "MAX_JOBS_RUNNING"),
+                ("note", "unused", 4, "nothing reads MY_OWN, and nothing uses it", ""),
+            ],
+        ),
+        (
             "STARTD_ATTRS = Foo\n",
             [("warning", "undefined", 1, "STARTD_ATTRS names Foo, and nothing sets Foo", "")],
         ),
