@@ -69,10 +69,6 @@ _MAKES_SENSE: dict[str, tuple[int, int | None]] = {
     "MAX_JOBS_PER_OWNER": (0, None),
     "MAX_JOBS_PER_SUBMISSION": (0, None),
     "MAX_HISTORY_LOG": (0, None),
-    "SCHEDD_INTERVAL": (1, None),
-    "NEGOTIATOR_INTERVAL": (1, None),
-    "UPDATE_INTERVAL": (1, None),
-    "POLLING_INTERVAL": (1, None),
 }
 
 

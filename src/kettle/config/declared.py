@@ -86,6 +86,7 @@ _CONTEXTS = [
 
 # How much of two names is the same, of which one is two letters longer and the other a slip.
 _ALIKE = 0.9
+_LISTS_OF_RIGHTS = ("ALLOW_", "DENY_")
 
 
 def declared_knobs() -> dict[str, Knob[Any]]:
@@ -290,7 +291,9 @@ def find_meant(config: Config, name: str) -> str:
 def nearest_knob(config: Config, name: str) -> str:
     """Return the knob that a name is most like, also one without a default; empty for none."""
     bare = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
-    bare |= {key: key for key in names_of_levels()}
+    if not name.upper().startswith(_LISTS_OF_RIGHTS):
+        # Of a list of rights that has another level more is told elsewhere.
+        bare |= {key: key for key in names_of_levels() if key.startswith(_LISTS_OF_RIGHTS)}
     found = (config.nearest(name), *difflib.get_close_matches(name.upper(), bare, n=1, cutoff=0.75))
     near = difflib.get_close_matches(name.upper(), [word.upper() for word in found if word], n=1)
     return next((bare.get(key, word) for key in near for word in found if word.upper() == key), "")

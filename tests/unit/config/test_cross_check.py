@@ -52,6 +52,13 @@ def told(text: str) -> list[Told]:
                     "NUM_SLOTS refers to itself: NUM_SLOTS -> NUM_CPUS -> NUM_SLOTS",
                     "",
                 ),
+                (
+                    "error",
+                    "value",
+                    4,
+                    "NUM_CPUS refers to itself: NUM_CPUS -> NUM_SLOTS -> NUM_CPUS",
+                    "",
+                ),
             ],
         ),
         (
