@@ -138,6 +138,18 @@ def test_what_is_no_ad_is_told() -> None:
     assert rules("SET C 1", "-xml", "one") == (1, "", "ERROR: one: there is no ad in it\n")
 
 
+def test_no_empty_line_stands_between_ads_in_xml() -> None:
+    Path("two").write_text("A = 1\n\nB = 2\n\n")
+    _, said, _ = rules("SET C 1", "-out:xml", "-", "two")
+    # Source: observed of 25.14.1.
+    assert said.splitlines()[2:] == [
+        "<classads>",
+        *("<c>", '    <a n="A"><i>1</i></a>', '    <a n="C"><i>1</i></a>', "</c>"),
+        *("<c>", '    <a n="B"><i>2</i></a>', '    <a n="C"><i>1</i></a>', "</c>"),
+        "</classads>",
+    ]
+
+
 def test_an_output_of_auto_is_as_the_first_input() -> None:
     Path("json").write_text('[ { "A": 1 } ]')
     assert rules("SET B 2", "-out:auto", "-", "json", "one")[1].startswith('[\n{\n  "A": 1,')

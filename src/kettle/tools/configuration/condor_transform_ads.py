@@ -432,7 +432,9 @@ class _Run:
             shown: Iterator[ClassAd] = chain(() if one is None else (one,), ads)
             if not self.wish.is_sorted:
                 shown = map(_by_bytes, shown)
-            out.writelines(render_each(shown, form, sort=self.wish.is_sorted))
+            pieces = render_each(shown, form, sort=self.wish.is_sorted)
+            # Of the tools this one alone has no empty line behind an ad in XML.
+            out.writelines(map(_without_empty_line, pieces) if form == "xml" else pieces)
         return self.code
 
     def _texts(self) -> Iterator[tuple[str, str]]:
@@ -516,6 +518,10 @@ def _by_bytes(ad: ClassAd) -> ClassAd:
         assert expr is not None
         shown.insert(name, expr)
     return shown
+
+
+def _without_empty_line(piece: str) -> str:
+    return piece.rstrip("\n") + "\n"
 
 
 def _identity(ad: ClassAd, number: int) -> str:
