@@ -63,8 +63,6 @@ DIFFERENCES: dict[str, dict[str, Any]] = {
     "users": {
         # Compat: the wheel has a name here that it did not import.
         "check oauth": {**_FAILED, "text": "startCommand failed"},
-        # What the reference's security library says of commands that nobody knows.
-        "dag of nobody": [False, "Failed to get contact information: No result ad"],
     },
 }
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.never import why_never_true
+from kettle.classad.pointing import point_at
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
 from kettle.config.odd_lines import find_odd_lines
-from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.errors import ClassAdSyntaxError, ConfigError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit import registry
@@ -228,7 +229,21 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
     variable = _find_named(submission, text)
     source, line = _place(submission, variable)
     name = variable.name if variable else ""
-    return Finding(ERROR, "value", source, line, name, text, hint=error.hint)
+    hint = error.hint
+    if variable is not None and "arse error in expression" in text:
+        hint = "\n".join(filter(None, (hint, _drawn(submission, variable))))
+    return Finding(ERROR, "value", source, line, name, text, hint=hint)
+
+
+def _drawn(submission: Submission, variable: Variable) -> str:
+    """Return where an expression does not parse; empty if it does."""
+    try:
+        parse_expression(submission.macros.expand(variable.text).strip())
+    except ClassAdSyntaxError as error:
+        return point_at(error, " " * 11)
+    except ConfigError:
+        pass
+    return ""
 
 
 def _plain(text: str) -> str:

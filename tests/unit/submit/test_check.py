@@ -91,6 +91,16 @@ def test_a_value_that_means_nothing_is_an_error_at_its_line() -> None:
     assert report.jobs == 0
 
 
+def test_where_an_expression_does_not_parse_is_drawn() -> None:
+    report = check("executable = run.sh\nrank = Memory +\nqueue\n")
+    (finding,) = report.findings
+    assert finding.place == "job.sub, line 2"
+    assert finding.hint.split("\n")[1:] == [
+        "           Memory +",
+        "                   ^ expected a value, not the end",
+    ]
+
+
 def test_a_line_that_is_none_is_an_error_at_its_line() -> None:
     (finding,) = check("executable = run.sh\nfoo bar\nqueue\n").findings
     assert (finding.severity, finding.kind, finding.place) == (
