@@ -171,6 +171,9 @@ def _all_ads(log: bytes, begin: int) -> Iterator[_Event]:
             for found in own.finditer(log, start, end if end >= 0 else len(log)):
                 numbers.setdefault(found[1], int(found[2]))
             number, job = numbers.get(b"EventTypeNumber", -1), None
+            if end >= 0:
+                # A whole one without Proc is its cluster's.
+                numbers.setdefault(b"Proc", -1)
             if len(numbers) == 3 and 0 <= number <= _MOST_NUMBER:
                 job = numbers[b"Cluster"], numbers[b"Proc"]
             yield _Event(start, end, b"%03d" % number, job)
