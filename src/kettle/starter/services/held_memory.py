@@ -17,9 +17,9 @@ import contextlib
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from kettle.runtime.clock import SystemClock
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.private_view import SHARED_MEMORY
 
@@ -31,6 +31,8 @@ _IN_MEMORY = frozenset(("tmpfs", "ramfs", "hugetlbfs"))
 _WRITES = 0o200
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 _MAPPING = re.compile(rb"^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+)")
+
+_MONOTONIC = SystemClock().monotonic
 
 # Device and inode.
 _File = tuple[int, int]
@@ -48,7 +50,7 @@ def proportional_bytes(pid: int) -> int | None:
 class MemoryFiles:
     """The files in memory that one job's processes have open."""
 
-    def __init__(self, sandbox: str = "", seconds: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, sandbox: str = "", seconds: Callable[[], float] = _MONOTONIC) -> None:
         """What is on the disk of `sandbox`, be it in memory, counts as disk."""
         self._sandbox = sandbox
         self._seconds = seconds
