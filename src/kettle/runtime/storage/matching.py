@@ -13,7 +13,6 @@ import re
 from kettle.patterns import late_pattern
 
 _ESCAPED = late_pattern(r"\\(.)", re.DOTALL)
-_SPECIAL = late_pattern(r"[*?]|\[.*\]", re.DOTALL)
 _PIECE = late_pattern(r"\\(.)|\[\^|.", re.DOTALL)
 
 
@@ -47,7 +46,9 @@ def _found(pattern: str) -> tuple[list[str], str]:
 
 
 def _is_special(text: str) -> bool:
-    return _SPECIAL.search(_ESCAPED.sub("", text)) is not None
+    text = _ESCAPED.sub("", text)
+    # A pattern for the brackets would look for the end of each anew, by the square of their count.
+    return "*" in text or "?" in text or 0 <= text.find("[") < text.rfind("]")
 
 
 def _plain(text: str) -> str:
