@@ -7,7 +7,7 @@ import io
 import pytest
 
 from kettle.errors import UsageError
-from kettle.tools.jobs.condor_qedit import find_wrong_edit, main, read_wish
+from kettle.tools.jobs.condor_qedit import find_fault, main, read_wish
 from kettle.tools.programs import Streams
 
 
@@ -51,11 +51,11 @@ def test_clusters_are_edited_where_nothing_narrower_is_said() -> None:
 
 
 def test_immutable_attributes_and_broken_expressions_are_refused() -> None:
-    assert find_wrong_edit({"ClusterId": "5"}) == (
+    assert str(find_fault({"ClusterId": "5"})) == (
         'Update of immutable attribute "ClusterId" is not allowed.'
     )
-    assert find_wrong_edit({"Foo": "1 +"}) == "Update aborted, illegal value for : Foo"
-    assert find_wrong_edit({"Foo": "1 + x"}) == ""
+    assert str(find_fault({"Foo": "1 +"})) == "Update aborted, illegal value for : Foo"
+    assert find_fault({"Foo": "1 + x"}) is None
 
 
 @pytest.mark.parametrize("words", [[], ["6.0"], ["6.0", "Foo"], ["-nothing", "6.0", "Foo", "5"]])

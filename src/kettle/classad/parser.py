@@ -422,12 +422,16 @@ class Parser:
 
     def _error(self, problem: str) -> ClassAdSyntaxError:
         kind, text, position = self._tokens[self._index]
-        found = "the end" if kind == "end" else repr(text[:40])
+        found = "the end" if kind == "end" else _OPEN.get(text) or repr(text[:40])
         return ClassAdSyntaxError(
             f"{problem} {found} at column {position + 1} of {_excerpt(self._text)}",
             text=self._text,
             column=position,
         )
+
+
+# What a lone quote is: a closed one would be part of a longer token.
+_OPEN: Final = {'"': "a string that never ends", "'": "a name in quotes that never ends"}
 
 
 def _excerpt(text: str) -> str:

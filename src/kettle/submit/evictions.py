@@ -69,10 +69,10 @@ def _read_sequence(job: JobBuilder, retry: Retry, command: str, text: str) -> tu
     if rest:
         try:
             rest = normalize(rest)
-        except ClassAdSyntaxError:
+        except ClassAdSyntaxError as fault:
             raise SubmitError(
                 f"ERROR: {command}={rest} is invalid. must be an expression or number"
-            ) from None
+            ) from fault
     if bare:
         job.want_units(f"{command}={bare} {retry.label}{{must}} contain {UNITS}")
     return numbers, rest

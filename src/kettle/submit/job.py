@@ -251,9 +251,9 @@ class JobBuilder:
             raise SubmitError(f"ERROR: {name} {LONG_FORMULA}")
         try:
             return normalize(text)
-        except ClassAdSyntaxError:
+        except ClassAdSyntaxError as error:
             message = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
-            raise SubmitError(message) from None
+            raise SubmitError(message) from error
 
     def set_conjunction(self, name: str, clauses: list[str]) -> None:
         """Set an attribute to what all clauses say; raise SubmitError where it does not parse.

@@ -71,8 +71,8 @@ def _retry_until(text: str) -> str:
     said = f"ERROR: retry_until={text} is invalid, it must be an integer or boolean expression."
     try:
         expression = normalize(text)
-    except ClassAdSyntaxError:
-        raise SubmitError(said) from None
+    except ClassAdSyntaxError as fault:
+        raise SubmitError(said) from fault
     code = whole_number(text)
     if code is None:
         return expression
@@ -227,10 +227,10 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
     error = SubmitError(said)
     try:
         expression = normalize(text)
-    except ClassAdSyntaxError:
+    except ClassAdSyntaxError as fault:
         name = "".join(word.capitalize() for word in command.split("_"))
         more = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
-        raise SubmitError(f"{said}\n{more}") from None
+        raise SubmitError(f"{said}\n{more}") from fault
     value = evaluate(text)
     if isinstance(value, (bool, str, float)) or text.lower() in ("undefined", "error"):
         raise error

@@ -90,7 +90,7 @@ def set_requirements(job: JobBuilder) -> None:
         raise SubmitError(
             f"{error.message}\nWARNING: Could not get attribute references from Requirements: "
             f"{' && '.join(users)}"
-        ) from None
+        ) from error.__cause__
 
 
 def _appended(job: JobBuilder) -> str:

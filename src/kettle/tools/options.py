@@ -10,7 +10,7 @@ starts with a dash is an error, which names the nearest option. Checked against 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from kettle.errors import KettleError, Unreached, UsageError
 from kettle.structs import Struct
@@ -136,12 +136,24 @@ def run_tool(
     except UsageError as error:
         brief = isinstance(error, BriefError)
         below = "" if brief else usage
-        streams.stderr.write(complain(error) if complain and not brief else f"{error}\n{below}")
+        said = complain(error) if complain and not brief else f"{error}\n{below}"
+        streams.stderr.write(said)
+        tell_more(error, streams.stderr, said)
         code: int = getattr(error, "exit_code", wrong_usage)
         return code
     except KettleError as error:
-        streams.stderr.write(f"{prefix}{_say(error)}\n")
+        said = f"{prefix}{_say(error)}\n"
+        streams.stderr.write(said)
+        tell_more(error, streams.stderr, said)
     return 1
+
+
+def tell_more(error: KettleError, stderr: TextIO, said: str = "") -> None:
+    """Tell a person at a terminal more of an error than `said` does; see `at_terminal`."""
+    if stderr.isatty():
+        from kettle.tools.at_terminal import draw_fault
+
+        draw_fault(error, stderr, said)
 
 
 def _say(error: KettleError) -> str:

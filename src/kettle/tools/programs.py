@@ -132,7 +132,12 @@ def run_program(name: str) -> int:
         streams.stderr.write(f"{end}\n")
         code = end.code
     except KettleError as error:
-        streams.stderr.write(f"ERROR: {error}\n")
+        said = f"ERROR: {error}\n"
+        streams.stderr.write(said)
+        if streams.stderr.isatty():
+            from kettle.tools.at_terminal import draw_fault
+
+            draw_fault(error, streams.stderr, said)
         code = 1
     except KeyboardInterrupt:
         code = 130 if name == "kettle" else _die_of_interrupt(streams)

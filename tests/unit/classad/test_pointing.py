@@ -37,3 +37,17 @@ def test_of_a_long_line_the_part_around_the_place_is_shown() -> None:
 
 def test_what_has_no_place_is_not_drawn() -> None:
     assert point_at(ClassAdSyntaxError("an expression is too long")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "what"),
+    [
+        ('Owner == "x', 9, "a string that never ends"),
+        ('f(1, "a, b)', 5, "a string that never ends"),
+        ("'My Name + 1", 0, "a name in quotes that never ends"),
+    ],
+)
+def test_a_quote_that_is_not_closed_is_told_at_its_place(text: str, column: int, what: str) -> None:
+    with pytest.raises(ClassAdSyntaxError) as caught:
+        parse_expression(text)
+    assert (caught.value.column, what in caught.value.message) == (column, True)

@@ -14,6 +14,7 @@ from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
+from kettle.tools.options import tell_more
 from kettle.tools.programs import Streams
 
 _FILES = {"-my-file": "my", "-file": "my", "-target-file": "target"}
@@ -67,7 +68,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     return 0
 
 
-def _explain(word: str, error: Exception, my: ClassAd, streams: Streams, *, show: bool) -> None:
+def _explain(
+    word: str, error: ClassAdSyntaxError | OSError, my: ClassAd, streams: Streams, *, show: bool
+) -> None:
     if isinstance(error, OSError):
         streams.stderr.write(f"Unable to read '{error.filename}': {error.strerror}.\n")
     elif word in _FILES:
@@ -77,6 +80,7 @@ def _explain(word: str, error: Exception, my: ClassAd, streams: Streams, *, show
             streams.stdout.write(unparse(my) + "\n")
         streams.stderr.write(f"Unable to turn '{word}' into a ClassAd or an expression.\n")
         streams.stderr.write(f"    {error}\n")
+        tell_more(error, streams.stderr)
 
 
 def _parse_word(word: str) -> ClassAd | Expr:
@@ -100,7 +104,7 @@ def _read_ad(path: str) -> ClassAd:
     except ClassAdSyntaxError as error:
         raise ClassAdSyntaxError(
             f"Unable to turn file '{path}' into a ClassAd: {error.message}"
-        ) from None
+        ) from error
     if ad is None:
         raise ClassAdSyntaxError(f"Unable to turn file '{path}' into a ClassAd: it is empty.")
     return ad.copy()

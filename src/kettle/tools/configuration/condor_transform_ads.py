@@ -26,6 +26,7 @@ from kettle.tools.options import (
     match_option,
     read_options,
     run_tool,
+    tell_more,
 )
 from kettle.tools.programs import Streams
 from kettle.transforms.iteration import read_iteration, rounds
@@ -464,6 +465,7 @@ class _Run:
                 self._complain(name, "there is no ad in it")
         except ClassAdSyntaxError as error:
             self._complain(name, str(error))
+            tell_more(error, self.streams.stderr)
         except TransformError:
             # What is wrong was told when the rules were read, or as an error of a step.
             self.streams.stderr.write("Transform of ad  failed!\n")

@@ -210,7 +210,7 @@ def make_request(wish: Wish) -> ClassAd:
             try:
                 request.insert_text(attribute, text, check=True)
             except ClassAdSyntaxError as error:
-                raise UsageError(f"-{option} {text} is no expression: {error}") from None
+                raise UsageError(f"-{option} {text} is no expression: {error}") from error
     return request
 
 

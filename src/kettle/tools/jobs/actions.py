@@ -31,6 +31,7 @@ from kettle.tools.options import (
     UnknownOptionError,
     read_options,
     run_tool,
+    tell_more,
 )
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -423,10 +424,11 @@ class Worker:
     def _work_on(self, target: Target) -> None:
         try:
             parse_expression(target.constraint, old=True)
-        except ClassAdSyntaxError:
+        except ClassAdSyntaxError as error:
             said = "DCSchedd::actOnJobs:1:Can't insert constraint into ClassAd"
             self._streams.stderr.write(said)
             self._say(target.missing, good=False)
+            tell_more(error, self._streams.stderr)
             return
         try:
             acted = self._ask(constraint=target.constraint)

@@ -23,7 +23,14 @@ from kettle.errors import (
 )
 from kettle.patterns import late_pattern
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
-from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
+from kettle.tools.options import (
+    BriefError,
+    Option,
+    UnknownOptionError,
+    choose_option,
+    run_tool,
+    tell_more,
+)
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.messages.qmgmt import SetAttributeFlags
@@ -98,7 +105,7 @@ class Wish:
     edits: dict[str, str] = field(default_factory=dict)
     dry_run: bool = False
     # Why an edit cannot be; what stands behind it was not read.
-    wrong: str = ""
+    fault: UsageError | None = None
     reach: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -151,9 +158,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_qedit`."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-        wrong = wish.wrong or find_wrong_edit(wish.edits)
-        if wrong:
-            streams.stderr.write(f"{wrong}\nTransaction failed.  No attributes were set.\n")
+        fault = wish.fault or find_fault(wish.edits)
+        if fault is not None:
+            streams.stderr.write(f"{fault}\nTransaction failed.  No attributes were set.\n")
+            tell_more(fault, streams.stderr)
             return 1
         try:
             return edit(wish, find_schedd(wish, environment), streams)
@@ -235,8 +243,8 @@ def read_wish(words: Sequence[str]) -> Wish:
                     raise UsageError(f"expression required after attribute {word}")
                 text = words[index]
                 index += 1
-            wish.wrong = _find_wrong_text(name.strip(), text.strip())
-            if wish.wrong:
+            wish.fault = _find_fault(name.strip(), text.strip())
+            if wish.fault is not None:
                 return wish
             wish.edits[name.strip()] = text.strip()
     if not wish.edits:
@@ -252,15 +260,18 @@ _NO_JOBS = (
 )
 
 
-def _find_wrong_text(name: str, text: str) -> str:
-    """Return why a pair of words is no edit, empty if it is one."""
+def _find_fault(name: str, text: str) -> UsageError | None:
+    """Return why a pair of words is no edit, None if it is one."""
     if not _ATTRIBUTE.fullmatch(name):
-        return f'Update aborted, illegal attribute-name specified for attribute "{name}".'
+        said = f'Update aborted, illegal attribute-name specified for attribute "{name}".'
+        return UsageError(said)
     try:
         parse_expression(text, old=True)
-    except ClassAdSyntaxError:
-        return f"Update aborted, illegal value for : {name}"
-    return ""
+    except ClassAdSyntaxError as error:
+        fault = UsageError(f"Update aborted, illegal value for : {name}")
+        fault.__cause__ = error
+        return fault
+    return None
 
 
 def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
@@ -284,8 +295,8 @@ def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
         case "constraint":
             try:
                 parse_expression(value, old=True)
-            except ClassAdSyntaxError:
-                raise BriefError(f"condor_qedit: invalid constraint: {value}") from None
+            except ClassAdSyntaxError as error:
+                raise BriefError(f"condor_qedit: invalid constraint: {value}") from error
             wish.constraints.append(value)
         case "edits":
             wish.edits.update(read_edits(value, form))
@@ -299,7 +310,7 @@ def read_edits(path: str, form: str) -> dict[str, str]:
     except OSError:
         raise BriefError(f"Can't open file of edits: {path}") from None
     except ClassAdSyntaxError as error:
-        raise BriefError(f"Unable to read file of edits: {path}: {error}") from None
+        raise BriefError(f"Unable to read file of edits: {path}: {error}") from error
     if not ads:
         raise BriefError(f"Unable to read file of edits: {path}")
     return {name: text_of(ads[0], name) for name in ads[0].names()}
@@ -325,15 +336,15 @@ def add_restriction(wish: Wish, word: str) -> None:
         wish.owner = word
 
 
-def find_wrong_edit(edits: Mapping[str, str]) -> str:
-    """Return why an edit cannot be, empty if all can."""
+def find_fault(edits: Mapping[str, str]) -> UsageError | None:
+    """Return why an edit cannot be, None if all can."""
     for name, text in edits.items():
         if name.lower() in IMMUTABLE:
-            return f'Update of immutable attribute "{name}" is not allowed.'
-        wrong = _find_wrong_text(name, text)
-        if wrong:
-            return wrong
-    return ""
+            return UsageError(f'Update of immutable attribute "{name}" is not allowed.')
+        fault = _find_fault(name, text)
+        if fault is not None:
+            return fault
+    return None
 
 
 def edit(wish: Wish, reach: Reach, streams: Streams) -> int:

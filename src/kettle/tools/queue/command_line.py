@@ -381,6 +381,6 @@ def read_constraint(text: str, complaint: str = "") -> str:
     """
     try:
         parse_expression(text)
-    except ClassAdSyntaxError:
-        raise UsageError(complaint or f"Error: could not parse constraint {text}") from None
+    except ClassAdSyntaxError as error:
+        raise UsageError(complaint or f"Error: could not parse constraint {text}") from error
     return text

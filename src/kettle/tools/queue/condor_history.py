@@ -109,9 +109,9 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     printer = make_printer(wish, streams)
     try:
         chosen = AdFilter(wish.constraint())
-    except ClassAdSyntaxError:
+    except ClassAdSyntaxError as error:
         what = wish.constraint()
-        raise UsageError(f"Error:  could not parse constraint ( {what} )") from None
+        raise UsageError(f"Error:  could not parse constraint ( {what} )") from error
     extract = Extract(wish.extract, forwards=wish.forwards) if wish.extract else None
     sources = find_sources(wish, environment, printer, chosen.expression)
     printer.run(choose_records(wish, chosen, sources, extract))

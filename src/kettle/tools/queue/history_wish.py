@@ -339,8 +339,8 @@ def _add_columns(wish: Wish, qualifiers: str, texts: Sequence[str]) -> None:
     for text in texts:
         try:
             parse_expression(text)
-        except ClassAdSyntaxError:
-            raise UsageError(f"Error: invalid expression : {text}") from None
+        except ClassAdSyntaxError as error:
+            raise UsageError(f"Error: invalid expression : {text}") from error
     wish.columns.add_auto(qualifiers, texts)
 
 

@@ -115,10 +115,10 @@ def read_wish(words: Sequence[str]) -> Wish:
         elif option.name in ("constraint", "rank"):
             try:
                 parse_expression(option.value)
-            except ClassAdSyntaxError:
+            except ClassAdSyntaxError as error:
                 # Compat: of a wrong rank the reference says nothing and takes any machine
                 # (test_silent_pool).
-                raise BriefError(NO_ADS) from None
+                raise BriefError(NO_ADS) from error
             setattr(wish, option.name, option.value)
         elif option.name == "pool":
             wish.pool = option.value

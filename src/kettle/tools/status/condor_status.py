@@ -24,7 +24,7 @@ from kettle.errors import (
     UsageError,
 )
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
-from kettle.tools.options import UnknownOptionError, run_tool
+from kettle.tools.options import UnknownOptionError, run_tool, tell_more
 from kettle.tools.printing.tables import Room, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
@@ -97,12 +97,11 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     for constraint in wish.constraints:
         try:
             parse_expression(constraint)
-        except ClassAdSyntaxError:
-            if wish.file:
-                streams.stderr.write(f"Invalid constraint expression : ( ({constraint}) )\n")
-                return 0
-            streams.stderr.write("Error: invalid constraint\n\n")
-            return 1
+        except ClassAdSyntaxError as error:
+            wrong = f"Invalid constraint expression : ( ({constraint}) )\n"
+            streams.stderr.write(wrong if wish.file else "Error: invalid constraint\n\n")
+            tell_more(error, streams.stderr)
+            return 0 if wish.file else 1
     streams.stderr.writelines(f"{warning}\n" for warning in wish.warnings)
     if wish.diagnose and not wish.file:
         return diagnose(wish, streams)
@@ -216,14 +215,14 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
             truncates=False,
         )
     except UsageError as error:
-        raise PlainError(str(error)) from None
+        raise PlainError(str(error)) from error
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     if found.constraint:
         try:
             expression = parse_expression(found.constraint)
-        except ClassAdSyntaxError:
-            raise PlainError("Error: invalid constraint\n") from None
+        except ClassAdSyntaxError as error:
+            raise PlainError("Error: invalid constraint\n") from error
         ads = [ad for ad in ads if ad.satisfies(expression)]
     found.mask.measure(ads)
     heading = found.mask.render_headings() if found.headings and found.mask.columns else ""

@@ -210,7 +210,7 @@ def _checked(text: str) -> str:
     try:
         parse_expression(text)
     except ClassAdSyntaxError as error:
-        raise UsageError(f"Error: invalid constraint {text}: {error}") from None
+        raise UsageError(f"Error: invalid constraint {text}: {error}") from error
     return text
 
 

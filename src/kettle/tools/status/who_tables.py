@@ -82,9 +82,9 @@ def _chosen(
         return found
     try:
         condition = parse_expression(form.constraint)
-    except ClassAdSyntaxError:
+    except ClassAdSyntaxError as error:
         said = f"WHERE expression is not valid: {form.constraint}\nError: invalid constraint\n"
-        raise SaidError(said) from None
+        raise SaidError(said) from error
     return {
         address: [ad for ad in ads if ad.satisfies(condition)] for address, ads in found.items()
     }

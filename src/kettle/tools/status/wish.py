@@ -249,8 +249,8 @@ def _take(wish: Wish, option: Given) -> None:
 def _check_expression(text: str) -> None:
     try:
         parse_expression(text)
-    except ClassAdSyntaxError:
-        raise PlainError(f"Error:  Parse error of: {text}") from None
+    except ClassAdSyntaxError as error:
+        raise PlainError(f"Error:  Parse error of: {text}") from error
 
 
 def _known_form(form: str, forms: Sequence[str] = FORMS[:-1]) -> str:

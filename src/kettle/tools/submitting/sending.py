@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, NotFoundError, SubmitError, UnknownHostError, Unreached
 from kettle.structs import Struct
+from kettle.tools.options import tell_more
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,8 @@ class Progress:
         self.streams.stderr.write(f"{message}\n")
         if isinstance(error, SubmitError) and error.hint:
             self.streams.stderr.write(f"{error.hint}\n")
+            message += error.hint
+        tell_more(error, self.streams.stderr, message)
         for warning in (*submission.warnings, *submission.unused):
             self.streams.stderr.write(f"{warning}\n")
 
