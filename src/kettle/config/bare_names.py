@@ -361,7 +361,6 @@ BARE_NAMES: dict[str, dict[str, str]] = {
         ),
         "text": (
             "DATA_REUSE_BYTES DATA_REUSE_DIRECTORY HTTP_PUBLIC_FILES_USER "
-            "PROTECTED_URL_TRANSFER_MAPFILE "
         ),
     },
     "virtual_machines": {

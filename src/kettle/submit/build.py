@@ -17,6 +17,7 @@ from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
+from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
 from kettle.submit.steps import Step, all_steps, set_base
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from kettle.submit.commands.command import Command
     from kettle.submit.sources import SubmitFacts, SubmitSources
     from kettle.submit.watched_job import WatchedJob
+    from kettle.wire.security.mapfile import MapFile
 
 
 # Limit: how often a job that does more than those before it is watched.
@@ -85,6 +87,8 @@ class Submission(Struct):
     options: SubmitOptions
     # Commands that the schedd adds to the language (EXTENDED_SUBMIT_COMMANDS).
     extended: tuple[Command, ...] = ()
+    # Which URLs wait in a queue of their own (PROTECTED_URL_TRANSFER_MAPFILE).
+    protected: MapFile | None = None
     cluster: Attributes = field(default_factory=Attributes)
     warnings: list[str] = field(default_factory=list)
     # What seems to have been meant for something, and is looked at by nothing.
@@ -109,6 +113,7 @@ class Submission(Struct):
 
         Raises SubmitError for what cannot be made into a job, also in the middle.
         """
+        self._read_protected()
         text = self._next_queue(first=True)
         while text is not None:
             statement = parse_queue(text, self.reader, self.sources)
@@ -137,6 +142,12 @@ class Submission(Struct):
         self.cluster, self.job_count = earlier.cluster, earlier.job_count
         self._has_one_statement = False
 
+    def _read_protected(self) -> None:
+        def complain(text: str) -> None:
+            self.warnings.append(f"WARNING: {text}")
+
+        self.protected = read_protected(self.config, self.sources.read_text, complain)
+
     def first_statement(self) -> QueueStatement:
         """Read up to the first queue statement and return it; SubmitError."""
         text = self._next_queue(first=True)
@@ -149,6 +160,7 @@ class Submission(Struct):
         Returns the queue statement; the cluster's attributes are complete then. Raises
         SubmitError, also where the description has more than one queue statement.
         """
+        self._read_protected()
         statement = self.first_statement()
         for row in statement.rows():
             self.set_row(statement, row)
@@ -192,6 +204,7 @@ class Submission(Struct):
             interactive=self.options.interactive,
             checks_program=self.options.checks_program,
             extended=self.extended,
+            protected=self.protected,
             cluster=self.cluster.texts if cluster is None else cluster,
         )
 

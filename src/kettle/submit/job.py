@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kettle.submit.commands.command import Command
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
+    from kettle.wire.security.mapfile import MapFile
 
 STRING = late_pattern(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)')
 WORD = late_pattern(
@@ -151,6 +152,7 @@ class JobBuilder:
         interactive: bool = False,
         checks_program: bool = True,
         extended: tuple[Command, ...] = (),
+        protected: MapFile | None = None,
         cluster: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
         self.macros = macros
@@ -161,6 +163,7 @@ class JobBuilder:
         self.interactive = interactive
         self.checks_program = checks_program
         self.extended = extended
+        self.protected = protected
         # Whether the cluster has its attributes already, which this job has too until it sets its
         # own: what its commands do not say is as it is there.
         self.is_later = bool(cluster)

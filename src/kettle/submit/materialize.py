@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kettle.submit.job import JobBuilder
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
+    from kettle.wire.security.mapfile import MapFile
 
 # What the steps cannot do without, and the cluster's attribute that says it.
 _BACKGROUND = (("executable", "Cmd"),)
@@ -39,12 +40,15 @@ def later_jobs(
     facts: SubmitFacts,
     *,
     skip: int = 0,
+    protected: MapFile | None = None,
 ) -> Iterator[JobPlan]:
     """Yield a cluster's jobs from number `skip` on, each with what it has otherwise than it.
 
-    Raises SubmitError for a digest that makes no jobs.
+    URLs that `protected` is about are listed apart. Raises SubmitError for a digest that makes no
+    jobs.
     """
     submission = read_submission(_with_background(digest, cluster), sources, config, facts)
+    submission.protected = protected
     submission.begin(facts.cluster)
     submission.macros.allow(_MOST_WORK)
     texts = _ClusterTexts(cluster)

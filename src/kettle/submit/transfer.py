@@ -8,6 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, split_list, strip_quotes
+from kettle.submit.protected import list_apart, set_inputs
 from kettle.submit.sizes import parse_size
 
 # Where the tools of X.509 proxies put the user's; the number is appended.
@@ -49,9 +50,9 @@ def set_transfer(job: JobBuilder) -> None:
     job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
     if job.is_later and not named:
         listed = job.said("transfer_input_files", "TransferInput") or ""
-        urls = tuple(filter(URL.match, split_list(listed)))
+        urls = tuple(filter(URL.match, split_list(listed) + list_apart(job)))
     if named:
-        job.set_string("TransferInput", ",".join(names))
+        set_inputs(job, names)
     # An empty list is a list too: nothing comes back then, where without one everything new does.
     if job.param("transfer_output_files") is not None:
         outputs = split_list(strip_quotes_of(job, "transfer_output_files"))

@@ -286,8 +286,7 @@ def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:
 def _queued_urls(job: ClassAd) -> list[str]:
     """Return the URLs that a submitter put apart, a list for each queue of transfers of its own.
 
-    HTCondor's condor_submit does so where PROTECTED_URL_TRANSFER_MAPFILE says; here all wait in the
-    one queue.
+    So it is where PROTECTED_URL_TRANSFER_MAPFILE says; here all wait in the one queue.
     """
     lists = job.evaluate("TransferQueueInputList")
     if not isinstance(lists, list):

@@ -159,6 +159,14 @@ class TransferKnobs:
         unset="300",
         doc="How long condor_preen lets the deletion of a job's checkpoints take, in seconds.",
     )
+    PROTECTED_URL_TRANSFER_MAPFILE = path(
+        None,
+        unset="",
+        doc=(
+            "Map of the beginnings of URLs that a job fetches apart from its other files: lines "
+            "of `SCHEME BEGINNING QUEUE`."
+        ),
+    )
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -71,6 +71,7 @@ LATE = (
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
     ("kettle.submit.policy", "kettle.policy.lease"),
+    ("kettle.submit.protected", "kettle.wire.security.mapfile"),
     ("kettle.submit.queue_statement", "kettle.submit.matching"),
     ("kettle.submit.reader", "kettle.submit.matching"),
     ("kettle.wire.codec", "kettle.classad.references"),

@@ -26,6 +26,7 @@ from kettle.schedd.queue.job_rules import Applying
 from kettle.schedd.steps import do_all
 from kettle.submit.item_lines import ItemLines
 from kettle.submit.materialize import later_jobs
+from kettle.submit.protected import read_protected
 from kettle.submit.sources import SubmitFacts
 
 if TYPE_CHECKING:
@@ -314,6 +315,9 @@ class Factories:
             schedd.runtime.config,
             facts,
             skip=factory.next_proc(cluster),
+            protected=read_protected(
+                schedd.runtime.config, files.read_text, schedd.runtime.log.problem
+            ),
         )
 
     def _on_gone(self, cluster: Cluster) -> None:

@@ -115,6 +115,7 @@ def test_no_digest_looks_at_the_access_point(monkeypatch: pytest.MonkeyPatch) ->
         runtime=SimpleNamespace(
             files=SimpleNamespace(read_text=lambda _: digest),
             config=Config.from_text("", subsystem="SCHEDD"),
+            log=SimpleNamespace(problem=print),
         ),
         spool=SimpleNamespace(cluster_file=lambda *_: "/spool/digest"),
         now=lambda: 5,
