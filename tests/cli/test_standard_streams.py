@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,28 @@ def test_daemons_say_their_usage_into_what_is_full_or_closed(name: str) -> None:
     words = (f"kettle.{name}", "-help")
     assert start(">/dev/full", DAEMON, *words) == (0, "", f"condor_{name}: {FULL}\n")
     assert start(">&- 2>&- <&-", DAEMON, *words) == (0, "", "")
+
+
+def _unheard(name: str, *words: str) -> int:
+    """Return the exit code of a program whose words nobody reads any more."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", TOOL, name, *words],
+        env={"PYTHONPATH": SOURCE, "CONDOR_CONFIG": "/dev/null", "PATH": os.environ["PATH"]},
+        stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    return done.returncode
+
+
+@pytest.mark.parametrize("name", ["condor_rm", "condor_qedit", "condor_prio", "condor_reconfig"])
+def test_what_acts_tells_by_its_exit_code_what_it_did_though_nobody_listens(name: str) -> None:
+    # There is no schedd, and no daemon: nothing was done.
+    words = {"condor_qedit": ("1", "A", "1"), "condor_prio": ("-p", "1", "1")}
+    assert _unheard(name, *words.get(name, ("-all",))) == 1
+    assert _unheard(name, "-version") == 0
+
+
+def test_what_answers_ends_when_nobody_listens() -> None:
+    assert _unheard("condor_version") == -signal.SIGPIPE

@@ -4,7 +4,8 @@ A descriptor that is closed becomes /dev/null before anything else is opened: el
 socket would get its number, and what is meant for people would go into it. Output that cannot be
 written is lost, and told once on standard error: neither what a program does nor its exit code is
 another for it, because who asks again after a failure may ask for the same jobs twice. A reader
-that has gone away (a broken pipe) is not that: it is for the program to end then.
+that has gone away (a broken pipe) is not that: it is for the program to end then, unless what it
+does is no answer to anybody.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-def settle_streams(program: str) -> None:
+def settle_streams(program: str, *, ends_unheard: bool = True) -> None:
     """Make sys.stdin, sys.stdout and sys.stderr streams that are open and never in the way.
 
-    For the first moment of a process, whose program's name is `program`.
+    For the first moment of a process, whose program's name is `program`. Unless it `ends_unheard`,
+    output whose reader has gone away is lost, too.
     """
 
     def tell(error: OSError) -> None:
@@ -33,8 +35,8 @@ def settle_streams(program: str) -> None:
     _open_closed()
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process lives
-    sys.stderr = _tolerant(sys.stderr, 2, lambda _: None)
-    sys.stdout = _tolerant(sys.stdout, 1, tell)
+    sys.stderr = _tolerant(sys.stderr, _Output(2, lambda _: None, ends_unheard))
+    sys.stdout = _tolerant(sys.stdout, _Output(1, tell, ends_unheard))
 
 
 def _open_closed() -> None:
@@ -47,19 +49,18 @@ def _open_closed() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
-def _tolerant(stream: TextIO | None, number: int, tell: Callable[[OSError], None]) -> TextIO:
+def _tolerant(stream: TextIO | None, raw: _Output) -> TextIO:
     """Return a stream like that of this descriptor whose writing does not fail.
 
     What is no plain stream (a test's) stays what it is.
     """
     if stream is None:
-        errors = "backslashreplace" if number == 2 else "strict"
-        output = io.BufferedWriter(_Output(number, tell))
-        return io.TextIOWrapper(output, errors=errors, line_buffering=number == 2)
+        is_stderr = raw.fileno() == 2
+        errors = "backslashreplace" if is_stderr else "strict"
+        return io.TextIOWrapper(io.BufferedWriter(raw), errors=errors, line_buffering=is_stderr)
     if type(stream) is not io.TextIOWrapper:
         return stream
     stream.flush()
-    raw = _Output(number, tell)
     return io.TextIOWrapper(
         # Python is asked for output without a buffer (-u) by this one word.
         raw if stream.write_through else io.BufferedWriter(raw),
@@ -73,9 +74,10 @@ def _tolerant(stream: TextIO | None, number: int, tell: Callable[[OSError], None
 class _Output(io.FileIO):
     """A descriptor for output: what it cannot take is lost, and `tell` hears of the first time."""
 
-    def __init__(self, number: int, tell: Callable[[OSError], None]) -> None:
+    def __init__(self, number: int, tell: Callable[[OSError], None], ends_unheard: bool) -> None:
         super().__init__(number, "w", closefd=False)
         self._tell = tell
+        self._ends_unheard = ends_unheard
         self._told = False
 
     def write(self, data: ReadableBuffer, /) -> int:
@@ -89,10 +91,11 @@ class _Output(io.FileIO):
                     self._wait()
                 else:
                     rest = rest[written:]
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            if not self._told:
+            unheard = isinstance(error, BrokenPipeError)
+            if unheard and self._ends_unheard:
+                raise
+            if not (self._told or unheard):
                 self._told = True
                 self._tell(error)
         return size

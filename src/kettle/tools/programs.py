@@ -81,6 +81,11 @@ TOOLS = {
 }
 
 
+_ACTING = frozenset(
+    {"control.daemon_control", "jobs.actions", "jobs.condor_prio", "jobs.condor_qedit"}
+)
+
+
 class Streams(NamedTuple):
     """The three standard streams, as text."""
 
@@ -113,17 +118,19 @@ def run_program(name: str) -> int:
     """Run the tool module `name` on this process's arguments, environment and streams.
 
     A reader that goes away (SIGPIPE) ends the program as it ends any other, and so does Ctrl-C once
-    the program has tidied up (130 for `kettle`); an operating error is one sentence on stderr and
+    the program has tidied up (130 for `kettle`); not one that acts on jobs or daemons, whose exit
+    code says what it did, whoever listens. An operating error is one sentence on stderr and
     exit code 1. Streams that are closed or full are none (`kettle.runtime.standard_streams`).
     """
-    settle_streams(name)
+    acts = TOOLS[name] in _ACTING
+    settle_streams(name, ends_unheard=not acts)
     _forget_coercion()
     # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     if name not in _WITHOUT_EXPRESSIONS:
         _install_ambient_context()
     streams = standard_streams()
-    if name != "kettle":
+    if name != "kettle" and not acts:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     main = load_tool(name)
     try:
