@@ -415,8 +415,8 @@ def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
     text += f"{line.format(work=work)}\n"
     jobs = submit(pool, work, f"{text}queue\n")
     assert jobs.wait_for_status(5, "HoldReason")[0].startswith(reason.format(work=work))
-    found = jobs.wait_for_status(5, "HoldReasonCode", "HoldReasonSubCode", "NumJobStarts")
-    assert found == [str(code) for code in (*codes, 0)]
+    names = ("HoldReasonCode", "HoldReasonSubCode", "NumJobStarts", "NumJobCoolDowns")
+    assert jobs.wait_for_status(5, *names) == [str(code) for code in (*codes, 0, 1)]
 
 
 def test_a_local_job_whose_files_cannot_be_opened_never_began(

@@ -265,17 +265,20 @@ def lost_attributes(death: StarterDied) -> dict[str, object]:
     }
 
 
-def cool_down(run: Run, status: int, seconds: int, now: int) -> dict[str, object]:
+def cool_down(run: Run, status: int | None, seconds: int, now: int) -> dict[str, object]:
     """Return what has a scheduler-universe job wait that left with an exit code other than 0.
 
-    Whoever wanted it to leave: one that is held and released waits, too. Nothing for others.
-    Source: observed of a real schedd.
+    Whoever wanted it to leave: one that is held and released waits, too. Without a status it could
+    not be started, and waits even with DisableCoolDown. Nothing for others. Source: observed of a
+    real schedd.
     """
     ad = run.job.ad
-    failed = os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
-    wanted = run.job.universe == JobUniverse.SCHEDULER and not ad.boolean("DisableCoolDown")
-    if not (failed and wanted):
+    if run.job.universe != JobUniverse.SCHEDULER:
         return {}
+    if status is not None:
+        failed = os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0
+        if not failed or ad.boolean("DisableCoolDown"):
+            return {}
     return {"NumJobCoolDowns": (ad.integer("NumJobCoolDowns") or 0) + 1, COOLS_UNTIL: now + seconds}
 
 

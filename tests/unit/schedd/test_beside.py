@@ -144,10 +144,14 @@ def test_a_job_of_the_scheduler_universe_has_its_exit_status() -> None:
         (7, 0, {}, False),
         (7, signal.SIGKILL, {}, False),
         (12, 3 << 8, {}, False),
+        # Observed of a real schedd: one that could not be started is held, and cools down.
+        (7, None, {}, True),
+        (7, None, {"DisableCoolDown": "true"}, True),
+        (12, None, {}, False),
     ],
 )
 def test_a_scheduler_job_that_failed_cools_down(
-    universe: int, status: int, said: dict[str, str], cools: bool
+    universe: int, status: int | None, said: dict[str, str], cools: bool
 ) -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1, JobUniverse=str(universe), **said)

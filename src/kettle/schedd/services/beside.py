@@ -354,17 +354,23 @@ class BesideJobs:
         reason, more = int(ShadowExit.EXCEPTION), dict[str, object]()
         with tasks.reported(f"The end of job {run.job.id}"):
             reason, more = beside.decide_end(run, schedd.scheduler.policy.system, float(now))
-        seconds = schedd.runtime.config.value(ScheddKnobs.SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)
-        cools = beside.cool_down(run, status, seconds, now)
+        cools = self._cool_down(run, status)
         said = {**run.attributes, **more, **beside.leave_attributes(run), **cools}
         report = dict(ClassAd(said).own_texts())
         if run.wish:
             report |= beside.unstarted_attributes(run)
         self._close(run, reason, report, last_events(run, status, reason, more))
+        self._start_all()
+
+    def _cool_down(self, run: Run, status: int | None) -> dict[str, object]:
+        """Return what has a job wait that failed, or without a status could not be started."""
+        schedd = self._schedd
+        seconds = schedd.runtime.config.value(ScheddKnobs.SCHEDULER_UNIVERSE_COOL_DOWN_DURATION)
+        cools = beside.cool_down(run, status, seconds, schedd.now())
         if cools:
             schedd.runtime.log(f"Job {run.job.id} failed and cools down for {seconds} s")
             asyncio.get_running_loop().call_later(seconds + 1, self._start_all)
-        self._start_all()
+        return cools
 
     def _close(self, run: Run, reason: int, report: dict[str, str], events: list[Event]) -> None:
         """Take a run's end into the queue, and with it its last events: told once, whoever dies."""
@@ -403,7 +409,8 @@ class BesideJobs:
             "HoldReasonCode": failure.code,
             "HoldReasonSubCode": failure.subcode,
         }
-        report = dict(ClassAd(held).own_texts()) | beside.unstarted_attributes(run)
+        said = {**held, **self._cool_down(run, None)}
+        report = dict(ClassAd(said).own_texts()) | beside.unstarted_attributes(run)
         events = failure_events(run, failure, self._address())
         self._close(run, int(ShadowExit.SHOULD_HOLD), report, events)
 
