@@ -36,6 +36,8 @@ NO_ACK = int(qmgmt.SetAttributeFlags.NO_ACK)
 # So many new procs are asked for before the first answer is read. Their answers fit in the
 # socket's buffer, so that neither side ever waits for the other to read.
 PROCS_AHEAD = 500
+# Items are sent when so many bytes of them have come together.
+ITEM_BYTES = 1 << 16
 
 
 class Queue:
@@ -223,18 +225,53 @@ class Queue:
         `rows` are the encoded item rows; `digest(file, count)` is the submit digest, once the
         schedd has said where it keeps them. Returns that file's name and the number of rows.
         """
-        self._stream.flush()
-        writer = self._stream.writer()
-        qmgmt.SendMaterializeData(cluster, 0, b"".join(rows)).write(writer)
-        self._stream.send(writer)
-        reply = qmgmt.SendMaterializeData(cluster, 0, b"").read_answer(self._stream.receive())
-        if reply.value < 0:
-            raise refusal(reply, "Failed to send item data")
-        name, count = reply.result
-        self.ask(
-            qmgmt.SetJobFactory(cluster, most, "", digest(name, count)), "Failed to set job factory"
-        )
+        name, count = self._send_items(cluster, rows)
+        self.set_digest(cluster, most, digest(name, count))
         return name, count
+
+    def set_digest(self, cluster: int, most: int, digest: str) -> None:
+        """Have the schedd make the jobs that a submit digest describes."""
+        reply = self.call(qmgmt.SetJobFactory(cluster, most, "", digest))
+        if reply.value < 0 and reply.errno == errno.EFBIG:
+            from kettle.submit.digest import LONGEST_DIGEST
+
+            raise RefusedError(
+                f"Failed to set job factory: the description has {len(digest)} characters that "
+                "change from job to job or may, more than the schedd takes (Kettle's takes "
+                f"{LONGEST_DIGEST}); put long values into the items, or submit without "
+                "max_materialize and max_idle",
+                code=reply.errno,
+            )
+        if reply.value < 0:
+            raise refusal(reply, "Failed to set job factory")
+
+    def _send_items(self, cluster: int, rows: Iterable[bytes]) -> tuple[str, int]:
+        """Send item rows, in one message as they come; return the schedd's file and the count."""
+        call = qmgmt.SendMaterializeData(cluster, 0, b"")
+        writer = self._stream.writer()
+        call.write(writer)
+        # What is sent when there is more: the last part says that it is the last.
+        part = bytearray(writer.getvalue())
+        for row in rows:
+            if len(part) >= ITEM_BYTES:
+                self._stream.post_part(bytes(part), last=False)
+                part.clear()
+            part += row
+        self._stream.post_part(bytes(part), last=True)
+        reply = call.read_answer(self._stream.receive())
+        if reply.value >= 0:
+            name, count = reply.result
+            return name, count
+        if reply.errno == errno.EFBIG:
+            from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS
+
+            raise RefusedError(
+                "Failed to send item data: these are more than the schedd takes for one cluster "
+                f"(Kettle's takes {MOST_ITEMS} items of {MOST_ITEM_BYTES >> 20} MiB altogether); "
+                "submit them in several clusters, each with a part of the items",
+                code=reply.errno,
+            )
+        raise refusal(reply, "Failed to send item data")
 
 
 def _texts_of(own: ClassAd | Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -275,7 +312,7 @@ def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
     most = submission.materialize_limit() or count
     if statement.items is None:
         digest = render_digest(submission, statement, "")
-        queue.ask(qmgmt.SetJobFactory(cluster, most, "", digest), "Failed to set job factory")
+        queue.set_digest(cluster, most, digest)
     else:
         queue.set_factory(
             cluster,

@@ -111,6 +111,12 @@ class BlockingStream:
         if len(self._outgoing) >= POSTED_BYTES:
             self.flush()
 
+    def post_part(self, part: bytes, *, last: bool) -> None:
+        """Send, with what follows, a part of a message's body; `last` ends the message."""
+        self._outgoing += self._channel.encode_part(part, last=last)
+        if len(self._outgoing) >= POSTED_BYTES:
+            self.flush()
+
     def post_body(self, body: bytes) -> None:
         """Send, with later ones, a message whose body was composed for this stream's state."""
         self._outgoing += self._channel.encode_body(body)

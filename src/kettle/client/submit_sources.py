@@ -5,6 +5,7 @@ What a description means is decided in `kettle.submit`, which asks for all of th
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -13,8 +14,17 @@ from collections.abc import Callable, Mapping, Sequence
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
 from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.texts import LARGEST_TEXT
 from kettle.submit.item_lines import join_continued, split_lines
 from kettle.submit.sources import FileFact, SubmitFacts
+
+# A file with more bytes is not read as a whole, if that need not be.
+_LARGE_BYTES = 1 << 20
+# What is said of a larger one that must be.
+TOO_LARGE_WHOLE = (
+    f"it has more than {LARGEST_TEXT >> 20} MiB, and lines that end in a backslash or a bare "
+    "carriage return; without these it may be of any size"
+)
 
 
 class SystemSubmitSources(SystemSources):
@@ -23,12 +33,24 @@ class SystemSubmitSources(SystemSources):
     `read_input` reads standard input to its end; None if the description came from there.
     """
 
+    # Items may be printed by a command.
+    command_bytes = LARGEST_TEXT
+
     def __init__(self, read_input: Callable[[], str] | None = None) -> None:
         super().__init__()
         self._read_input = read_input
 
     def read_items(self, path: str) -> Sequence[str]:
-        """Return the items in a file, one a line."""
+        """Return the items in a file, one a line; of a large one they are read when wanted."""
+        facts = os.stat(path)
+        if stat.S_ISREG(facts.st_mode) and facts.st_size > _LARGE_BYTES:
+            from kettle.client.item_files import open_items  # few have so many items
+
+            found = open_items(path)
+            if found is not None:
+                return found
+            if facts.st_size > LARGEST_TEXT:
+                raise OSError(errno.EFBIG, TOO_LARGE_WHOLE)
         return join_continued(split_lines(self.read_text(path)))
 
     def standard_input(self) -> str | None:

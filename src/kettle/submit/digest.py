@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.queue_statement import QueueStatement
 
+# Limit: the characters of a digest, which a schedd goes through before the first job is made.
+LONGEST_DIGEST = 256 * 1024
 # Commands that the schedd looks at although they are the same for all jobs.
 KEPT = frozenset({"initialdir", "initial_dir", "iwd", "max_materialize", "max_idle"})
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import overload
 
 from kettle.errors import ChangedError
+
+# Limit: the items that a schedd takes for one cluster whose jobs it makes later, and their bytes:
+# they are gone through before its first job is made, and lie in SPOOL as long as it is there.
+MOST_ITEMS = 2_000_000
+MOST_ITEM_BYTES = 1 << 30
 
 # White space without the separator of units, which Python counts as white space.
 BLANKS = " \t\r\n\v\f"
@@ -101,6 +106,14 @@ class ItemLines(Sequence[str]):
         if not self._first <= number < self._first + len(self._lines):
             self._load(number)
         return self._lines[number - self._first]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all items; the errors of `self[index]`."""
+        number = 0
+        while number < self._count:
+            self._load(number)
+            number = self._first + len(self._lines)
+            yield from self._lines
 
     def _load(self, number: int) -> None:
         place = bisect_right(self._numbers, number) - 1

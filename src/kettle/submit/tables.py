@@ -18,15 +18,15 @@ variables of the statement where the row of the names is none; here that is refu
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, overload
 
 from kettle.config.knob import evaluate_text
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from kettle.errors import SubmitError
 
     Fail = Callable[[str], SubmitError]
@@ -36,6 +36,34 @@ BLANKS = " \t"
 _OPTIONS = late_pattern(r"\(([^)]*)(\))?")
 _NAME = late_pattern(r"[A-Za-z0-9_.]+")
 _NUMBER = late_pattern(r"\s*([+-]?[0-9]{1,9})\s*")
+
+
+class _Rows(Sequence[str]):
+    """The items of a table's lines, each made when it is asked for: there may be a million."""
+
+    def __init__(
+        self, lines: Sequence[str], names_at: int, first: int, item_of: Callable[[str], str]
+    ) -> None:
+        """`names_at` is the line with the names, below zero if none has them; `first` rows lack."""
+        self._lines, self._names_at, self._first = lines, names_at, first
+        self._item_of = item_of
+        self._count = max(0, len(lines) - (names_at >= 0) - first)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        """Return an item."""
+        if isinstance(index, slice):
+            return [self[each] for each in range(self._count)[index]]
+        number = range(self._count)[index] + self._first
+        return self._item_of(self._lines[number + (0 <= self._names_at <= number)])
 
 
 class Table(Struct):
@@ -53,18 +81,14 @@ class Table(Struct):
         names: tuple[str, ...],
         where: str,
         fail: Callable[[str], SubmitError],
-    ) -> tuple[tuple[str, ...], list[str]]:
+    ) -> tuple[tuple[str, ...], Sequence[str]]:
         """Return the variables and the items, their fields taken apart; raise `fail`'s error."""
-        rows = list(lines)
         if self.header >= 0:
-            if self.header >= len(rows):
+            if self.header >= len(lines):
                 raise fail(f"Heading row {self.header} is beyond the end of table {where}")
-            names = self._names(rows.pop(self.header), where, fail)
-        if self.header > 0 and self.skip > 0:
-            rows = rows[self.header + self.skip - 1 :]
-        if len(names) < 2:
-            return names, rows
-        return names, [self._item(row, len(names)) if row.strip(BLANKS) else "" for row in rows]
+            names = self._names(lines[self.header], where, fail)
+        first = self.header + self.skip - 1 if self.header > 0 and self.skip > 0 else 0
+        return names, _Rows(lines, self.header, first, partial(self._item, count=len(names)))
 
     def _names(self, row: str, where: str, fail: Fail) -> tuple[str, ...]:
         if not row.strip(BLANKS):
@@ -78,8 +102,10 @@ class Table(Struct):
         return names
 
     def _item(self, row: str, count: int) -> str:
-        if UNIT_SEPARATOR in row:
+        if count < 2 or UNIT_SEPARATOR in row:
             return row
+        if not row.strip(BLANKS):
+            return ""
         fields = self._split(row, count - 1)
         return UNIT_SEPARATOR.join([*fields, *[""] * (count - len(fields))])
 

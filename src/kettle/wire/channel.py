@@ -46,6 +46,9 @@ MAXIMUM_MESSAGE = 1 << 30
 # Limit: one message of a peer whose command has not been accepted yet.
 UNACCEPTED_MESSAGE = 4 << 20
 
+# So much of a message that has begun is shown: the arguments of a call stand there.
+_LOOKED_AT = 64
+
 _STATE_VERSION = 1
 _FIRST_WORD = struct.Struct(">I")
 
@@ -242,6 +245,27 @@ class Channel:
             if last:
                 self._partial = None
                 return Reader(bytes(partial), self.encrypted)
+
+    @property
+    def begun(self) -> bytes:
+        """The first bytes of a message that has begun and is not complete; else nothing."""
+        return bytes(self._partial[:_LOOKED_AT]) if self._partial else b""
+
+    def next_part(self) -> tuple[bytes, bool] | None:
+        """Return what has come of a message that has begun, and whether that is its end.
+
+        None until more bytes have come. For a message too long to be held whole; all its parts
+        are taken so. Raises as `next_message` does.
+        """
+        if self._partial:
+            part, self._partial = bytes(self._partial), bytearray()
+            return part, False
+        packet = self._next_packet()
+        if packet is None:
+            return None
+        last, body = packet
+        self._partial = None if last else bytearray()
+        return body, last
 
     def next_bodies(self) -> list[bytes]:
         """Return the bodies of all messages that have come whole, as `next_message` would.

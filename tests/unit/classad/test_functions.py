@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from kettle.classad import (
@@ -118,3 +120,14 @@ MACHINE = parse_ad(
 )
 def test_a_name_alone_stands_for_its_expression_in_each_context(text: str, value: str) -> None:
     assert render_value(parse_expression(text).evaluate(JOB, MACHINE)) == value
+
+
+def test_parts_of_a_text_cost_before_there_is_room_for_them() -> None:
+    ad = ClassAd({"Text": "a," * 4_000_000, "Blanks": "," * 8_000_000})
+    for name in ("Text", "Blanks"):
+        tracemalloc.start()
+        try:
+            assert ad.evaluate_expression(parse_expression(f"size(split({name}))")) is ERROR
+            assert tracemalloc.get_traced_memory()[1] < 100_000_000
+        finally:
+            tracemalloc.stop()

@@ -58,14 +58,32 @@ class MemoryJournal:
 
 
 @dataclass
+class MemoryItems:
+    """Items that are being written."""
+
+    files: dict[str, bytes]
+    name: str
+    data: bytes = b""
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+    def finish(self) -> str:
+        self.files[self.name] = self.data
+        return self.name
+
+    def drop(self) -> None:
+        self.files.pop(self.name, None)
+
+
+@dataclass
 class MemorySpool:
     """Files of late materialization."""
 
     files: dict[str, bytes] = field(default_factory=dict)
 
-    def write_items(self, cluster: int, data: bytes) -> str:
-        self.files[f"/spool/{cluster}.items"] = data
-        return f"/spool/{cluster}.items"
+    def begin_items(self, cluster: int) -> MemoryItems:
+        return MemoryItems(self.files, f"/spool/{cluster}.items")
 
     def write_digest(self, cluster: int, text: str) -> str:
         self.files[f"/spool/{cluster}.digest"] = text.encode()

@@ -91,14 +91,17 @@ def split(state: State, values: list[Value]) -> Value:
     if not separators:
         return list_of([text] if text else [])
     parts: list[Value] = []
-    for piece in re.split(f"([{re.escape(separators)}]+)", text):
-        if not piece:
-            continue
+    between = re.escape(separators)
+    for found in re.finditer(f"[{between}]+|[^{between}]+", text):
+        piece = found[0]
+        # What is too much is seen before there is room for it.
         if piece[0] in separators:
-            parts += [""] * _doubled(piece)
+            count = _doubled(piece)
+            state.spend(_PART_BYTES * count)
+            parts += [""] * count
         else:
+            state.spend(_PART_BYTES)
             parts.append(piece)
-    state.spend(_PART_BYTES * len(parts))
     return list_of(parts)
 
 

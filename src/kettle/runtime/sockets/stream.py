@@ -169,18 +169,40 @@ class Stream:
             reader, self._pending = self._pending, None
             return reader
         self._send_prefix()
-        channel = self._channel
-        while True:
-            message = channel.next_message()
-            if message is not None:
-                return message
-            if self._held:
-                self._write(b"")
-                await self._transport.drain(self.timeout)
-            wait = self.timeout if timeout is None else timeout
-            channel.receive(await self._transport.read(wait))
-            if self.on_bytes is not None:
-                self.on_bytes(channel.unread)
+        while (message := self._channel.next_message()) is None:
+            await self._read_more(timeout)
+        return message
+
+    async def _read_more(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Take the next bytes of the connection, after sending what was held back."""
+        if self._held:
+            self._write(b"")
+            await self._transport.drain(self.timeout)
+        wait = self.timeout if timeout is None else timeout
+        self._channel.receive(await self._transport.read(wait))
+        if self.on_bytes is not None:
+            self.on_bytes(self._channel.unread)
+
+    async def receive_or_begin(self, is_long: Callable[[bytes], bool]) -> Reader | None:
+        """Return the next message; None where one has begun that is to be taken part by part.
+
+        `is_long` sees the first bytes of a message that has not come whole. `receive_part` takes
+        its parts then.
+        """
+        if self._pending is not None:
+            return await self.receive()
+        self._send_prefix()
+        while (message := self._channel.next_message()) is None:
+            if is_long(self._channel.begun):
+                return None
+            await self._read_more()
+        return message
+
+    async def receive_part(self) -> tuple[bytes, bool]:
+        """Return the next part of the message that has begun, and whether it is the last one."""
+        while (part := self._channel.next_part()) is None:
+            await self._read_more()
+        return part
 
     async def receive_forever(self) -> Reader:
         """Return the next message whenever it comes."""

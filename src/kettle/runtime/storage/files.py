@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import stat
+import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -21,6 +22,7 @@ from kettle.runtime.storage.texts import read_text
 
 if TYPE_CHECKING:
     from random import Random
+    from subprocess import Popen
 
     from kettle.runtime.storage.disk import Disk
     from kettle.runtime.storage.durable import DurableFile, Synchronizer
@@ -46,6 +48,8 @@ COMMAND_SECONDS = 60.0
 
 class SystemSources:
     """The machine as the source of configuration; see `kettle.config.Sources`."""
+
+    command_bytes = COMMAND_OUTPUT
 
     def read_text(self, path: str) -> str:
         """Return the text of a file; bytes that are not UTF-8 survive as surrogates."""
@@ -83,18 +87,38 @@ class SystemSources:
 
         from kettle.runtime.process.privileges import for_good
 
-        try:
-            with for_good():
-                done = subprocess.run(
-                    list(command),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    check=False,
-                    timeout=COMMAND_SECONDS,
-                )
-        except subprocess.TimeoutExpired:
-            raise OSError(f"{command[0]} took longer than {COMMAND_SECONDS:g} seconds") from None
-        return done.returncode, to_text(done.stdout[:COMMAND_OUTPUT])
+        end = time.monotonic() + COMMAND_SECONDS
+        with for_good():
+            program = subprocess.Popen(
+                list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+            )
+        with program:
+            try:
+                output = self._read_output(program, command[0], end)
+                return program.wait(max(0.0, end - time.monotonic())), to_text(output)
+            except (OSError, subprocess.TimeoutExpired) as error:
+                program.kill()
+                if isinstance(error, OSError):
+                    raise
+                said = f"{command[0]} took longer than {COMMAND_SECONDS:g} seconds"
+                raise OSError(said) from None
+
+    def _read_output(self, program: Popen[bytes], name: str, end: float) -> bytes:
+        """Return all that a program prints; TimeoutExpired, and OSError if it is too much."""
+        import select
+        from subprocess import TimeoutExpired
+
+        assert program.stdout is not None
+        descriptor, output = program.stdout.fileno(), bytearray()
+        while select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+            piece = os.read(descriptor, 1 << 16)
+            if not piece:
+                return bytes(output)
+            output += piece
+            if len(output) > self.command_bytes:
+                said = f"{name} printed more than {self.command_bytes >> 20} MiB"
+                raise OSError(errno.EFBIG, said)
+        raise TimeoutExpired(name, COMMAND_SECONDS)
 
     def home_directory(self, user: str) -> str | None:
         """Return the home of an account, `user` "" meaning the one that runs us."""

@@ -42,10 +42,6 @@ class Paused(IntEnum):
 
 # Limit: jobs made in one go, so that others have their turn in between.
 MOST_AT_ONCE = 500
-# Limit: what a cluster may bring, which is gone through before its first job is made: the
-# characters of a submit digest, and items.
-LONGEST_DIGEST = 256 * 1024
-MOST_ITEMS = 2_000_000
 
 
 # Why a cluster makes no jobs for the time being.

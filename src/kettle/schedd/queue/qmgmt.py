@@ -17,9 +17,10 @@ from typing import Any, Protocol
 from kettle.classad import ClassAd, Expr, is_expression
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
-from kettle.schedd.queue import attribute_rules, factory, job_rules, submission, user_records
+from kettle.schedd.queue import attribute_rules, job_rules, submission, user_records
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.ad_sizes import check_sizes
+from kettle.schedd.queue.item_intake import ItemIntake, ItemsFile
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, LoggedChange, Steps, code
@@ -27,6 +28,7 @@ from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
 from kettle.schedd.queue.selection import candidate_clusters, candidates, parse_constraint
 from kettle.schedd.queue.transaction import CHANGE_BYTES, Change, Transaction
 from kettle.schedd.settings import QueueSettings
+from kettle.submit.digest import LONGEST_DIGEST
 from kettle.transfer.plan import is_url
 from kettle.wire.codec import Reader
 from kettle.wire.messages import qmgmt as calls
@@ -53,13 +55,13 @@ LONGEST_FILE_NAME = 4096
 
 
 class Spool(Protocol):
-    """Where a submission's files are kept; each method returns the file's name."""
+    """Where a submission's files are kept."""
 
-    def write_items(self, cluster: int, data: bytes) -> str:
-        """Keep the rows of a late materialized cluster."""
+    def begin_items(self, cluster: int) -> ItemsFile:
+        """Begin to keep the rows of a late materialized cluster."""
 
     def write_digest(self, cluster: int, text: str) -> str:
-        """Keep the submit text that makes its jobs."""
+        """Keep the submit text that makes its jobs; return the file's name."""
 
     def read_help(self, path: str) -> str:
         """Return the text that explains the schedd's own submit commands, empty without one."""
@@ -117,6 +119,8 @@ class Connection:
         self._failure: RefusedError | None = None
         self._protected_allowed = False
         self._is_cut_off = False
+        # New clusters, also of transactions that came to nothing, that may have files in the spool.
+        self.spooled: set[int] = set()
         # What was set with the flag that tells others of it.
         self._dirty: list[tuple[int, int, str]] = []
         # What was set with the flag that has the job's log say so.
@@ -607,16 +611,30 @@ class Connection:
         return Answer(call.answer(result=ad))
 
     def _on_send_materialize_data(self, call: calls.SendMaterializeData) -> Answer:
-        if not self._settings.late_materialize:
-            return Answer(call.answer(-1, errno=errno.EPERM, result=(None, 0)))
-        if call.cluster not in self._new_clusters:
-            return Answer(call.answer(-1, errno=errno.ENOENT, result=(None, 0)))
-        count = call.data.count(b"\n")
-        if count > factory.MOST_ITEMS:
-            self._tell(f"Cluster {call.cluster} has {count} items, more than {factory.MOST_ITEMS}")
-            return Answer(call.answer(-1, errno=errno.EFBIG, result=(None, 0)))
-        name = self._spool.write_items(call.cluster, call.data)
-        return Answer(call.answer(0, result=(name, count)))
+        intake = self._begin_items(call)
+        intake.take(call.data)
+        return intake.end()
+
+    def begin_items(self, begun: Reader) -> ItemIntake:
+        """Serve item rows of which only the beginning has come; they are given to what returns."""
+        self._check_not_cut_off()
+        begun.integer()
+        call = calls.SendMaterializeData.read(begun)
+        intake = self._begin_items(call)
+        intake.take(call.data)
+        return intake
+
+    def _begin_items(self, call: calls.SendMaterializeData) -> ItemIntake:
+        refused = 0
+        if not self._may_write:
+            refused = errno.EACCES
+        elif not self._settings.late_materialize:
+            refused = errno.EPERM
+        elif call.cluster not in self._new_clusters:
+            refused = errno.ENOENT
+        if not refused:
+            self.spooled.add(call.cluster)
+        return ItemIntake(call, self._spool.begin_items, self._tell, refused=refused)
 
     def _on_set_job_factory(self, call: calls.SetJobFactory) -> Answer:
         if not self._settings.late_materialize:
@@ -625,14 +643,15 @@ class Connection:
             return code(-1, errno.ENOENT)
         if not call.digest:
             return code(-1, errno.EINVAL)
-        if len(call.digest) > factory.LONGEST_DIGEST:
+        if len(call.digest) > LONGEST_DIGEST:
             self._tell(
                 f"The digest of cluster {call.cluster} has {len(call.digest)} characters, more"
-                f" than {factory.LONGEST_DIGEST}"
+                f" than {LONGEST_DIGEST}"
             )
             return code(-1, errno.EFBIG)
         if len(call.file_name) > LONGEST_FILE_NAME:
             return code(-1, errno.ENAMETOOLONG)
+        self.spooled.add(call.cluster)
         name = self._spool.write_digest(call.cluster, call.digest)
         self._transaction.update(
             key_of(call.cluster, CLUSTER_PROC),

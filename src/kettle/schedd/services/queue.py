@@ -23,9 +23,11 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.query_answers import Answer
+from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.qmgmt import begins_item_data
 from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
 
 if TYPE_CHECKING:
@@ -103,18 +105,30 @@ class QueueCommands:
             tell=schedd.runtime.log,
             monotonic=schedd.runtime.clock.monotonic,
         )
+        try:
+            await self._serve_queue(stream, connection)
+        finally:
+            # Of what was not committed nothing stays.
+            for cluster in connection.spooled - schedd.queue.clusters.keys():
+                schedd.spool.remove_cluster(cluster)
+
+    async def _serve_queue(self, stream: Stream, connection: Connection) -> None:
+        schedd = self._schedd
         monotonic = schedd.runtime.clock.monotonic
         turn_ends = monotonic() + tasks.TURN_SECONDS
         for number in itertools.count(1):
             stream.timeout = OPEN_SECONDS if connection.has_uncommitted else IDLE_SECONDS
-            request = await stream.receive()
+            request = await stream.receive_or_begin(begins_item_data)
             if number % _REQUESTS_AT_A_TIME == 0 or monotonic() >= turn_ends:
                 # Requests that came in one piece are received without a wait: a client that sends
                 # a million attributes would otherwise be the only one that is served.
                 await asyncio.sleep(0)
                 turn_ends = monotonic() + tasks.TURN_SECONDS
             try:
-                answer = await self._finish(connection.handle(request))
+                if request is None:
+                    answer = await self._take_items(stream, connection)
+                else:
+                    answer = await self._finish(connection.handle(request))
             except StorageError as error:
                 # Nothing was promised yet, and the disk may take it another time.
                 schedd.runtime.log.problem(str(error))
@@ -129,6 +143,20 @@ class QueueCommands:
                 stream.hold(answer.reply)
             if answer.close:
                 return
+
+    @staticmethod
+    async def _take_items(stream: Stream, connection: Connection) -> qmgmt_answers.Answer:
+        """Take item rows as they come, and let others have their turn meanwhile."""
+        part, is_last = await stream.receive_part()
+        intake = connection.begin_items(Reader(part, stream.encrypted))
+        try:
+            while not is_last:
+                await asyncio.sleep(0)
+                part, is_last = await stream.receive_part()
+                intake.take(part)
+            return intake.end()
+        finally:
+            intake.drop()
 
     def _log(self, changes: Sequence[qmgmt_answers.LoggedChange]) -> Iterator[None]:
         """Write events 033, into the logs of the jobs that are still queued."""

@@ -21,6 +21,7 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.growing_file import GrowingFile
 from kettle.runtime.storage.removal import remove_as_root
 from kettle.schedd.queue.job_ids import SPOOL_FAN, JobId, spool_folder
 
@@ -58,9 +59,12 @@ class SpoolFolder:
         """Return a spooled job's folder."""
         return f"{self.path}/{spool_folder(job)}"
 
-    def write_items(self, cluster: int, data: bytes) -> str:
-        """Keep the rows of a late materialized cluster; returns the file's name."""
-        return self._write(self.cluster_file(cluster, "items"), data)
+    def begin_items(self, cluster: int) -> GrowingFile:
+        """Begin to keep the rows of a late materialized cluster."""
+        path = self.cluster_file(cluster, "items")
+        self._runtime.files.make_folder(os.path.dirname(path))
+        # As private as the queue: what jobs are given may be in them.
+        return GrowingFile(path, mode=0o600, room_kib=self.room_kib)
 
     def write_digest(self, cluster: int, text: str) -> str:
         """Keep the submit text that makes a cluster's jobs; returns the file's name."""
@@ -76,7 +80,6 @@ class SpoolFolder:
 
     def _write(self, path: str, data: bytes) -> str:
         self._runtime.files.make_folder(os.path.dirname(path))
-        # Items are as private as the queue: what jobs are given may be in them.
         self._runtime.files.write_atomically(path, data, mode=0o600, durable=True)
         return path
 

@@ -392,7 +392,9 @@ def prepare(
 
     facts = read_facts(config, environment, request.file or "-")
     facts.cluster = request.cluster
-    sources = SystemSubmitSources(None if request.file in ("", "-") else streams.stdin.read)
+    sources = SystemSubmitSources(
+        None if request.file in ("", "-") else lambda: read_stream(streams.stdin, "standard input")
+    )
     return read_submission(text, sources, config, facts, request.options(config))
 
 

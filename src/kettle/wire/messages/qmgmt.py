@@ -280,6 +280,11 @@ class SendMaterializeData(Call, word=10039, reply=Shape.MATERIALIZED):
     data: bytes = rest_bytes()
 
 
+def begins_item_data(begun: bytes) -> bool:
+    """Tell whether the first bytes of a message are those of item rows, with all before them."""
+    return len(begun) >= _THREE.size and _ONE.unpack_from(begun)[0] == SendMaterializeData.word
+
+
 class SendJobQueueAd(Call, word=10040):
     """Send an ad that belongs to a cluster: type -100 is a job set."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from kettle.errors import NotFoundError, StorageError
 from kettle.runtime.process.privileges import Account, Privileges, account_of
+from kettle.runtime.storage import files
 from kettle.runtime.storage.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
 from kettle.runtime.storage.files import Files, SystemSources
 
@@ -182,3 +183,18 @@ def test_a_script_that_does_not_say_what_runs_it_is_run_by_the_shell(tmp_path: P
     script.chmod(0o644)
     with pytest.raises(PermissionError):
         SystemSources().run_command([str(script)])
+
+
+def test_a_command_that_prints_without_end_is_stopped() -> None:
+    sources = SystemSources()
+    sources.command_bytes = 1000
+    assert sources.run_command(["/bin/sh", "-c", "printf %1000s"]) == (0, " " * 1000)
+    with pytest.raises(OSError, match="/bin/sh printed more than 0 MiB"):
+        sources.run_command(["/bin/sh", "-c", "while echo x; do :; done"])
+
+
+def test_a_command_that_takes_too_long_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "COMMAND_SECONDS", 0.05)
+    for command in ("read x </dev/zero", "exec >&-; read x </dev/zero"):
+        with pytest.raises(OSError, match=r"took longer than 0\.05 seconds"):
+            SystemSources().run_command(["/bin/bash", "-c", command])

@@ -26,6 +26,8 @@ from kettle.schedd.queue.job_queue import Changes, Cluster
 from kettle.schedd.queue.job_rules import JobRules, read_job_rules
 from kettle.schedd.services.factories import Factories
 from kettle.submit.build import JobPlan
+from kettle.submit.digest import LONGEST_DIGEST
+from kettle.submit.item_lines import MOST_ITEMS
 from kettle.testing.virtual_loop import run_virtually
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, NOW, Schedd, plan_action
@@ -470,9 +472,9 @@ def test_jobs_that_came_with_their_cluster_are_not_made_once_more() -> None:
 def test_a_digest_and_items_without_measure_are_refused() -> None:
     client = Schedd().client()
     cluster = client.call(calls.NewCluster()).value
-    long = "a = b\n" * (factory.LONGEST_DIGEST // 6 + 1)
+    long = "a = b\n" * (LONGEST_DIGEST // 6 + 1)
     refused = client.call(calls.SetJobFactory(cluster, 0, "", long))
     assert (refused.value, refused.errno) == (-1, errno.EFBIG)
-    items = b"\n" * (factory.MOST_ITEMS + 1)
+    items = b"\n" * (MOST_ITEMS + 1)
     refused = client.call(calls.SendMaterializeData(cluster, 0, items))
     assert (refused.value, refused.errno) == (-1, errno.EFBIG)

@@ -32,7 +32,7 @@ class Client:
             calls.NewCluster().write(writer)
             yield Reader(writer.getvalue())
 
-    async def receive(self) -> Reader:
+    async def receive_or_begin(self, _: object) -> Reader:
         self.time += self.seconds
         try:
             return next(self._requests)

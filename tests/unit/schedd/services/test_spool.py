@@ -27,7 +27,9 @@ def make_spool(path: Path) -> SpoolFolder:
 
 def test_what_makes_a_cluster_s_jobs_is_read_by_nobody_else(tmp_path: Path) -> None:
     spool = make_spool(tmp_path)
-    for path in (spool.write_items(7, b"a secret\n"), spool.write_digest(7, "x = a secret\n")):
+    items = spool.begin_items(7)
+    items.write(b"a secret\n")
+    for path in (items.finish(), spool.write_digest(7, "x = a secret\n")):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
