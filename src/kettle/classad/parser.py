@@ -62,7 +62,7 @@ _SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
 # Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
 # operator or a conditional two. Shown by the vectors in deep.json.
 MAX_DEPTH: Final = 995
-_BRACKET_DEPTH: Final = 6
+BRACKET_DEPTH: Final = 6
 _CHAIN_DEPTH: Final = 2
 
 
@@ -164,7 +164,7 @@ class Parser:
                     result = Selection(result, self._attribute_name("after the dot"))
                 elif self._take("["):
                     before = self._depth
-                    self._deepen(_BRACKET_DEPTH)
+                    self._deepen(BRACKET_DEPTH)
                     result = Subscript(result, self.expression())
                     self._depth = before
                     self._require("]")
@@ -229,7 +229,7 @@ class Parser:
     def _call(self, name: str) -> Expr:
         self._index += 1
         depth = self._depth
-        self._deepen(_BRACKET_DEPTH)
+        self._deepen(BRACKET_DEPTH)
         arguments: list[Expr] = []
         if not self._take(")"):
             arguments.append(self.expression())
@@ -275,7 +275,7 @@ class Parser:
         """Parenthesized = "(" expression ")"."""
         self._index += 1
         depth = self._depth
-        self._deepen(_BRACKET_DEPTH)
+        self._deepen(BRACKET_DEPTH)
         inner = self.expression()
         self._require(")")
         self._depth = depth
@@ -285,7 +285,7 @@ class Parser:
         """List = "{" [ expression { "," expression } ] "}"."""
         self._index += 1
         depth = self._depth
-        self._deepen(_BRACKET_DEPTH)
+        self._deepen(BRACKET_DEPTH)
         elements: list[Expr] = []
         if not self._take("}"):
             elements.append(self.expression())
@@ -299,7 +299,7 @@ class Parser:
         """Ad = "[" { name "=" expression ";" } [ name "=" expression ] "]"."""
         self._require("[")
         depth = self._depth
-        self._deepen(_BRACKET_DEPTH)
+        self._deepen(BRACKET_DEPTH)
         table: dict[str, Expr | str] = {}
         names: dict[str, str] = {}
         while True:

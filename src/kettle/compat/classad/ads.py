@@ -34,6 +34,7 @@ from kettle.compat.classad2.convert import (
     ready_value,
     to_python,
 )
+from kettle.compat.classad2.depth import MOST_LEVELS, VALUE_LEVELS, bounded, one_level_less
 
 _VALUES: Final = {
     classad2.Value.Undefined: Value.Undefined,
@@ -50,6 +51,7 @@ class ClassAd(classad2.ClassAd):
 
     __slots__ = ()
 
+    @bounded
     def __init__(self, input: str | Mapping[str, Any] | None = None) -> None:  # noqa: A002
         """Make an ad of nothing, of a text in new syntax, or of a dictionary."""
         if isinstance(input, classad2.ClassAd):
@@ -68,9 +70,11 @@ class ClassAd(classad2.ClassAd):
         made._ad = ad
         return made
 
+    @bounded
     def __getitem__(self, key: str) -> Any:
         return _shown(ready_value(self._found(key), _as_dictionary, self._tree_of_mine))
 
+    @bounded
     def __setitem__(self, key: str, value: Any) -> None:
         with _value_errors():
             super().__setitem__(key, classad2.ExprTree._of(tree_of(value)))
@@ -92,10 +96,12 @@ class ClassAd(classad2.ClassAd):
         """Return an attribute's expression, which knows this ad; KeyError if there is none."""
         return self._tree_of_mine(self._found(attr))
 
+    @bounded
     def eval(self, attr: str) -> Any:
         """Return an attribute's value in this ad; KeyError if there is no such attribute."""
         return self.lookup(attr).eval()
 
+    @bounded
     def flatten(self, expr: Any) -> Any:
         """Return the expression with what this ad knows filled in; other values as they are."""
         if not isinstance(expr, classad2.ExprTree):
@@ -126,6 +132,7 @@ class ExprTree(classad2.ExprTree):
     __slots__ = ("_scope",)
     _scope: ClassAd | None
 
+    @bounded
     def __init__(self, expr: str | classad2.ExprTree) -> None:
         """Parse a text in new syntax, or copy an expression."""
         self._scope = expr._scope if isinstance(expr, ExprTree) else None
@@ -150,6 +157,7 @@ class ExprTree(classad2.ExprTree):
 
     # -- Values -----------------------------------------------------------------------------
 
+    @bounded
     def eval(
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> Any:
@@ -157,6 +165,7 @@ class ExprTree(classad2.ExprTree):
         with failures_raised():
             return _shown(to_python(self._value(scope, target), _as_dictionary, self._beside))
 
+    @bounded
     def simplify(
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> ExprTree:
@@ -203,6 +212,7 @@ class ExprTree(classad2.ExprTree):
                 raise ClassAdValueError("Unable to convert string to float.") from None
         return float(_number(value))
 
+    @bounded
     def __getitem__(self, index: int) -> Any:
         value = self.eval()
         if not isinstance(value, list):
@@ -328,8 +338,11 @@ def of_version_2(ad: classad2.ClassAd) -> ClassAd:
     return ClassAd._of_engine(ad._ad)
 
 
-def tree_of(value: object) -> Expr:
-    """Return the expression that a value of Python's is; ClassAdException if it can be none."""
+def tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
+    """Return the expression that a value of Python's is; ClassAdException if it can be none.
+
+    So many `levels` of lists and dictionaries may lie in it.
+    """
     if value is Value.Undefined:
         return literal(UNDEFINED)
     if value is Value.Error:
@@ -339,8 +352,8 @@ def tree_of(value: object) -> Expr:
     if isinstance(value, classad2.ClassAd):
         return to_expression(value._ad)
     if isinstance(value, Mapping):
-        return to_expression(_ad_of(value))
-    return from_python(value, tree_of)
+        return to_expression(_ad_of(value, levels))
+    return from_python(value, tree_of, levels)
 
 
 def to_value(value: Any, scope: ClassAd | None = None) -> Any:
@@ -348,13 +361,14 @@ def to_value(value: Any, scope: ClassAd | None = None) -> Any:
     return _shown(to_python(value, _as_dictionary, lambda tree: ExprTree._of(tree, scope)))
 
 
-def _ad_of(mapping: Mapping[Any, Any]) -> Ad:
+def _ad_of(mapping: Mapping[Any, Any], levels: int = MOST_LEVELS) -> Ad:
     with _value_errors():
-        return ad_of_mapping({key: _wrapped(value) for key, value in mapping.items()})
+        inside = one_level_less(levels)
+        return ad_of_mapping({key: _wrapped(value, inside) for key, value in mapping.items()})
 
 
-def _wrapped(value: object) -> classad2.ExprTree:
-    return classad2.ExprTree._of(tree_of(value))
+def _wrapped(value: object, levels: int) -> classad2.ExprTree:
+    return classad2.ExprTree._of(tree_of(value, levels))
 
 
 def _as_dictionary(ad: Ad) -> dict[str, Any]:

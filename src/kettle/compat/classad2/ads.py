@@ -24,6 +24,13 @@ from kettle.compat.classad2.convert import (
     ready_value,
     to_python,
 )
+from kettle.compat.classad2.depth import (
+    MOST_LEVELS,
+    VALUE_LEVELS,
+    bounded,
+    one_level_less,
+    too_deep,
+)
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, Value
 from kettle.errors import ClassAdSyntaxError
 
@@ -40,6 +47,7 @@ class ClassAd(MutableMapping[str, Any]):
     __slots__ = ("__weakref__", "_ad")
     _ad: Ad
 
+    @bounded
     def __init__(self, input: str | dict[str, Any] | None = None) -> None:  # noqa: A002
         """Make an ad of nothing, of a text in new syntax, or of a dictionary.
 
@@ -61,9 +69,11 @@ class ClassAd(MutableMapping[str, Any]):
         made._ad = ad
         return made
 
+    @bounded
     def __repr__(self) -> str:
         return unparse(self._ad)
 
+    @bounded
     def __str__(self) -> str:
         from kettle.classad.pretty import pretty
 
@@ -75,7 +85,10 @@ class ClassAd(MutableMapping[str, Any]):
     # -- The mapping ------------------------------------------------------------------------
 
     def __getitem__(self, key: str) -> Any:
-        return ready_value(self._found(key), wrap_ad, wrap_tree)
+        try:
+            return ready_value(self._found(key), wrap_ad, wrap_tree)
+        except RecursionError:
+            raise too_deep() from None
 
     def _found(self, key: str) -> Expr:
         if not isinstance(key, str):
@@ -85,6 +98,7 @@ class ClassAd(MutableMapping[str, Any]):
             raise KeyError(key)
         return found
 
+    @bounded
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
             raise TypeError("ClassAd keys are strings")
@@ -115,6 +129,7 @@ class ClassAd(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._ad)
 
+    @bounded
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
@@ -133,6 +148,7 @@ class ClassAd(MutableMapping[str, Any]):
         """Return an attribute's value in this ad; KeyError if there is no such attribute."""
         return self.lookup(attr).eval(self)
 
+    @bounded
     def flatten(self, expr: ExprTree) -> Any:
         """Return the expression with what this ad knows filled in.
 
@@ -152,6 +168,7 @@ class ClassAd(MutableMapping[str, Any]):
         """Return the names in the expression that this ad has; `['']` if there are none."""
         return self._references(expr)[0]
 
+    @bounded
     def _references(self, expr: ExprTree) -> tuple[list[str], list[str]]:
         from kettle.classad.references import find_references
 
@@ -162,6 +179,7 @@ class ClassAd(MutableMapping[str, Any]):
 
     # -- Matching ---------------------------------------------------------------------------
 
+    @bounded
     def matches(self, ad: ClassAd) -> bool:
         """Return whether the other ad's Requirements are true with this one as TARGET."""
         if not isinstance(ad, ClassAd):
@@ -180,10 +198,12 @@ class ClassAd(MutableMapping[str, Any]):
 
     # -- Printing ---------------------------------------------------------------------------
 
+    @bounded
     def printOld(self) -> str:
         """Return the ad in old syntax, one line an attribute."""
         return unparse(self._ad, old=True)
 
+    @bounded
     def printJson(self) -> str:
         """Return the ad as JSON."""
         from kettle.classad.forms_json import to_json
@@ -200,6 +220,7 @@ class ExprTree:
     __slots__ = ("__weakref__", "_tree")
     _tree: Expr
 
+    @bounded
     def __init__(self, expr: str | ExprTree | None = None) -> None:
         """Parse a text in new syntax; copy an expression; None is `undefined`."""
         text = "undefined" if expr is None else str(expr)
@@ -217,6 +238,7 @@ class ExprTree:
         made._tree = tree
         return made
 
+    @bounded
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return False
@@ -225,11 +247,13 @@ class ExprTree:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @bounded
     def __str__(self) -> str:
         from kettle.classad.pretty import pretty
 
         return pretty(self._tree)
 
+    @bounded
     def __repr__(self) -> str:
         return unparse(self._tree)
 
@@ -245,10 +269,14 @@ class ExprTree:
         there is no target either.
         """
         mine, theirs = _scopes(scope, target)
-        value = evaluate_once(self._tree, mine, theirs, CONTEXT)
-        note_error(value, self._tree, mine, theirs)
-        return to_python(value, wrap_ad, wrap_tree)
+        try:
+            value = evaluate_once(self._tree, mine, theirs, CONTEXT)
+            note_error(value, self._tree, mine, theirs)
+            return to_python(value, wrap_ad, wrap_tree)
+        except RecursionError:
+            raise too_deep() from None
 
+    @bounded
     def simplify(self, scope: ClassAd | None = None, target: ClassAd | None = None) -> ExprTree:
         """Return the value of the expression as an expression."""
         mine, theirs = _scopes(scope, target)
@@ -269,28 +297,29 @@ def wrap_tree(tree: Expr) -> ExprTree:
     return ExprTree._of(tree)
 
 
-def ad_of_mapping(mapping: Mapping[Any, Any]) -> Ad:
-    """Return the ad a mapping is; what has an empty name is left out."""
+def ad_of_mapping(mapping: Mapping[Any, Any], levels: int = MOST_LEVELS) -> Ad:
+    """Return the ad a mapping is, `levels` deep; what has an empty name is left out."""
     ad = Ad()
+    inside = one_level_less(levels)
     for key, value in mapping.items():
         if not isinstance(key, str):
             # Compat: the wheel raises a SystemError here; shown by
             # test_what_makes_the_wheel_fault_raises_what_can_be_caught.
             raise TypeError("ClassAd keys are strings")
-        tree = _tree_of(value)
+        tree = _tree_of(value, inside)
         if key:
             ad.insert(key, tree)
     return ad
 
 
-def _tree_of(value: object) -> Expr:
+def _tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
     if isinstance(value, ExprTree):
         return value._tree
     if isinstance(value, ClassAd):
         return to_expression(value._ad)
     if isinstance(value, Mapping):
-        return to_expression(ad_of_mapping(value))
-    return from_python(value, _tree_of)
+        return to_expression(ad_of_mapping(value, levels))
+    return from_python(value, _tree_of, levels)
 
 
 def _read_ad(text: str) -> Ad:

@@ -15,6 +15,7 @@ from kettle.classad.context import Context
 from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
 from kettle.classad.values import ExprList
 from kettle.classad.values import Value as EngineValue
+from kettle.compat.classad2.depth import one_level_less
 from kettle.compat.classad2.names import ClassAdException, Value
 
 if TYPE_CHECKING:
@@ -97,10 +98,10 @@ def to_python(
     return value
 
 
-def from_python(value: object, convert: Callable[[object], Expr]) -> Expr:
+def from_python(value: object, convert: Callable[[object, int], Expr], levels: int) -> Expr:
     """Return the expression a value of Python's is; `convert` is for what is in it.
 
-    Raises ClassAdException for what ClassAds have no value for.
+    So many `levels` may lie in it. Raises ClassAdException for what ClassAds have no value for.
     """
     if value is None or value is Value.Undefined:
         return literal(UNDEFINED)
@@ -119,7 +120,8 @@ def from_python(value: object, convert: Callable[[object], Expr]) -> Expr:
             raise OverflowError("int too big to convert")
         return literal(int(value))
     if isinstance(value, Iterable):
-        return ListNode(tuple(convert(item) for item in value))
+        inside = one_level_less(levels)
+        return ListNode(tuple(convert(item, inside) for item in value))
     raise ClassAdException("Unable to convert Python object to a ClassAd expression.")
 
 

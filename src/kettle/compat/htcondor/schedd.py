@@ -10,6 +10,7 @@ from kettle.compat import htcondor2
 from kettle.compat.classad.ads import ClassAd
 from kettle.compat.classad2 import ExprTree
 from kettle.compat.classad2.ads import to_engine
+from kettle.compat.classad2.depth import bounded
 from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
 from kettle.compat.htcondor.convert import calls_version_2, given, shown
 from kettle.compat.htcondor.enums import DaemonTypes, QueryOpts
@@ -179,6 +180,7 @@ class Schedd(htcondor2.Schedd):
 
     # -- Submission and files ---------------------------------------------------------------
 
+    @bounded
     def submit(  # type: ignore[override]
         self,
         description: Any,
@@ -207,6 +209,7 @@ class Schedd(htcondor2.Schedd):
                 ad_results=ad_results,
             )
 
+    @bounded
     def submitMany(  # noqa: N802
         self,
         cluster_ad: Mapping[str, Any],
@@ -228,6 +231,7 @@ class Schedd(htcondor2.Schedd):
                 cluster = result.cluster()
         return cluster
 
+    @bounded
     def spool(self, ad_list: Any) -> None:
         """Send the input files of jobs that were submitted with `spool`: their ads, or a result."""
         with raising(HTCondorIOError):

@@ -18,6 +18,7 @@ from kettle.client.pool import (
 )
 from kettle.compat.classad2 import ClassAd
 from kettle.compat.classad2.ads import of_engine, to_engine
+from kettle.compat.classad2.depth import bounded
 from kettle.compat.htcondor2.addresses import address_of
 from kettle.compat.htcondor2.arguments import check_expression, texts_of
 from kettle.compat.htcondor2.daemon_enums import AdType, DaemonType
@@ -210,6 +211,7 @@ class Collector:
         """Return where all daemons of a kind are."""
         return self.query(_ad_type(daemon_type), projection=_LOCATION)
 
+    @bounded
     def advertise(
         self, ad_list: list[ClassAd], command: str = "UPDATE_AD_GENERIC", use_tcp: bool = True
     ) -> None:

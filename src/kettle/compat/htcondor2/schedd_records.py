@@ -9,6 +9,7 @@ from kettle.classad import ClassAd as Ad
 from kettle.client.user_records import act_on_records, query_records
 from kettle.compat.classad2 import ClassAd, ExprTree
 from kettle.compat.classad2.ads import of_engine, to_engine
+from kettle.compat.classad2.depth import bounded
 from kettle.compat.htcondor2.addresses import sinful_of
 from kettle.compat.htcondor2.arguments import texts_of
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
@@ -130,6 +131,7 @@ class RecordsOfSchedd:
             Command.DISABLE_USERREC, project_spec, reason=reason or _REASON, project=True
         )
 
+    @bounded
     def _act(
         self,
         command: Command,
