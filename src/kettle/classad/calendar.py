@@ -14,6 +14,8 @@ from typing import Final, NamedTuple
 from kettle.patterns import late_pattern
 
 _EPOCH: Final = _datetime.date(1970, 1, 1).toordinal()
+# The numbers of 32 bits that are below zero.
+_HALF: Final = 1 << 31
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
     "January",
@@ -32,7 +34,10 @@ _MONTHS: Final = (
 
 
 class Fields(NamedTuple):
-    """A moment taken apart; `month` from 1, `weekday` from Sunday as 0, `year_day` from 0."""
+    """A moment taken apart; `month` from 1, `weekday` from Sunday as 0, `year_day` from 0.
+
+    `dated` puts in the last two.
+    """
 
     year: int = 1900
     month: int = 1
@@ -47,11 +52,31 @@ class Fields(NamedTuple):
 def fields_of(seconds: int) -> Fields:
     """Return the fields of seconds since the epoch, read as UTC."""
     days, rest = divmod(seconds, 86_400)
-    year, month, day = _civil(days)
-    first, _ = _days_of(year, 1, 1), None
-    return Fields(
-        year, month, day, rest // 3600, rest // 60 % 60, rest % 60, (days + 4) % 7, days - first
-    )
+    return dated(Fields(*_civil(days), rest // 3600, rest // 60 % 60, rest % 60))
+
+
+def dated(at: Fields) -> Fields:
+    """Return the fields with the day of the week and of the year that belong to their date.
+
+    Compat: the reference's own arithmetic, of dates that there are not, too, and before the year 1,
+    where its day of the week is another or none. Shown by the script functions.py.
+    """
+    passed = _quotient(367 * at.month - 362, 12) + at.day
+    if at.month > 2:
+        passed -= 1 if _is_leap(at.year) else 2
+    year = at.year - 1
+    leaps = _quotient(year, 4) - _quotient(year, 100) + _quotient(year, 400)
+    total = (365 * year + leaps + passed + _HALF) % (2 * _HALF) - _HALF
+    return at._replace(weekday=total - 7 * _quotient(total, 7), year_day=passed - 1)
+
+
+def _quotient(number: int, by: int) -> int:
+    """Return the quotient, rounded towards zero."""
+    return number // by if number >= 0 else -(-number // by)
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def _civil(days: int) -> tuple[int, int, int]:
@@ -193,35 +218,43 @@ def span_text(seconds: float) -> str:
     return f"-{text}" if seconds < 0 else text
 
 
-def _week(at: Fields, first: int) -> int:
-    return (at.year_day + 7 - (at.weekday - first) % 7) // 7
+def _week(at: Fields, passed: int) -> int:
+    """Return the week of the year, where so many days of a week have passed."""
+    return _quotient(at.year_day + 7 - passed, 7)
 
 
 def _iso(at: Fields) -> tuple[int, int]:
-    year, week = at.year, (at.year_day - (at.weekday - 1) % 7 + 10) // 7
-    if week < 1:
+    """Return the year and the week, whose Thursday is in that year."""
+    year, days = at.year, _since_iso_monday(at.year_day, at.weekday)
+    if days < 0:
         year -= 1
-        week = _iso_weeks(year)
-    elif week > _iso_weeks(year):
-        year, week = year + 1, 1
-    return year, week
+        days = _since_iso_monday(at.year_day + 365 + _is_leap(year), at.weekday)
+    else:
+        later = _since_iso_monday(at.year_day - 365 - _is_leap(year), at.weekday)
+        if later >= 0:
+            year, days = year + 1, later
+    return year, _quotient(days, 7) + 1
 
 
-def _iso_weeks(year: int) -> int:
-    first = (_days_of(year, 1, 1) + 4) % 7
-    leap = _days_of(year + 1, 1, 1) - _days_of(year, 1, 1) == 366
-    return 53 if first == 4 or (leap and first == 3) else 52
+def _since_iso_monday(year_day: int, weekday: int) -> int:
+    """Return the days since the Monday of the year's first week."""
+    number = year_day - weekday + 25
+    return year_day - (number - 7 * _quotient(number, 7)) + 3
+
+
+def _named(names: tuple[str, ...], index: int) -> str:
+    return names[index] if 0 <= index < len(names) else "?"
 
 
 # fmt: off
 # Directive to (its text, default width, default filling).
 _DIRECTIVES: Final[dict[str, tuple[Callable[[Fields], object], int, str]]] = {
-    "a": (lambda at: _DAYS[at.weekday][:3], 0, " "),
-    "A": (lambda at: _DAYS[at.weekday], 0, " "),
-    "b": (lambda at: _MONTHS[at.month - 1][:3], 0, " "),
-    "B": (lambda at: _MONTHS[at.month - 1], 0, " "),
-    "h": (lambda at: _MONTHS[at.month - 1][:3], 0, " "),
-    "C": (lambda at: at.year // 100, 2, "0"),
+    "a": (lambda at: _named(_DAYS, at.weekday)[:3], 0, " "),
+    "A": (lambda at: _named(_DAYS, at.weekday), 0, " "),
+    "b": (lambda at: _named(_MONTHS, at.month - 1)[:3], 0, " "),
+    "B": (lambda at: _named(_MONTHS, at.month - 1), 0, " "),
+    "h": (lambda at: _named(_MONTHS, at.month - 1)[:3], 0, " "),
+    "C": (lambda at: at.year // 100, 1, "0"),
     "d": (lambda at: at.day, 2, "0"),
     "e": (lambda at: at.day, 2, " "),
     "g": (lambda at: _iso(at)[0] % 100, 2, "0"),
@@ -238,11 +271,11 @@ _DIRECTIVES: Final[dict[str, tuple[Callable[[Fields], object], int, str]]] = {
     "P": (lambda at: "am" if at.hours < 12 else "pm", 0, " "),
     "S": (lambda at: at.seconds, 2, "0"),
     "t": (lambda _: "\t", 0, " "),
-    "u": (lambda at: at.weekday or 7, 1, "0"),
-    "U": (lambda at: _week(at, 0), 2, "0"),
+    "u": (lambda at: (at.weekday + 6) % 7 + 1, 1, "0"),
+    "U": (lambda at: _week(at, at.weekday), 2, "0"),
     "V": (lambda at: _iso(at)[1], 2, "0"),
     "w": (lambda at: at.weekday, 1, "0"),
-    "W": (lambda at: _week(at, 1), 2, "0"),
+    "W": (lambda at: _week(at, (at.weekday + 6) % 7), 2, "0"),
     "y": (lambda at: at.year % 100, 2, "0"),
     "Y": (lambda at: at.year, 1, "0"),
     # Compat: the reference never knows the offset here.
@@ -285,6 +318,7 @@ def format_fields(template: str, at: Fields, seconds: int, zone: str) -> str:
         if "-" in flags:
             return text
         filling = " " if "_" in flags else "0" if "0" in flags else filling
-        return text.rjust(int(width) if width else default, filling)
+        least = int(width) if width else default
+        return text.zfill(least) if filling == "0" else text.rjust(least, filling)
 
     return _DIRECTIVE.sub(fill, template)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from kettle.classad.values import (
     ERROR,
+    MAX_INTEGER,
     UNDEFINED,
     AbsoluteTime,
     RelativeTime,
@@ -32,7 +33,9 @@ def _divide_integers(left: int, right: int) -> Value:
     if right == 0:
         return ERROR
     quotient = abs(left) // abs(right)
-    return wrap_integer(-quotient if (left < 0) != (right < 0) else quotient)
+    # Compat: the one that 64 bits do not hold is the greatest that they do, as in the reference;
+    # shown by the script functions.py.
+    return min(-quotient if (left < 0) != (right < 0) else quotient, MAX_INTEGER)
 
 
 def _remainder_integers(left: int, right: int) -> Value:

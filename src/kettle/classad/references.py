@@ -108,6 +108,9 @@ class _Search:
     def _selection(self, node: Selection, here: Ad, pending: list[tuple[Expr, Ad]]) -> None:
         base = node.base
         if not isinstance(base, AttributeReference | Selection | Parentheses | AdNode):
+            # Compat: the reference evaluates what something is selected from, and has no answer at
+            # all where that is no ad; we say what it needs
+            # (test_a_selection_from_what_is_no_ad_still_says_what_it_needs).
             pending.append((base, here))
             return
         ad = self._ad_meant(base, here)

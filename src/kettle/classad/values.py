@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 from kettle.classad.calendar import moment_text, span_text
 from kettle.classad.context import Context
 
-_MAX_INTEGER: Final = (1 << 63) - 1
+MAX_INTEGER: Final = (1 << 63) - 1
 _MIN_INTEGER: Final = -(1 << 63)
 _MODULUS: Final = 1 << 64
 
@@ -412,10 +412,10 @@ _LOWER: Final = {code: code + 32 for code in range(65, 91)}
 
 def wrap_integer(number: int) -> int:
     """Return the number as 64 bits in two's complement would hold it."""
-    if _MIN_INTEGER <= number <= _MAX_INTEGER:
+    if _MIN_INTEGER <= number <= MAX_INTEGER:
         return number
     number &= _MODULUS - 1
-    return number - _MODULUS if number > _MAX_INTEGER else number
+    return number - _MODULUS if number > MAX_INTEGER else number
 
 
 def wrap_32(number: int) -> int:

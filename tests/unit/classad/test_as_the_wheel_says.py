@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from kettle.classad import ClassAd, Context, parse_ad, parse_expression, unparse
+from kettle.classad import ERROR, ClassAd, Context, parse_ad, parse_expression, unparse
 from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.forms import render_ads
+from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 
@@ -122,3 +123,23 @@ def test_an_expression_in_ads_of_a_list_that_names_itself_has_an_end() -> None:
     ad = parse_ad("[ a = evalInEachContext(a,{ [ z = 1 ] }); b = countMatches(MY.b,{ [],[] }) ]")
     assert render_value(ad.evaluate("b")) == "0"
     assert render_value(ad.evaluate("a")) == "{ { undefined } }"
+
+
+@pytest.mark.parametrize("call", ["userHome()", 'userHome("a","b","c")', "unresolved(a,1)"])
+def test_wrong_arguments_are_an_error_and_no_exception(call: str) -> None:
+    """The wheel raises ClassAdException."""
+    assert parse_ad("[a = b]").evaluate_expression(parse_expression(call)) is ERROR
+
+
+def test_a_text_that_is_worked_out_is_a_time() -> None:
+    ad = parse_ad('[d = "2024-01-01T00:00:00Z"; s = "1+00:00:01"]')
+    assert ad.evaluate_expression(parse_expression("getYear(absTime(d))")) == 2024
+    assert ad.evaluate_expression(parse_expression("relTime(s)")) == 86401.0
+
+
+def test_a_selection_from_what_is_no_ad_still_says_what_it_needs() -> None:
+    """The wheel's externalRefs raises ValueError for all of these."""
+    ad = parse_ad("[a = 1]")
+    assert find_references(parse_expression("f(a, b).x"), ad) == ({"a"}, {"b"})
+    assert find_references(parse_expression('"x".y'), ad) == (set(), set())
+    assert find_references(parse_expression("{ c, a }[0].x"), ad) == ({"a"}, {"c"})

@@ -66,7 +66,11 @@ def unparse_attribute(state: State, arguments: tuple[Expr, ...]) -> Value:
 
 
 def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
-    """`unresolved(name[, pattern])`: what the expression needs that its ad does not have."""
+    """`unresolved(name[, pattern])`: what the expression needs that its ad does not have.
+
+    Compat: a pattern that is no text is an ERROR; the reference's API raises an exception, as with
+    a wrong number of arguments (test_wrong_arguments_are_an_error_and_no_exception).
+    """
     if len(arguments) not in (1, 2):
         return ERROR
     if not isinstance(arguments[0], AttributeReference | Selection):
@@ -77,7 +81,13 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     expr, ad = found
     state.spend(_READ_BYTES * (_NODES_OF_A_STEP * expr.weight + len(ad.names())))
     _, external = find_references(expr, ad)
-    names = sorted({name.rpartition(".")[2] for name in external} - {""}, key=str.lower)
+    # Compat: the order is that of the names with TARGET where no such ad is there, as in the
+    # reference (functions.py of the scripts).
+    in_match = state.right is not None
+    ordered = sorted(
+        external - {""}, key=lambda name: (_without_target(name) if in_match else name).lower()
+    )
+    names = [_without_target(name) for name in ordered]
     if len(arguments) == 1:
         return ",".join(names)
     pattern = arguments[1].closure(state)
@@ -90,6 +100,12 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
         return bool(pattern) and matches_any(state, compiled, names)
     except TimeoutError:
         return ERROR
+
+
+def _without_target(name: str) -> str:
+    """Return a name that is looked up in the other ad as that ad has it."""
+    beginning, dot, rest = name.partition(".")
+    return rest if dot and beginning.lower() == "target" else name
 
 
 def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, Ad] | None:

@@ -79,6 +79,20 @@ def first_special(values: list[Value]) -> Value | None:
     return None
 
 
+def error_or_undefined(values: list[Value]) -> Value | None:
+    """Return ERROR if one of the values is, else UNDEFINED if one is, else None."""
+    if any(value is ERROR for value in values):
+        return ERROR
+    return UNDEFINED if any(value is UNDEFINED for value in values) else None
+
+
+def undefined_or_error(values: list[Value]) -> Value | None:
+    """Return UNDEFINED if one of the values is, else ERROR if one is, else None."""
+    if any(value is UNDEFINED for value in values):
+        return UNDEFINED
+    return ERROR if any(value is ERROR for value in values) else None
+
+
 def elements_of(state: State, items: ExprList) -> Sequence[Value]:
     """Return the values of a list's elements; SpentError if they are too long together."""
     plain = items.plain

@@ -62,6 +62,8 @@ def join(state: State, values: list[Value]) -> Value:
         items = [*elements_of(state, items[0])]
     if ERROR in (separator, *items):
         return ERROR
+    if separator is UNDEFINED and not items:
+        return UNDEFINED
     return _joined(state, "" if separator is UNDEFINED else text_of(separator), items)
 
 
@@ -129,12 +131,10 @@ def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
         if len(values) != 2:
             return ERROR
         value, items = values
-        if refuse_undefined and (value is UNDEFINED or items is UNDEFINED):
+        if items is UNDEFINED or (refuse_undefined and value is UNDEFINED):
             return UNDEFINED
         if isinstance(value, ExprList | ClassAd) or (refuse_undefined and value is ERROR):
             return ERROR
-        if items is UNDEFINED:
-            return UNDEFINED
         if not isinstance(items, ExprList):
             return ERROR
         found = _compared(state, value, items)

@@ -105,7 +105,9 @@ def _power(base: float, exponent: float) -> float:
         odd = exponent == math.trunc(exponent) and exponent % 2 == 1
         return -math.inf if base < 0 and odd else math.inf
     except ValueError:
-        return math.inf if base == 0 else math.nan
+        if base != 0:
+            return math.nan
+        return math.copysign(math.inf, base) if exponent % 2 == 1 else math.inf
 
 
 def quantize(state: State, values: list[Value]) -> Value:
@@ -121,9 +123,10 @@ def quantize(state: State, values: list[Value]) -> Value:
     last: Value = UNDEFINED
     for element in step.elements:
         last = state.evaluate_in(element, step.scope)
-        if type(last) not in (int, float):
+        found = real_of(last)
+        if found is None:
             return ERROR
-        if last >= number:  # type: ignore[operator]
+        if found >= number:
             return last
     return amount if last is UNDEFINED else _next_multiple(amount, last)
 

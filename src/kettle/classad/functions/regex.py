@@ -13,7 +13,7 @@ from sys import getsizeof
 from typing import Final, Protocol, TypeVar
 
 from kettle.classad.context import AMBIENT
-from kettle.classad.functions.convert import elements_of, first_special
+from kettle.classad.functions.convert import elements_of, error_or_undefined
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import PATTERN_SECONDS, PATTERN_STEPS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
@@ -275,7 +275,7 @@ def regexp(state: State, values: list[Value]) -> Value:
     """`regexp(pattern, text[, options])`."""
     if len(values) not in (2, 3):
         return ERROR
-    special = first_special(values)
+    special = error_or_undefined(values)
     if special is not None:
         return special
     pattern, text = values[0], values[1]
@@ -290,7 +290,7 @@ def regexp_member(state: State, values: list[Value]) -> Value:
     """`regexpMember(pattern, list[, options])`."""
     if len(values) not in (2, 3):
         return ERROR
-    special = first_special(values)
+    special = error_or_undefined(values)
     if special is not None:
         return special
     pattern, items = values[0], values[1]
@@ -377,7 +377,7 @@ def _substitution(fixed: str) -> StrictCall:
     def call(state: State, values: list[Value]) -> Value:
         if len(values) not in (3, 4):
             return ERROR
-        special = first_special(values)
+        special = error_or_undefined(values)
         if special is not None:
             return special
         pattern, text, template = values[:3]

@@ -101,8 +101,6 @@ def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) 
     def call(_state: State, values: list[Value]) -> Value:
         if len(values) not in (2, 3):
             return ERROR
-        if values[0] is UNDEFINED and values[1] is UNDEFINED:
-            return UNDEFINED
         texts = []
         for position, value in enumerate(values):
             if value is UNDEFINED:
@@ -111,6 +109,8 @@ def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) 
                 texts.append(value.lower() if fold and position < 2 else value)
             else:
                 return ERROR
+        if values[0] is UNDEFINED and values[1] is UNDEFINED:
+            return UNDEFINED
         separators = texts[2] if len(texts) == 3 else _MEMBERSHIP
         return judge([texts[0], separators], items_of(texts[1], separators))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kettle.classad.functions.convert import first_special, list_of, text_of
+from kettle.classad.functions.convert import first_special, list_of, text_of, undefined_or_error
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
@@ -32,7 +32,7 @@ def substring(_state: State, values: list[Value]) -> Value:
     """`substr(text, offset[, length])`."""
     if len(values) not in (2, 3):
         return ERROR
-    special = _undefined_or_error(values)
+    special = undefined_or_error(values)
     if special is not None:
         return special
     text, offset = values[0], values[1]
@@ -52,18 +52,11 @@ def substring(_state: State, values: list[Value]) -> Value:
     return raw[start : start + left].decode("utf-8", "surrogateescape")
 
 
-def _undefined_or_error(values: list[Value]) -> Value | None:
-    """Return UNDEFINED if one of the values is, else ERROR if one is."""
-    if any(value is UNDEFINED for value in values):
-        return UNDEFINED
-    return ERROR if any(value is ERROR for value in values) else None
-
-
 def _comparing(fold: Callable[[str], str]) -> StrictCall:
     def call(_state: State, values: list[Value]) -> Value:
         if len(values) != 2:
             return ERROR
-        special = first_special(values)
+        special = undefined_or_error(values)
         if special is not None:
             return special
         left, right = (fold(text_of(value)).encode("utf-8", "surrogateescape") for value in values)
@@ -150,7 +143,7 @@ def _versions(judge: Callable[[int], Value]) -> StrictCall:
     def call(_state: State, values: list[Value]) -> Value:
         if len(values) != 2:
             return ERROR
-        special = _undefined_or_error(values)
+        special = undefined_or_error(values)
         if special is not None:
             return special
         return judge(compare_versions(text_of(values[0]), text_of(values[1])))
@@ -160,11 +153,14 @@ def _versions(judge: Callable[[int], Value]) -> StrictCall:
 
 def version_in_range(_state: State, values: list[Value]) -> Value:
     """`version_in_range(version, lowest, highest)`."""
-    if len(values) != 3 or values[0] is UNDEFINED:
+    if len(values) != 3:
         return ERROR
-    special = first_special(values)
-    if special is not None:
-        return special
+    # Compat: a version is not expected to be unknown, only the ends of the range are; the script
+    # arguments.py shows it.
+    if any(value is UNDEFINED for value in values[1:]):
+        return UNDEFINED
+    if any(value is UNDEFINED or value is ERROR for value in values):
+        return ERROR
     version, low, high = map(text_of, values)
     return compare_versions(version, low) >= 0 and compare_versions(version, high) <= 0
 

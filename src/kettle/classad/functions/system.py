@@ -137,19 +137,21 @@ def arguments_to_list(state: State, values: list[Value]) -> Value:
 
 
 def user_home(state: State, values: list[Value]) -> Value:
-    """`userHome(user[, default])`."""
+    """`userHome(user[, default])`.
+
+    Compat: another number of arguments is an ERROR; the reference's API raises an exception
+    (test_wrong_arguments_are_an_error_and_no_exception).
+    """
     if len(values) not in (1, 2):
         return ERROR
     user = values[0]
-    if not isinstance(user, str) and user is not UNDEFINED and user is not ERROR:
-        return ERROR
     home = state.context.home_of(user) if isinstance(user, str) and user else None
     if home:
         return home
     default = values[1] if len(values) == 2 else UNDEFINED
     if isinstance(default, str) and default:
         return default
-    return ERROR if user is ERROR else UNDEFINED
+    return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
 
 
 def user_map(state: State, values: list[Value]) -> Value:
@@ -158,6 +160,8 @@ def user_map(state: State, values: list[Value]) -> Value:
         return ERROR
     default = values[3] if len(values) == 4 else UNDEFINED
     name, user = values[:2]
+    if name is ERROR or user is ERROR:
+        return ERROR
     found = None
     if isinstance(name, str) and isinstance(user, str):
         look_up = state.context.user_maps.get(name.lower())

@@ -9,6 +9,7 @@ from typing import Final
 from kettle.classad.ad import ClassAd
 from kettle.classad.calendar import (
     Fields,
+    dated,
     fields_of,
     format_fields,
     parse_moment,
@@ -30,8 +31,8 @@ from kettle.classad.values import (
 
 # Of formatTime's template and text.
 _LONGEST_TEMPLATE: Final = 1022
-# Limit: moments further from the epoch than this (some 30 thousand years) are ERROR.
-_FARTHEST: Final = 1 << 40
+# Limit: moments in years of more than 32 bits are ERROR; the reference gives what its memory has.
+_FARTHEST: Final = 67_767_976_233_532_799
 
 
 def now(state: State, values: list[Value]) -> Value:
@@ -64,16 +65,20 @@ def zone_offset(state: State, values: list[Value]) -> Value:
 
 
 def to_moment(state: State, values: list[Value]) -> Value:
-    """`absTime([moment[, offset]])`."""
+    """`absTime([moment[, offset]])`.
+
+    Compat: a text that has to be worked out first is read as one that is written in the call is;
+    the reference gives the text itself (test_a_text_that_is_worked_out_is_a_time).
+    """
     if len(values) > 2:
         return ERROR
     if not values:
         return _local(state, int(state.context.now()))
     value = values[0]
-    if value is UNDEFINED:
-        return UNDEFINED
     moment: Value = ERROR
-    if isinstance(value, AbsoluteTime):
+    if value is UNDEFINED:
+        moment = UNDEFINED
+    elif isinstance(value, AbsoluteTime):
         moment = value
     elif isinstance(value, str):
         parsed = parse_moment(value, state.context.utc_offset)
@@ -106,7 +111,11 @@ def _as_32(value: Value, number: float) -> int:
 
 
 def to_span(_state: State, values: list[Value]) -> Value:
-    """`relTime(seconds)`; of text it gives a real, as the reference does."""
+    """`relTime(seconds)`; of text it gives a real, as the reference does.
+
+    Compat: also of one that has to be worked out first, which is always no time at all there
+    (test_a_text_that_is_worked_out_is_a_time).
+    """
     if len(values) != 1:
         return ERROR
     value = values[0]
@@ -240,17 +249,19 @@ def format_time(state: State, values: list[Value]) -> Value:
 
 
 def _fields_in(ad: ClassAd) -> Fields:
-    def part(name: str, default: int, low: int, high: int) -> int:
+    def part(name: str, default: int) -> int:
         number = ad.evaluate(name)
-        return number if type(number) is int and low <= number <= high else default
+        return wrap_32(number) if type(number) is int else default
 
-    return Fields(
-        part("Year", 1900, 0, 9999),
-        part("Month", 1, 1, 12),
-        part("Day", 0, 0, 31),
-        part("Hours", 0, 0, 23),
-        part("Minutes", 0, 0, 59),
-        part("Seconds", 0, 0, 60),
+    return dated(
+        Fields(
+            part("Year", 1900),
+            part("Month", 1),
+            part("Day", 0),
+            part("Hours", 0),
+            part("Minutes", 0),
+            part("Seconds", 0),
+        )
     )
 
 
