@@ -6,15 +6,14 @@ inside an ad can be: `</c>` or `}` without a blank before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from kettle.classad import parse_ads
 from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import Event
 from kettle.records.event_forms import event_from_ad
-from kettle.records.event_log import MAX_EVENT_BYTES, EventReader
+from kettle.records.event_log import EventReader
+from kettle.records.event_pieces import Pieces
 
-_ENDS = {b"<": (b"\n</c>\n", "xml"), b"{": (b"\n}\n", "json")}
+_ENDS = {b"<": (b"</c>", "xml"), b"{": (b"}", "json")}
 _HEADS = (b"<?xml", b"<!DOCTYPE", b"<classads>")
 
 
@@ -22,26 +21,21 @@ class AdReader:
     """Reads the ads of a growing XML or JSON log; what is no event counts as `skipped`."""
 
     def __init__(self, end: bytes, form: str) -> None:
-        self._end = end
         self._form = form
-        self._buffer = b""
-        self.skipped = 0
+        self._pieces = Pieces(end)
+        self._not_events = 0
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    @property
+    def skipped(self) -> int:
+        """How many pieces of the log were no events."""
+        return self._not_events + self._pieces.thrown
+
+    def feed(self, data: bytes) -> list[Event]:
         """Take more bytes of the log and return the events that are now complete."""
-        self._buffer += data
-        start = 0
-        while (stop := self._buffer.find(self._end, start)) >= 0:
-            piece, start = self._buffer[start : stop + len(self._end)], stop + len(self._end)
-            event = self._read(piece)
-            if event is None:
-                self.skipped += 1
-            else:
-                yield event
-        self._buffer = self._buffer[start:]
-        if len(self._buffer) > MAX_EVENT_BYTES:
-            self.skipped += 1
-            self._buffer = b""
+        found = [self._read(piece) for piece in self._pieces.feed(data)]
+        events = [event for event in found if event is not None]
+        self._not_events += len(found) - len(events)
+        return events
 
     def _read(self, piece: bytes) -> Event | None:
         lines = piece.split(b"\n")
@@ -67,12 +61,12 @@ class AnyFormReader:
         """How many pieces of the log were no events."""
         return self._reader.skipped if self._reader is not None else 0
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    def feed(self, data: bytes) -> list[Event]:
         """Take more bytes of the log and return the events that are now complete."""
         if self._reader is None:
             begun = data.lstrip()
             if not begun:
-                return iter(())
+                return []
             found = _ENDS.get(begun[:1])
             self._reader = AdReader(*found) if found else EventReader(year=self._year)
         return self._reader.feed(data)

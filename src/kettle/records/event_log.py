@@ -11,7 +11,6 @@ from __future__ import annotations
 import calendar
 import re
 import time as clock
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -22,11 +21,10 @@ from kettle.records import event_cluster as c
 from kettle.records import event_grid as g
 from kettle.records import event_kinds as k
 from kettle.records.event_base import BodyError, Event, Lines
+from kettle.records.event_pieces import Pieces
 from kettle.wire.security.secret_words import hide_secrets
 
 END = "..."
-# Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
-MAX_EVENT_BYTES = 4 * 1024 * 1024
 # No number has more digits: ads of peers may hold any real as a number of a job.
 _HEADER = late_pattern(
     r"(\d{3}) \((-?\d{1,400})\.(-?\d{1,400})\.(-?\d{1,400})\) "
@@ -243,50 +241,41 @@ def parse_moment(text: str) -> float:
 class EventReader:
     """Reads a growing text log piece by piece.
 
-    A torn tail stays in the buffer until its end comes. What is no event between two ends is
-    skipped and counted in `skipped`.
+    A torn tail is kept until its end comes. What is no event between two ends is skipped and
+    counted in `skipped`.
     """
 
     def __init__(self, *, year: int = 1970) -> None:
-        self._buffer = b""
+        self._pieces = Pieces(END.encode())
         self._year = year
-        # Offset of the first byte that no returned event covers.
-        self.offset = 0
-        self.skipped = 0
+        self._not_events = 0
 
-    def feed(self, data: bytes) -> Iterator[Event]:
+    @property
+    def offset(self) -> int:
+        """Offset of the first byte that no returned event covers."""
+        return self._pieces.offset
+
+    @property
+    def skipped(self) -> int:
+        """How many pieces of the log were no events."""
+        return self._not_events + self._pieces.thrown
+
+    def feed(self, data: bytes) -> list[Event]:
         """Take more bytes of the log and return the events that are now complete."""
-        self._buffer += data
-        start = 0
-        end = len(END) + 1
-        while True:
-            stop = self._find_end(start)
-            if stop < 0:
-                break
-            piece = self._buffer[start:stop].decode("utf-8", "surrogateescape")
-            start = stop + end
-            event = parse_event(piece.removesuffix("\n"), year=self._year)
+        events = []
+        for piece in self._pieces.feed(data):
+            text = piece[: -len(END) - 1].decode("utf-8", "surrogateescape")
+            event = parse_event(text.removesuffix("\n"), year=self._year)
             if event is None:
-                self.skipped += 1
-                continue
-            yield event
-        self.offset += start
-        self._buffer = self._buffer[start:]
-        if len(self._buffer) > MAX_EVENT_BYTES:
-            self.skipped += 1
-            self.offset += len(self._buffer)
-            self._buffer = b""
-
-    def _find_end(self, start: int) -> int:
-        if self._buffer.startswith(b"...\n", start):
-            return start
-        found = self._buffer.find(b"\n...\n", start)
-        return -1 if found < 0 else found + 1
+                self._not_events += 1
+            else:
+                events.append(event)
+        return events
 
 
 def read_events(data: bytes, *, year: int = 1970) -> list[Event]:
     """Return the complete events of a text log."""
-    return list(EventReader(year=year).feed(data))
+    return EventReader(year=year).feed(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class JobEventLog:
             piece = b"" if self._file is None else self._file.read(_PIECE)
             if not piece:
                 return None
-            found = list(self._reader.feed(piece))
+            found = self._reader.feed(piece)
             passed = min(self._known, len(found))
             self._known -= passed
             self._ready = found[passed:]

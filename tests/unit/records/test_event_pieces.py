@@ -1,0 +1,86 @@
+"""A growing log is cut into events in time linear in its length, and at the call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kettle.records import event_pieces
+from kettle.records.event_forms import render
+from kettle.records.event_forms_reader import AnyFormReader
+from kettle.records.event_kinds import GenericEvent
+from kettle.records.event_log import EventReader, Form, Style
+from kettle.records.event_pieces import Pieces
+
+
+class Counted(bytearray):
+    """A buffer that counts how many bytes are looked through and moved."""
+
+    looked = 0
+
+    def find(self, wanted: Any, start: Any = 0, end: Any = None) -> int:
+        """Find as ever."""
+        found = super().find(wanted, start)
+        Counted.looked += (found if found >= 0 else len(self)) - start + len(wanted)
+        return found
+
+    def __add__(self, other: Any) -> bytearray:
+        Counted.looked += len(self)
+        return super().__add__(other)
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        Counted.looked += len(part) if isinstance(part, bytearray) else 1
+        return part
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
+    monkeypatch.setattr(event_pieces, "bytearray", Counted, raising=False)
+    Counted.looked = 0
+    return Counted
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_an_event_that_grows_in_many_polls_is_looked_through_once(
+    form: Form, counted: type[Counted]
+) -> None:
+    log = render(GenericEvent(info="word " * 20_000), Style(form=form))
+    reader = AnyFormReader()
+    events = [event for at in range(0, len(log), 100) for event in reader.feed(log[at : at + 100])]
+    assert len(events) == 1
+    # Each byte is looked through once and handed out once, a few more at the seams.
+    assert len(log) < counted.looked < 3 * len(log)
+
+
+@pytest.mark.parametrize("form", list(Form))
+def test_what_is_fed_counts_though_nobody_looks_at_the_answer(form: Form) -> None:
+    log = render(GenericEvent(info="a"), Style(form=form)) * 2
+    reader = AnyFormReader()
+    reader.feed(log[:-5])
+    assert [event.number for event in reader.feed(log[-5:])] == [8]
+    text = EventReader()
+    text.feed(b"no event\n...\n")
+    assert (text.skipped, text.offset) == (1, 13)
+
+
+@pytest.mark.parametrize("end", [b"...", b"</c>", b"}"])
+def test_pieces_are_the_same_wherever_the_log_was_cut(end: bytes) -> None:
+    log = b"a\nb\n" + end + b"\n" + end + b"\n " + end + b"\n" + end + b"x\n" + end + b"\nrest\n"
+    whole = Pieces(end).feed(log)
+    assert b"".join(whole) + b"rest\n" == log
+    assert len(whole) == 3
+    for cut in range(len(log)):
+        pieces = Pieces(end)
+        assert pieces.feed(log[:cut]) + pieces.feed(log[cut:]) == whole
+    pieces = Pieces(end)
+    assert [piece for byte in log for piece in pieces.feed(bytes([byte]))] == whole
+    assert pieces.offset == len(log) - len(b"rest\n")
+
+
+def test_more_than_an_event_can_have_is_thrown_away() -> None:
+    pieces = Pieces(b"...")
+    assert pieces.feed(bytes(event_pieces.MAX_EVENT_BYTES + 1)) == []
+    assert (pieces.thrown, pieces.offset) == (1, event_pieces.MAX_EVENT_BYTES + 1)
+    assert pieces.feed(b"\n...\na\n...\n") == [b"\n...\n", b"a\n...\n"]
