@@ -180,3 +180,13 @@ def test_a_log_that_cannot_be_opened_is_told_of_in_full_on_demand(tmp_path: Path
         f"@ FileModifiedTrigger( {path} ): open() failed: No such file or directory (2).",
         f"Couldn't open {path}: No such file or directory",
     ]
+
+
+def test_a_damaged_event_ends_the_waiting_with_a_sentence(tmp_path: Path) -> None:
+    torn = ENDED.replace("(1) Normal termination (return value 0)", "(1) Norm")
+    code, said, told = wait(tmp_path, "-status", "LOG", log=torn)
+    assert (code, said) == (1, STATUS.replace("12.0.0 completed\n", ""))
+    where = f"{tmp_path}/log: event 005 of job 12.0.0 at 2026-11-21 12:00:02 is damaged: "
+    assert told.startswith(where)
+    assert r"\t(1) Norm" in told
+    assert told.count("\n") == 1

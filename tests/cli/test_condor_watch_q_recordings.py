@@ -176,3 +176,12 @@ def test_folders_are_cut_where_they_differ() -> None:
     shutil.rmtree("home/alone")
     assert watch_table.shorten_path("home/wizbang/log", abbreviate=True) == "./h/wizb/log"
     assert watch_table.shorten_path("home/wizbang/log", abbreviate=False) == "./home/wizbang/log"
+
+
+def test_a_damaged_event_is_told_of() -> None:
+    log = Path("one_idle.log")
+    wrong = "005 (099.000.000) 2026-03-01 10:11:12 Job terminated.\n\t(1) Nor\n...\n"
+    log.write_text(log.read_text() + wrong)
+    _, _, err = run("-files", "one_idle.log", "-exit", "any,idle")
+    said = "one_idle.log: event 005 of job 99.0.0 at @MOMENT@ is damaged: "
+    assert f"ERROR: Failed to parse event from @FOLDER@/{said}" in err

@@ -132,3 +132,11 @@ def test_a_log_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -> 
 
 def test_j_without_a_job_is_a_wrong_command_line() -> None:
     assert run("condor_userlog", "-j")[0] == 1
+
+
+def test_a_damaged_event_is_a_piece_that_is_no_event() -> None:
+    log = Path("damaged.log")
+    log.write_text("005 (1.000.000) 2026-03-01 10:11:12 Job terminated.\n\t(1) Nor\n...\n")
+    said = "damaged.log has 1 piece that is no event, and is read without.\n"
+    assert run("condor_userlog", "damaged.log")[::2] == (0, said)
+    assert run("condor_check_userlogs", "damaged.log")[::2] == (1, said)

@@ -42,6 +42,12 @@ class Event:
         """Return the lines of the event after its header; the first one continues the header."""
         raise NotImplementedError
 
+    def read_counts(self, lines: Lines, labels: Attributes) -> Self:
+        """Set the fields of the counted lines that are there; see `parse_counts`."""
+        for name, number in parse_counts(lines, labels).items():
+            setattr(self, name, number)
+        return self
+
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Make the event from its lines; header fields are set by the caller.
@@ -118,14 +124,10 @@ def render_times(times: CpuTimes, label: str) -> str:
     return f"\t\t{times}  -  {label}"
 
 
-def parse_times(lines: Lines, label: str) -> CpuTimes:
-    """Read one line of CPU times."""
-    line = lines.after("\t\t")
-    text, separator, found = line.partition("  -  ")
-    if not separator or found.strip() != label:
-        raise BodyError(f"{line!r} is not the {label}")
+def parse_times(lines: Lines) -> CpuTimes:
+    """Read one line of CPU times; which they are its place says, as for the reference."""
     try:
-        return CpuTimes.parse(text)
+        return CpuTimes.parse(lines.take().partition("  -  ")[0])
     except ValueError as error:
         raise BodyError(str(error)) from None
 
@@ -135,13 +137,21 @@ def render_count(number: float, label: str) -> str:
     return f"\t{number:.0f}  -  {label}"
 
 
-def parse_count(lines: Lines, label: str) -> float:
-    """Read one counted line."""
-    line = lines.after("\t")
-    text, separator, found = line.partition("  -  ")
-    if not separator or found != label:
-        raise BodyError(f"{line!r} is not the {label}")
-    try:
-        return float(text)
-    except ValueError:
-        raise BodyError(f"{text!r} in {line!r} is no number") from None
+def parse_counts(lines: Lines, labels: Attributes) -> dict[str, float]:
+    """Read the counted lines that are there, by their `labels` (field, how its label begins).
+
+    Logs of other versions lack some of them, or have them in another order.
+    """
+    found: dict[str, float] = {}
+    while (line := lines.peek()) is not None:
+        text, _, label = line.strip().partition("  -  ")
+        names = [name for name, beginning in labels if label.startswith(beginning)]
+        try:
+            number = float(text)
+        except ValueError:
+            return found
+        if not names:
+            return found
+        lines.skip(1)
+        found[names[0]] = number
+    return found

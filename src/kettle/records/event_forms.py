@@ -20,10 +20,11 @@ from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
-from kettle.records.event_grid import JobAdInformationEvent
+from kettle.records.event_grid import JobAdInformationEvent, Prefixed, RemoteErrorEvent
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobEvictedEvent,
+    JobImageSizeEvent,
     JobTerminatedEvent,
     SubmitEvent,
 )
@@ -46,6 +47,10 @@ _HEADER = frozenset(
     {"mytype", "eventtypenumber", "eventtime", "cluster", "proc", "subproc", "node"}
     | {"terminatednormally", "returnvalue", "terminatedbysignal", "corefile"}
 )
+# Of these the reference knows no more than their first line.
+_HEADLESS = frozenset({17, 18, 19, 20, 31, 32, 39})
+# How a note of old logs begins that names a node.
+_NODE = "DAG Node: "
 _DESCRIPTIONS = {
     22: "Job disconnected, attempting to reconnect",
     23: "Job reconnected",
@@ -53,6 +58,8 @@ _DESCRIPTIONS = {
 }
 # What is written with a fraction, whatever it was counted in.
 _REALS = frozenset({"sent_bytes", "received_bytes", "total_sent_bytes", "total_received_bytes"})
+# The events whose ad says also what is empty.
+_SAYS_EMPTY = frozenset({7, 22, 23, 24, 33, *range(41, 46), 47})
 _AD_TIME = Style(sub_second=True)
 _AD_TIME_UTC = Style(sub_second=True, utc=True)
 
@@ -72,7 +79,7 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
             ad[name] = each
     for name, attribute in event.ATTRIBUTES:
         value = getattr(event, name)
-        if value is None:
+        if value is None or (value == "" and event.number not in _SAYS_EMPTY):
             continue
         if name in _REALS:
             value = float(value)
@@ -81,16 +88,26 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
         ad["EventDescription"] = _DESCRIPTIONS[event.number]
     if isinstance(event, ExecuteEvent) and event.properties:
         ad["ExecuteProps"] = _properties_ad(event.properties)
-    if isinstance(event, SubmitEvent) and event.structured:
-        _add_notes(ad, event.structured)
+    if isinstance(event, SubmitEvent) and (notes := structured_notes(event)):
+        _add_notes(ad, notes)
     if isinstance(event, JobTerminatedEvent):
         ad.update(event.usage)
+    if isinstance(event, JobImageSizeEvent):
+        _mend_sizes(ad)
+    if isinstance(event, RemoteErrorEvent) and not event.critical:
+        ad["CriticalError"] = 0
+    if number in _HEADLESS and isinstance(event, Prefixed):
+        ad["EventHead"] = event.SENTENCE
+    if isinstance(event, RawEvent):
+        ad["EventHead"] = event.extra[0] if event.extra else ""
     if isinstance(event, JobEvictedEvent):
         _add_eviction(ad, event)
     if isinstance(event, JobAdInformationEvent):
+        # What the header says counts.
+        said = {name.lower() for name in ad.own_names()}
         for name, text in event.attributes.items():
-            ad.insert_text(name, text)
-        ad["MyType"] = event.type_name
+            if name.lower() not in said:
+                ad.insert_text(name, text)
     if isinstance(event, CommonFilesEvent):
         ad["Type"] = event.kind
     return ad
@@ -101,6 +118,23 @@ def _properties_ad(properties: dict[str, str]) -> ClassAd:
     for name, text in properties.items():
         ad.insert_text(name, text)
     return ad
+
+
+def structured_notes(event: SubmitEvent) -> str | None:
+    """Return the notes that have names, as an ad's text; those of old logs name a DAG's node."""
+    node = (event.log_notes or "").removeprefix(_NODE)
+    if event.structured or node == (event.log_notes or ""):
+        return event.structured
+    return f"[ DAGNodeName = {quote_old(node)} ]"
+
+
+def _mend_sizes(ad: ClassAd) -> None:
+    """Take sizes below zero away, which are unknown; what is resident is zero then."""
+    if ad.integer("ResidentSetSize") is None:
+        ad["ResidentSetSize"] = 0
+    for attribute in ("Size", "MemoryUsage", "ResidentSetSize", "ProportionalSetSize"):
+        if (ad.integer(attribute) or 0) < 0:
+            del ad[attribute]
 
 
 def _add_notes(ad: ClassAd, text: str) -> None:
@@ -177,6 +211,9 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     if isinstance(event, SubmitEvent):
         notes = ad.lookup("StructuredNotes")
         event.structured = unparse(notes) if isinstance(notes, AdNode) else None
+    if isinstance(event, RemoteErrorEvent):
+        critical = ad.evaluate("CriticalError")
+        event.critical = not isinstance(critical, (int, float)) or bool(critical)
     if isinstance(event, ExecuteEvent):
         properties = ad.evaluate("ExecuteProps")
         if isinstance(properties, ClassAd):

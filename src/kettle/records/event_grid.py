@@ -130,7 +130,6 @@ class RemoteErrorEvent(Event):
         ("daemon", "Daemon"),
         ("host", "ExecuteHost"),
         ("message", "ErrorMsg"),
-        ("critical", "CriticalError"),
         ("code", "HoldReasonCode"),
         ("subcode", "HoldReasonSubCode"),
     )
@@ -149,7 +148,7 @@ class RemoteErrorEvent(Event):
         """Read who reports, the message and the codes."""
         kind, separator, rest = lines.take().partition(" from ")
         daemon, second, host = rest.partition(" on ")
-        if not separator or not second or kind not in ("Error", "Message"):
+        if not separator or not second or kind not in ("Error", "Message", "Warning"):
             raise BodyError("not a remote error")
         event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind == "Error")
         message: list[str] = []

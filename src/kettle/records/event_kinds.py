@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
+from kettle.patterns import late_pattern
 from kettle.records.event_base import (
     Attributes,
     BodyError,
     Event,
     Lines,
     number_in,
-    parse_count,
     parse_times,
     render_count,
     render_times,
@@ -31,6 +31,21 @@ from kettle.records.event_usage import (
 )
 
 _WARNING = "    WARNING: Committed job submission into the queue with the following warning(s): "
+
+
+# How the labels of counted lines begin.
+_RUN_BYTES: Attributes = (
+    ("sent_bytes", "Run Bytes Sent"),
+    ("received_bytes", "Run Bytes Received"),
+)
+_ALL_BYTES: Attributes = (
+    *_RUN_BYTES,
+    ("total_sent_bytes", "Total Bytes Sent"),
+    ("total_received_bytes", "Total Bytes Received"),
+)
+_NORMAL = late_pattern(r"\s*\(1\) Normal termination \(return value (-?\d{1,400})\)")
+_ABNORMAL = late_pattern(r"\s*\(0\) Abnormal termination \(signal (-?\d{1,400})\)")
+_CORE = late_pattern(r"\s*\((?:1\) Corefile in: (.*)|0\))")
 
 
 def _take_table(lines: Lines) -> dict[str, UsageValue]:
@@ -183,11 +198,8 @@ class CheckpointedEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the CPU times and the bytes."""
         lines.after("Job was checkpointed.")
-        return cls(
-            run_remote=parse_times(lines, "Run Remote Usage"),
-            run_local=parse_times(lines, "Run Local Usage"),
-            sent_bytes=parse_count(lines, "Run Bytes Sent By Job For Checkpoint"),
-        )
+        event = cls(run_remote=parse_times(lines), run_local=parse_times(lines))
+        return event.read_counts(lines, (("sent_bytes", "Run Bytes Sent"),))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -213,16 +225,18 @@ class _Ended(Event):
 
     def read_ending(self, lines: Lines, *, core: bool = True) -> None:
         """Read how the process ended."""
-        value = lines.maybe_after("\t(1) Normal termination (return value ")
-        if value is not None:
-            self.normal, self.return_value = True, number_in(value, "", ")")
+        line = lines.take()
+        if (found := _NORMAL.match(line)) is not None:
+            self.normal, self.return_value = True, number_in(found[1], "")
             return
-        value = lines.after("\t(0) Abnormal termination (signal ")
-        self.normal, self.signal = False, number_in(value, "", ")")
+        if (found := _ABNORMAL.match(line)) is None:
+            raise BodyError(f"{line!r} does not say how a process ended")
+        self.normal, self.signal = False, number_in(found[1], "")
         if core:
-            self.core_file = lines.maybe_after("\t(1) Corefile in: ")
-            if self.core_file is None:
-                lines.after("\t(0) No core file")
+            line = lines.take()
+            if (found := _CORE.match(line)) is None:
+                raise BodyError(f"{line!r} does not speak of a core file")
+            self.core_file = found[1]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -287,13 +301,12 @@ class JobEvictedEvent(_Ended):
             number, _, subcode = code.partition(" Subcode ")
             event.reason_code = number_in(number, "Code ")
             event.reason_subcode = number_in(subcode, "")
-        how = lines.after("\t(")
+        how = lines.take().lstrip().removeprefix("(")
         event.requeued = "requeued" in how
         event.checkpointed = how.startswith("1)") and not event.requeued
-        event.run_remote = parse_times(lines, "Run Remote Usage")
-        event.run_local = parse_times(lines, "Run Local Usage")
-        event.sent_bytes = parse_count(lines, "Run Bytes Sent By Job")
-        event.received_bytes = parse_count(lines, "Run Bytes Received By Job")
+        event.run_remote = parse_times(lines)
+        event.run_local = parse_times(lines)
+        event.read_counts(lines, _RUN_BYTES)
         if event.requeued:
             event.read_ending(lines)
         next_line = lines.peek()
@@ -363,14 +376,11 @@ class JobTerminatedEvent(_Ended):
     def read_usage(self, lines: Lines) -> Self:
         """Read what follows the first line."""
         self.read_ending(lines)
-        self.run_remote = parse_times(lines, "Run Remote Usage")
-        self.run_local = parse_times(lines, "Run Local Usage")
-        self.total_remote = parse_times(lines, "Total Remote Usage")
-        self.total_local = parse_times(lines, "Total Local Usage")
-        self.sent_bytes = parse_count(lines, f"Run Bytes Sent By {self._by}")
-        self.received_bytes = parse_count(lines, f"Run Bytes Received By {self._by}")
-        self.total_sent_bytes = parse_count(lines, f"Total Bytes Sent By {self._by}")
-        self.total_received_bytes = parse_count(lines, f"Total Bytes Received By {self._by}")
+        self.run_remote = parse_times(lines)
+        self.run_local = parse_times(lines)
+        self.total_remote = parse_times(lines)
+        self.total_local = parse_times(lines)
+        self.read_counts(lines, _ALL_BYTES)
         self.usage = _take_table(lines)
         return self
 
@@ -412,9 +422,10 @@ class JobImageSizeEvent(Event):
         """Read the sizes that are there."""
         event = cls(size_kb=number_in(lines.take(), "Image size of job updated: "))
         for name, label in cls._LABELS:
-            line = lines.peek()
-            if line is not None and line.endswith(f"  -  {label}"):
-                setattr(event, name, number_in(lines.take(), "\t", f"  -  {label}"))
+            text, _, said = (lines.peek() or "").partition("  -  ")
+            if said.startswith(label):
+                lines.skip(1)
+                setattr(event, name, number_in(text.strip(), ""))
         return event
 
 
@@ -447,11 +458,9 @@ class ShadowExceptionEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the message and, if they are there, the bytes."""
         lines.after("Shadow exception!")
-        event = cls(message=lines.after("\t"))
-        if lines.peek() is not None:
-            event.sent_bytes = parse_count(lines, "Run Bytes Sent By Job")
-            event.received_bytes = parse_count(lines, "Run Bytes Received By Job")
-        return event
+        message = lines.maybe_after("\t")
+        event = cls(message=message or "")
+        return event if message is None else event.read_counts(lines, _RUN_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -591,12 +600,10 @@ class JobHeldEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason and its codes."""
         lines.after("Job was held.")
-        reason = lines.after("\t")
+        reason = lines.maybe_after("\t")
         event = cls(reason=None if reason == "Reason unspecified" else reason)
-        codes = _read_code(lines)
-        if codes is None:
-            raise BodyError("a hold without its code")
-        event.code, event.subcode = codes
+        # Old logs say no code.
+        event.code, event.subcode = _read_code(lines) or (0, 0)
         return event
 
 

@@ -32,13 +32,19 @@ _HEADER = late_pattern(
 )
 _MOMENT = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256
+# The events that the reference knows by their numbers alone: any lines are right.
+_UNCHECKED = frozenset({*range(17, 21), *range(29, 33), 34, 39})
 
 
 @dataclass(slots=True, kw_only=True)
 class RawEvent(Event):
-    """An event of a number, or in a form, that this version does not know; kept as it is."""
+    """An event of a number, or in a form, that this version does not know; kept as it is.
+
+    `damage` is what is wrong with its lines, where the number is known.
+    """
 
     kind: int = -1
+    damage: str = ""
 
     type_name: ClassVar[str] = "FutureEvent"
 
@@ -192,13 +198,23 @@ def parse_event(text: str, *, year: int = 1970) -> Event | None:
     try:
         event = (kind or RawEvent).from_body(lines)
         event.extra += lines.rest()
-    except BodyError:
-        event = RawEvent(extra=body)
+    except BodyError as error:
+        unchecked = int(match.group(1)) in _UNCHECKED
+        event = RawEvent(extra=body, damage="" if unchecked else str(error))
     if isinstance(event, RawEvent):
         event.kind = int(match.group(1))
     event.cluster, event.proc, event.subproc = (int(match.group(i)) for i in (2, 3, 4))
     event.time = _parse_time(match, year)
     return event
+
+
+def damage_in(event: Event) -> str:
+    """Return the sentence about an event whose lines are not of its number's form, else nothing."""
+    if not isinstance(event, RawEvent) or not event.damage:
+        return ""
+    job = f"{event.cluster}.{event.proc}.{event.subproc}"
+    moment = render_time(event.time, DEFAULT_STYLE)
+    return f"event {event.kind:03} of job {job} at {moment} is damaged: {event.damage}"
 
 
 def _parse_time(match: re.Match[str], year: int) -> float:
@@ -246,7 +262,7 @@ class EventReader:
     """
 
     def __init__(self, *, year: int = 1970) -> None:
-        self._pieces = Pieces(END.encode())
+        self._pieces = Pieces(END.encode("ascii"))
         self._year = year
         self._not_events = 0
 

@@ -204,8 +204,9 @@ def parse_usage_table(lines: Sequence[str]) -> tuple[dict[str, UsageValue], int]
         start = line.index(" :") + 2
         cells = [line[start : ends[0]], line[ends[0] : ends[1]], line[ends[1] : ends[2]]]
         assigned = line[ends[2] :].strip()
-        usage = f"{name}AverageUsage" if match.group(2) == "Average" else f"{name}Usage"
-        for attribute, cell in zip((usage, f"Request{name}", name), cells, strict=True):
+        # As in the reference an average's label alone says that it is one.
+        columns = (f"{name}Usage", f"Request{name}", name)
+        for attribute, cell in zip(columns, cells, strict=True):
             if cell.strip():
                 table[attribute] = _number(cell.strip())
         if assigned:

@@ -273,6 +273,16 @@ def test_a_log_is_read_while_it_grows_and_goes_on_when_pickled(tmp_path: Path) -
         htcondor2.JobEventLog(str(tmp_path / "none"))
 
 
+def test_a_damaged_event_is_told_of_and_the_log_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("005 (007.000.000) 2026-11-23 10:00:02 Job terminated.\n\t(1) Nor\n...\n" + LOG)
+    events = htcondor2.JobEventLog(str(path)).events(0)
+    said = f"ULOG_RD_ERROR: {path}: event 005 of job 7.0.0 at 2026-11-23 10:00:02 is damaged: "
+    with pytest.raises(htcondor2.HTCondorException, match=re.escape(said)):
+        next(events)
+    assert next(events).type is htcondor2.JobEventType.SUBMIT
+
+
 # -- The configuration ----------------------------------------------------------------------
 
 

@@ -73,7 +73,8 @@ class JobEventLog(htcondor2.JobEventLog):
             super().__init__(filename)
 
     def __next__(self) -> JobEvent:
-        return JobEvent.of_version_2(super().__next__())
+        with raising(HTCondorIOError):
+            return JobEvent.of_version_2(super().__next__())
 
     def __repr__(self) -> str:
         deadline = 0 if self._deadline is None else int(self._deadline)

@@ -17,7 +17,7 @@ from kettle.errors import KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_forms import event_ad
 from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_log import Style, parse_moment, render_event
+from kettle.records.event_log import Style, damage_in, parse_moment, render_event
 
 _PIECE: Final = 1 << 16
 # How long to wait before looking again, in seconds: at first, and at most.
@@ -134,6 +134,9 @@ class JobEventLog:
             event = self._next_ready()
             if event is not None:
                 self._read += 1
+                damage = damage_in(event)
+                if damage:
+                    raise HTCondorException(f"ULOG_RD_ERROR: {self._filename}: {damage}")
                 return made_event(event)
             left = None if self._deadline is None else self._deadline - time.time()
             if self._file is None or (left is not None and left <= 0):

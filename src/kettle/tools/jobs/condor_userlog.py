@@ -21,6 +21,7 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
     ShadowExceptionEvent,
 )
+from kettle.records.event_log import damage_in
 from kettle.records.event_usage import CpuTimes
 from kettle.tools.programs import Streams
 
@@ -238,13 +239,18 @@ def _address(host: str) -> str:
 def read_events(path: str) -> Iterator[Event | int]:
     """Yield the events of a log of any form, and at its end how many pieces of it are none.
 
-    Raises OSError.
+    A damaged event is none. Raises OSError.
     """
     reader = AnyFormReader(year=time.localtime().tm_year)
+    damaged = 0
     with open(path, "rb") as log:
         while piece := log.read(PIECE):
-            yield from reader.feed(piece)
-    yield reader.skipped
+            for event in reader.feed(piece):
+                if damage_in(event):
+                    damaged += 1
+                else:
+                    yield event
+    yield reader.skipped + damaged
 
 
 @dataclass

@@ -25,7 +25,7 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
     SubmitEvent,
 )
-from kettle.records.event_log import Form, Style, render_event
+from kettle.records.event_log import Form, Style, damage_in, render_event
 from kettle.tools.options import (
     Given,
     MissingValueError,
@@ -419,7 +419,11 @@ def wait(log: BinaryIO, watch: Watch, streams: Streams, trace: Log | None = None
     is_new = False
     for piece in follow(log, watch.wish.seconds):
         verdict = ""
+        damage = ""
         for event in reader.feed(piece):
+            damage = damage_in(event)
+            if damage:
+                break
             watch.take(event)
             verdict = watch.verdict(is_new=is_new)
             if verdict:
@@ -436,6 +440,11 @@ def wait(log: BinaryIO, watch: Watch, streams: Streams, trace: Log | None = None
         if verdict:
             streams.stdout.write(f"{verdict}\n")
             return 0
+        if damage:
+            # Compat: the reference ends here, too, and says nothing
+            # (test_a_damaged_event_ends_the_waiting_with_a_sentence).
+            streams.stderr.write(f"{watch.wish.path}: {damage}\n")
+            return 1
         streams.stdout.flush()
         if not piece and watch.wish.ends_with_log:
             return 0

@@ -17,6 +17,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_cluster import FileTransferEvent
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import SubmitEvent
+from kettle.records.event_log import damage_in
 
 # Limit: how much of a log is read at once, so that a long one is not held whole.
 PIECE_BYTES = 1 << 20
@@ -179,6 +180,8 @@ class Tracker:
         complaints = []
         for log in self._logs:
             for event in log.events():
+                if damage := damage_in(event):
+                    complaints.append(f"ERROR: Failed to parse event from {log.path}: {damage}")
                 self._take(event, log.path, now)
             if log.reader.skipped > log.skipped:
                 log.skipped = log.reader.skipped
