@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -250,3 +251,24 @@ def kill_host_of_waiting(pool: PersonalPool, count: int) -> None:
 
     wait_until(lambda: waiting() == count, 15)
     os.kill(daemon_pid(pool, "condor_shadow"), signal.SIGKILL)
+
+
+def test_a_pool_whose_log_folder_is_deleted_is_still_that_pool(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, "USE_SHARED_PORT = true\n") as pool:
+        master, before = pool.master_pid(), pids(pool)
+        shutil.rmtree(pool.log_folder)
+        shutil.rmtree(Path(pool.folder) / "lock")
+        assert pool.master_pid() == master
+        again = start_kettle("up", "--dir", pool.folder)
+        said, complaint = again.communicate(timeout=120)
+        assert (again.returncode, said, complaint) == (0, f"The pool in {pool.folder} is up.\n", "")
+        names = [f".{name}_address" for name in ("collector", "negotiator", "schedd", "startd")]
+        places = [Path(pool.log_folder, name) for name in ("InstanceLock", "MasterLog")]
+        places += [
+            Path(pool.folder, "spool" if "schedd" in name else "log", name) for name in names
+        ]
+        wait_until(lambda: all(place.exists() for place in places), 30)
+        assert Path(pool.log_folder, "InstanceLock").read_text() == f"{master}\n"
+        wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 30)
+        submit(pool, work / "on", f"{TRUE}queue\n").wait_for(5, 30)
+        assert (pool.master_pid(), pids(pool)) == (master, before)

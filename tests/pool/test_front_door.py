@@ -86,9 +86,42 @@ def test_up_whose_sandboxes_cannot_be_made_says_so_and_leaves_nothing_up(
     asked.write_text("EXECUTE = /proc/nope\n")
     place = folder.parent / "unwritable"
     code, said, complaint = kettle("up", "--dir", str(place), "--config", str(asked))
-    wanted = "kettle: no job can run here: EXECUTE, /proc/nope, cannot be written\n"
+    sentence = "EXECUTE, /proc/nope, cannot be written"
+    hint = "DAEMON_LIST without STARTD makes a pool that has no machine of its own"
+    wanted = f"kettle: no job can run here: {sentence} ({hint})\n"
     assert (code, said, complaint) == (1, "", wanted)
     assert PersonalPool(str(place)).master_pid() is None
+    # A queue that is there already is wanted for itself, and so is one whose jobs run elsewhere.
+    try:
+        assert kettle("up", "--dir", str(place))[0] == 0
+        assert kettle("down", "--dir", str(place))[0] == 0
+        (place / "config.d" / "execute").write_text(asked.read_text())
+        code, said, complaint = kettle("up", "--dir", str(place))
+        assert (code, complaint) == (0, f"no job can run on this machine: {sentence}\n")
+        assert said.startswith(f"The pool in {place} is up (")
+    finally:
+        kettle("down", "--dir", str(place), "--fast", "--purge")
+
+
+@pytest.mark.parametrize(
+    ("program", "complaint"),
+    [
+        ("exit 3", "the pool does not come up: MasterLog: SCHEDD exited with status 3"),
+        ("exec sleep 300", "the pool is not up in time, waiting for SCHEDD: no log says why"),
+    ],
+)
+def test_up_says_which_daemon_it_waits_for_and_how_that_one_ends(
+    folder: Path, tmp_path: Path, program: str, complaint: str
+) -> None:
+    odd = folder.parent / "odd_schedd"
+    odd.write_text(f"#!/bin/sh\n{program}\n")
+    odd.chmod(0o755)
+    asked = tmp_path / "odd.conf"
+    asked.write_text(f"SCHEDD = {odd}\n")
+    place = folder.parent / "odd"
+    code, said, heard = kettle("up", "--dir", str(place), "--config", str(asked))
+    logs = f"(the logs are in {place}/log)"
+    assert (code, said, heard) == (1, "", f"kettle: {complaint} {logs}\n")
 
 
 def test_up_that_fails_in_a_pool_that_was_there_leaves_nothing_trying_and_the_pool_as_it_was(

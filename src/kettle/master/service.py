@@ -126,6 +126,13 @@ class MasterService:
                 os.path.join(folder, "InstanceLock"), f"{os.getpid()}\n"
             )
 
+    def restore(self) -> None:
+        """Hold the lock where others look for it: its file may have been deleted; StorageError."""
+        if self._lock >= 0 and os.fstat(self._lock).st_nlink == 0:
+            old = self._lock
+            self._take_lock()
+            os.close(old)
+
     def check(self, config: Config) -> None:
         """Raise ConfigError where DAEMON_LIST is none."""
         plan_daemons(config)
@@ -264,11 +271,17 @@ class MasterService:
 
     def _tell_manager(self) -> None:
         """Say once that all daemons serve requests."""
-        waiting = any(
-            state.phase is not Phase.OFF and not state.ready for state in self._states.values()
-        )
-        if not self._told_manager and self._updates is not None and not waiting:
-            self._told_manager = True
+        if self._told_manager or self._updates is None:
+            return
+        waiting = [
+            name
+            for name, state in self._states.items()
+            if state.phase is not Phase.OFF and not state.ready
+        ]
+        self._told_manager = not waiting
+        if waiting:
+            notify(f"STATUS=waiting for {', '.join(waiting)}")
+        else:
             notify("READY=1\nSTATUS=All daemons are ready")
 
     def _prepare_first(self, name: str) -> None:

@@ -17,6 +17,10 @@ _OWN = re.compile(_HEAD + "ERROR:? (.*)")
 _REFUSED = re.compile(
     _HEAD + "((?:No tokens can be signed|PERMISSION DENIED|Failed to send update to collector).*)"
 )
+# What a master says of a daemon that came to an end, whose own log may say nothing.
+_ENDED = re.compile(
+    _HEAD + r"The (\w+) \(pid \d+\) ((?:exited with status [1-9]|died due to signal )\d*)"
+)
 # The end of a traceback: the exception's name, and what it says.
 _RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?: (.*)")
 
@@ -29,6 +33,17 @@ def find_complaints(logs: Mapping[str, str]) -> Counter[str]:
 def find_refusals(logs: Mapping[str, str]) -> Counter[str]:
     """Return what the logs say of those who were not heard, by name of the log, and how often."""
     return _find(logs, (_REFUSED,))
+
+
+def find_endings(logs: Mapping[str, str]) -> Counter[str]:
+    """Return which daemons came to a bad end, as the master says it, and how often."""
+    found: Counter[str] = Counter()
+    for name, text in logs.items():
+        for line in text.splitlines():
+            match = _ENDED.match(line)
+            if match is not None:
+                found[f"{name}: {match[1]} {match[2]}"] += 1
+    return found
 
 
 def _find(logs: Mapping[str, str], patterns: tuple[re.Pattern[str], ...]) -> Counter[str]:
@@ -44,6 +59,14 @@ def _find(logs: Mapping[str, str], patterns: tuple[re.Pattern[str], ...]) -> Cou
 def is_hopeless(complaints: Counter[str]) -> bool:
     """Tell whether the same went wrong again after a daemon was started anew."""
     return any(times > 1 for times in complaints.values())
+
+
+def end_again_and_again(endings: Counter[str]) -> bool:
+    """Tell whether a daemon refuses to be: it ended by itself as often as it was begun.
+
+    Who is killed is no such one, whoever does it.
+    """
+    return any(times > 2 and "exited" in text for text, times in endings.items())
 
 
 def render_complaints(complaints: Counter[str], most: int = 2) -> str:

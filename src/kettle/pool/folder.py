@@ -10,7 +10,7 @@ import fcntl
 import os
 import pwd
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import kettle
 from kettle.errors import KettleError
@@ -207,10 +207,23 @@ class PoolFolder:
     def master_pid(self) -> int | None:
         """Return the pid of the running master; None if the pool is down, or not ours.
 
-        One that runs since before LOG was changed goes on in the folder where it began.
+        One that runs since before LOG was changed goes on in the folder where it began, and one
+        whose lock somebody has deleted works there all the same.
         """
         folders = dict.fromkeys((self.log_folder, os.path.join(self.folder, "log")))
-        return next(filter(None, map(self._master_in, folders)), None)
+        locked = filter(None, map(self._master_in, folders))
+        return next(locked, None) or self._unlocked_master(folders)
+
+    def _unlocked_master(self, folders: Iterable[str]) -> int | None:
+        """Return the pid of a master that works in one of these and has no lock there."""
+        # Loaded here: a pool that is up has its lock.
+        from kettle.pool.processes import find_master
+
+        try:
+            owner = os.stat(self.config_file).st_uid
+        except OSError:
+            owner = os.geteuid()
+        return next(filter(None, (find_master(folder, owner) for folder in folders)), None)
 
     def _master_in(self, log_folder: str) -> int | None:
         try:

@@ -17,6 +17,7 @@ from kettle.pool import running
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Location
 from kettle.pool.making import Maker
+from kettle.pool.readiness import Tells
 from kettle.pool.running import START_SECONDS, Waits
 
 if TYPE_CHECKING:
@@ -72,12 +73,13 @@ class PersonalPool(PoolFolder):
         """
         self._maker.make()
 
-    def start(self, *, seconds: float = START_SECONDS) -> None:
+    def start(self, *, seconds: float = START_SECONDS, tell_trouble: Tells | None = None) -> None:
         """Start the daemons and return when the pool is ready; nothing happens if it is up.
 
-        Raises KettleError with the tail of what the daemons said if it is not ready in time.
+        Raises KettleError with the tail of what the daemons said if it is not ready in time, and
+        where its own machine takes no jobs, unless `tell_trouble` is to be told why.
         """
-        running.start(self, seconds)
+        running.start(self, seconds, tell_trouble)
 
     def stop(
         self,

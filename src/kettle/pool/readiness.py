@@ -12,12 +12,19 @@ import os
 import select
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError, NotFoundError
 from kettle.octets import AS_IS
-from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
+from kettle.pool.complaints import (
+    end_again_and_again,
+    find_complaints,
+    find_endings,
+    find_refusals,
+    is_hopeless,
+    render_complaints,
+)
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
 from kettle.pool.settings import name_given_lines
@@ -39,6 +46,9 @@ _NOTIFICATION_BYTES = 4096
 _LONGEST_SOCKET_NAME = 100
 # The type of an ad that a job needs, and the daemon that sends it.
 _NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "STARTD"}
+_WITHOUT_MACHINE = "DAEMON_LIST without STARTD makes a pool that has no machine of its own"
+# Is told of what goes wrong where that is no reason to give up.
+Tells = Callable[[str], object]
 # What a master says of a daemon that ran and is not to be started again.
 _OFF = "Hold"
 
@@ -55,7 +65,7 @@ class Complaints:
     def __str__(self) -> str:
         """What is said, in a sentence or two."""
         logs = self._read()
-        found = find_complaints(logs) or find_refusals(logs)
+        found = find_complaints(logs) or find_endings(logs) or find_refusals(logs)
         said = render_complaints(found) or "no log says why"
         try:
             with open(self._root, errors=AS_IS) as file:
@@ -69,7 +79,8 @@ class Complaints:
 
     def are_hopeless(self) -> bool:
         """Whether waiting for the pool is in vain."""
-        return is_hopeless(find_complaints(self._read()))
+        logs = self._read()
+        return is_hopeless(find_complaints(logs)) or end_again_and_again(find_endings(logs))
 
     def _read(self) -> dict[str, str]:
         logs: dict[str, str] = {}
@@ -129,17 +140,22 @@ def wait_for_master(
     `deadline` is a moment of `time.monotonic`.
     """
     exited = os.pidfd_open(pid)
+    status = ""
     try:
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise complaints.error("the pool is not up in time")
+                raise complaints.error(f"the pool is not up in time{status}")
             if complaints.are_hopeless():
                 raise complaints.error("the pool does not come up")
             watched: list[socket.socket | int] = [ready, exited]
             found, _, _ = select.select(watched, [], [], min(left, _LOOK_SECONDS))
-            if ready in found and ready.recv(_NOTIFICATION_BYTES).startswith(b"READY=1"):
-                return
+            if ready in found:
+                said = ready.recv(_NOTIFICATION_BYTES).decode("utf-8", AS_IS)
+                if said.startswith("READY=1"):
+                    return
+                # What the master waits for, as it tells whoever manages services.
+                status = ", " + said.removeprefix("STATUS=").partition("\n")[0]
             if exited in found:
                 # Whoever began it reaps it: until then nobody else has its number.
                 raise complaints.error("the master ended")
@@ -147,11 +163,18 @@ def wait_for_master(
         os.close(exited)
 
 
-def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadline: float) -> bool:
+def wait_for_ads(
+    pool: PoolFolder,
+    config: Config,
+    complaints: Complaints,
+    deadline: float,
+    tell_trouble: Tells | None = None,
+) -> bool:
     """Wait until the collector knows everything a job needs; False if the master ends.
 
     `deadline` is a moment of `time.monotonic`; KettleError when it is past, and when the collector
-    goes on refusing to answer, or the machine to take jobs.
+    goes on refusing to answer, or the machine to take jobs: with `tell_trouble` a pool whose own
+    machine takes none is up, and that is told why.
     """
     # Loaded here: who only asks whether the pool is up need not load the wire.
     from kettle.client.connector import Connector
@@ -165,12 +188,13 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
     missing, heard, asked = set(wanted), time.monotonic(), 0.0
-    trouble = _Trouble()
+    trouble = _Trouble(tell_trouble)
     while True:
         try:
             ads = _own(collector.query(Command.QUERY_ANY_ADS, query), pool, config)
             missing = wanted - {ad.string("MyType") or "" for ad in ads}
-            if trouble.is_over(ads) and not missing:
+            trouble.hear(ads)
+            if not missing and trouble.is_settled():
                 return True
             heard = asked = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
@@ -195,21 +219,32 @@ def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadl
 class _Trouble:
     """Why the pool's machine takes no jobs, and since when; it may be over soon."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Tells | None) -> None:
+        self._tell = tell
         self._said = ""
         self._since = time.monotonic()
 
-    def is_over(self, ads: Iterable[ClassAd]) -> bool:
-        """Hear what the machine says of itself; whether it takes jobs."""
+    def hear(self, ads: Iterable[ClassAd]) -> None:
+        """Hear what the machine says of itself."""
         self._said = next(filter(None, (ad.string("KettleTrouble") for ad in ads)), "")
         if not self._said:
             self._since = time.monotonic()
+
+    def is_settled(self) -> bool:
+        """Whether the machine takes jobs, or will not and somebody is told why, which is done."""
+        if self._tell is not None and self._lasts:
+            self._tell(self._said)
+            return True
         return not self._said
 
     def check(self) -> None:
-        """Raise KettleError for a trouble that lasts."""
-        if self._said and time.monotonic() - self._since > _REFUSED_SECONDS:
-            raise KettleError(f"no job can run here: {self._said}")
+        """Raise KettleError for a trouble that lasts, where nobody is to be told."""
+        if self._tell is None and self._lasts:
+            raise KettleError(f"no job can run here: {self._said}", hint=_WITHOUT_MACHINE)
+
+    @property
+    def _lasts(self) -> bool:
+        return bool(self._said) and time.monotonic() - self._since > _REFUSED_SECONDS
 
 
 def _own(ads: Iterable[ClassAd], pool: PoolFolder, config: Config) -> list[ClassAd]:

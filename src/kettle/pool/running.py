@@ -20,6 +20,7 @@ from kettle.pool.processes import LEAVE_SECONDS, works_in
 from kettle.pool.readiness import (
     POLL_SECONDS,
     Complaints,
+    Tells,
     load_pool_config,
     notification_socket,
     wait_for_ads,
@@ -46,10 +47,11 @@ PATIENCE_SECONDS = 4.0
 _KILL_SECONDS = 5.0
 
 
-def start(pool: PoolFolder, seconds: float) -> None:
+def start(pool: PoolFolder, seconds: float, tell_trouble: Tells | None = None) -> None:
     """Start the daemons and return when the pool is ready; nothing happens if it is up.
 
-    Raises KettleError with the tail of what the daemons said if it is not ready in time.
+    Raises KettleError with the tail of what the daemons said if it is not ready in time, and where
+    its own machine takes no jobs, unless `tell_trouble` is to be told why.
     """
     deadline = time.monotonic() + seconds
     config = load_pool_config(pool)
@@ -61,14 +63,14 @@ def start(pool: PoolFolder, seconds: float) -> None:
     complaints = Complaints(pool.log_folder, config)
     # A master that is being killed holds its lock for a moment more.
     while pool.master_pid() is not None:
-        if wait_for_ads(pool, config, complaints, deadline):
+        if wait_for_ads(pool, config, complaints, deadline, tell_trouble):
             return
     _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + LEAVE_SECONDS))
     with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):
         master = _launch_master(pool, name)
         try:
             wait_for_master(master, ready, complaints, deadline)
-            is_up = wait_for_ads(pool, config, complaints, deadline)
+            is_up = wait_for_ads(pool, config, complaints, deadline, tell_trouble)
         except BaseException:
             # What does not come up would try for ever, behind the back of whoever was told so.
             _end(pool, master, "fast", None)

@@ -38,6 +38,11 @@ class AddressFiles:
             self._retrying = True
             tasks.spawn(self._try_again(), "address files")
 
+    def restore(self) -> None:
+        """Say it again where somebody has deleted what was said; StorageError."""
+        if not all(map(self._runtime.files.exists, self._written)):
+            self.write()
+
     def remove(self) -> None:
         """Take back what was said, as far as the disk lets us."""
         for path in self._written:

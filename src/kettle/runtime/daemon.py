@@ -44,6 +44,7 @@ from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.life import Life, relax_collection
 from kettle.runtime.log_settings import configure_log, open_log
 from kettle.runtime.logs import Log
+from kettle.runtime.presence import Presence
 from kettle.runtime.process import kernel, late
 from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
@@ -75,7 +76,8 @@ class Service(Protocol):
 
     A class attribute `preload: tuple[str, ...]` names the modules its zygote imports; without
     it there is no zygote. A method `check(config)`, where there is one, raises KettleError for a
-    new configuration that the service could not take over; then it stays as it is.
+    new configuration that the service could not take over; then it stays as it is. A method
+    `restore()`, where there is one, makes again what others find the daemon by, if it is gone.
     """
 
     def __init__(self, runtime: Runtime) -> None: ...
@@ -128,6 +130,7 @@ class Daemon:
         self.runtime.config.forgive(self.runtime.log.problem)
         self._network.begin_accepting()
         self.address_files.write()
+        self._stay_present()
         self._network.on_moved(self.address_files.write)
         self.started.set()
         await self._asked.wait()
@@ -143,6 +146,12 @@ class Daemon:
             if not stopping.done():
                 stopping.cancel()
                 await asyncio.gather(stopping, return_exceptions=True)
+
+    def _stay_present(self) -> None:
+        """See from now on that whoever looks for this daemon finds it."""
+        own: Callable[[], object] | None = getattr(self.service, "restore", None)
+        restores = (self._network.restore, own) if own is not None else (self._network.restore,)
+        tasks.repeat(Presence(self.runtime, self.address_files, *restores).keep, "presence")
 
     async def _stop(self, how: str) -> None:
         limit = _FAST_SHUTDOWN_SECONDS if how == "fast" else None

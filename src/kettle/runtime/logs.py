@@ -309,6 +309,13 @@ class Log:
         for line in [bar, *(f"** {line}" for line in lines), bar]:
             self(line)
 
+    def touch(self) -> None:
+        """Give the file the moment as its age, whether or not there is something to say."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                self._follow()
+                os.utime(self._fd)
+
     def close(self) -> None:
         """Close the file; later lines go to standard error."""
         self._tell_counted(self._now(), everything=True)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.pool.complaints import find_complaints, find_refusals, is_hopeless, render_complaints
+from kettle.pool.complaints import (
+    end_again_and_again,
+    find_complaints,
+    find_endings,
+    find_refusals,
+    is_hopeless,
+    render_complaints,
+)
 
 PORT = "cannot listen on 127.0.0.1 port 9618: Address already in use"
 DISK = "cannot write /p/spool/.schedd_address.super: No space left on device"
@@ -42,6 +49,17 @@ def test_of_a_traceback_only_its_last_word_is_told() -> None:
     found = find_complaints({"SchedLog": text})
     assert render_complaints(found) == f"SchedLog: {DISK}"
     assert not is_hopeless(found)
+
+
+def test_a_daemon_that_refuses_to_be_is_named_with_its_end() -> None:
+    line = "11/21/26 16:11:05.584 The SCHEDD (pid {}) exited with status 3\n"
+    found = find_endings({"MasterLog": "".join(map(line.format, (7, 8, 9)))})
+    assert render_complaints(found) == "MasterLog: SCHEDD exited with status 3"
+    assert end_again_and_again(found)
+    assert not end_again_and_again(find_endings({"MasterLog": line.format(7) * 2}))
+    killed = "11/21/26 16:11:05 The SCHEDD (pid 7) died due to signal 9\n" * 9
+    assert not end_again_and_again(find_endings({"MasterLog": killed}))
+    assert not find_endings({"MasterLog": line.replace("status 3", "status 0")})
 
 
 def test_logs_without_errors_say_nothing() -> None:

@@ -68,7 +68,10 @@ class LogKnobs:
     )
     TOUCH_LOG_INTERVAL = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc=(
+            "How often a daemon touches its log, whose age says until when it was there; "
+            "0 is never."
+        ),
     )
     SUBSYS_LOG = family(
         "{subsys}_LOG", path, "$(LOG)/{subsys}Log", doc="Where a daemon writes its log."

@@ -14,7 +14,7 @@ import os
 import resource
 import signal
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from kettle.errors import KettleError
@@ -228,7 +228,7 @@ class SystemProcesses:
                     stack.enter_context(for_good())
                 if cwd is not None:
                     # posix_spawn has no directory of its own here; one thread, so nobody sees it.
-                    stack.enter_context(contextlib.chdir(cwd))
+                    stack.enter_context(_working_in(cwd))
                 pid = os.posix_spawnp(
                     argv[0],
                     list(argv),
@@ -398,6 +398,18 @@ def real_uid_of(pid: int) -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(read_small(f"/proc/{pid}/status").partition(b"\nUid:")[2].split()[0])
     return -1
+
+
+@contextlib.contextmanager
+def _working_in(folder: str) -> Iterator[None]:
+    """Work in a folder for a moment; OSError. Ours may have no name any more."""
+    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chdir(folder)
+        yield
+        os.fchdir(here)
+    finally:
+        os.close(here)
 
 
 def children_of(pid: int) -> list[int]:

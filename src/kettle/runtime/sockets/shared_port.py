@@ -115,15 +115,25 @@ class Endpoint:
         self._listener = listener
         asyncio.get_running_loop().add_reader(listener.fileno(), self._on_connection)
 
+    def restore(self) -> None:
+        """Listen anew if the name is gone: nobody comes to a socket without one; StorageError."""
+        if self._listener is not None and not os.path.lexists(self.path):
+            self._stop()
+            self.open()
+
     def close(self) -> None:
         """Stop listening and remove the name."""
         if self._listener is None:
             return
+        self._stop()
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+
+    def _stop(self) -> None:
+        assert self._listener is not None
         asyncio.get_running_loop().remove_reader(self._listener.fileno())
         self._listener.close()
         self._listener = None
-        with contextlib.suppress(OSError):
-            os.unlink(self.path)
 
     def _on_connection(self) -> None:
         assert self._listener is not None

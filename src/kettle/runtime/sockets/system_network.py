@@ -129,6 +129,11 @@ class SystemNetwork(CommandNetwork):
             self._datagrams.start()
         tasks.repeat(self._expire_sessions, "expire sessions")
 
+    def restore(self) -> None:
+        """Be reached through the shared port again if our socket was deleted; StorageError."""
+        if self._endpoint is not None:
+            self._endpoint.restore()
+
     def _start_accepting(self) -> None:
         if self._listening or not self._listeners:
             return

@@ -21,6 +21,7 @@ from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
 from kettle.pool.personal import PersonalPool
+from kettle.pool.readiness import Tells
 from kettle.pool.settings import GIVEN_FROM
 from kettle.pool.turns import turn_in
 from kettle.runtime.machine_facts import read_machine_facts
@@ -98,9 +99,12 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if arguments.system and pool.exists() and not pool.is_system():
         raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
     check_settings(arguments.config, sources, environment, streams)
+    troubles: list[str] = []
     with turn_in(pool.folder):
-        was_up = _bring_up(pool, text, location, offered)
+        was_up = _bring_up(pool, text, location, offered, troubles.append)
     seconds = time.monotonic() - began
+    for trouble in troubles:
+        streams.stderr.write(f"no job can run on this machine: {trouble}\n")
     if arguments.json:
         facts = {
             "folder": pool.folder,
@@ -108,6 +112,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
             "master": pool.master_pid(),
             "started": not was_up,
             "seconds": round(seconds, 3),
+            "trouble": troubles,
         }
         streams.stdout.write(json.dumps(facts) + "\n")
         return 0
@@ -129,6 +134,7 @@ def _bring_up(
     settings: str | None,
     location: Centre | Member | None,
     offered: joining.Offered | None,
+    tell_trouble: Tells,
 ) -> bool:
     """Make the pool and start it; return whether it was up already."""
     if isinstance(location, Member) and offered is None:
@@ -142,7 +148,7 @@ def _bring_up(
         if offered is not None and not was_up:
             joining.keep_token(pool, offered)
             joining.ask_for_admission(pool, offered)
-        pool.start()
+        pool.start(tell_trouble=tell_trouble if existed or _has_others(pool) else None)
     except BaseException:
         if not existed:
             # Nothing half done: what was made for a pool that does not start goes, but for its
@@ -150,6 +156,14 @@ def _bring_up(
             pool.discard()
         raise
     return was_up
+
+
+def _has_others(pool: PersonalPool) -> bool:
+    """Whether other machines may run what is submitted on this one."""
+    location = pool.location
+    if isinstance(location, Member):
+        return location.role is not Role.EXECUTE
+    return isinstance(location, Centre)
 
 
 def read_kept_token(pool: PersonalPool) -> joining.Offered:
