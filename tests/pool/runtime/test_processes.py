@@ -139,6 +139,19 @@ def test_a_program_that_cannot_be_executed_is_an_error_at_once() -> None:
     run(scenario)
 
 
+def test_we_stay_where_we_work_whether_or_not_a_program_elsewhere_begins(tmp_path: Path) -> None:
+    here = Path.cwd()
+
+    async def scenario(processes: SystemProcesses) -> None:
+        with pytest.raises(FileNotFoundError):
+            processes.spawn(["/nonexistent/x"], environment=ENVIRONMENT, cwd=str(tmp_path))
+        assert Path.cwd() == here
+        await processes.spawn(["/bin/true"], environment=ENVIRONMENT, cwd=str(tmp_path)).wait()
+        assert Path.cwd() == here
+
+    run(scenario)
+
+
 def test_orphans_become_ours_and_are_reaped() -> None:
     async def scenario(processes: SystemProcesses) -> None:
         child = processes.spawn(

@@ -406,8 +406,10 @@ def _working_in(folder: str) -> Iterator[None]:
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.chdir(folder)
-        yield
-        os.fchdir(here)
+        try:
+            yield
+        finally:
+            os.fchdir(here)
     finally:
         os.close(here)
 
