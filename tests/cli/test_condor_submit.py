@@ -135,6 +135,55 @@ def test_a_dry_run_says_nothing_of_jobs_that_come_later(tmp_path: Path) -> None:
     assert out.endswith("\n\n10 job(s) dry-run to cluster 1.\n")
 
 
+LATE = "executable = /bin/echo\narguments = $INT(x)\nmax_materialize = 1\n"
+
+
+def test_a_dry_run_of_later_jobs_makes_the_first_alone(tmp_path: Path) -> None:
+    """Recorded from condor_submit 25.14.1."""
+    (tmp_path / "job.sub").write_text(LATE + "queue 2 x in (1 b c)\n")
+    for more in ((), ("-maxjobs", "1")):
+        code, out, err = submit("-dry-run", "-", *more, "job.sub")
+        assert (code, err) == (0, "")
+        assert '\nArgs="1"\n' in out
+        assert "ProcId" not in out
+        assert out.endswith("\n\n6 job(s) dry-run to cluster 1.\n")
+    # There are no whole ads of jobs that are made later.
+    said = "Dry-Run job(s)\n6 job(s) dry-run to cluster 1.\n\n"
+    assert submit("-dry-run:full", "-", "job.sub") == (0, said, "")
+
+
+def test_a_variable_does_not_decide_whether_jobs_are_made_later(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text(
+        "executable = /bin/true\nmax_materialize = $(x)\nqueue x in (1 2)\n"
+    )
+    _, out, _ = submit("-dry-run", "-", "job.sub")
+    assert out.count("ProcId=") == 2
+
+
+@pytest.mark.parametrize(
+    ("queue", "last"),
+    [
+        ("queue 2 x in (1 2)\n", "Queue 2 x "),
+        ("queue x from items\n", "Queue 1 x from items"),
+        ("queue x,y from (\n1 2\n)\n", "Queue 1 x,y from <"),
+    ],
+)
+def test_a_dry_run_can_show_the_digest(queue: str, last: str, tmp_path: Path) -> None:
+    """Recorded from condor_submit 25.14.1."""
+    (tmp_path / "items").write_text("1\n2\n")
+    (tmp_path / "job.sub").write_text(LATE + queue)
+    code, out, _ = submit("-dry-run:digest", "-", "job.sub")
+    digest = (
+        f"FACTORY.Requirements=MY.Requirements\narguments=$INT(x)\nFACTORY.Iwd={tmp_path}\n"
+        f"max_materialize=1\n\n{last}\n"
+    )
+    assert code == 0
+    head = f"Dry-Run job(s)\n\n----- submit digest -----\n{digest}-----\nClusterId=1\n"
+    assert out[: len(head)] == head
+    (tmp_path / "job.sub").write_text(LATE.replace("max_materialize = 1\n", "") + queue)
+    assert "digest" not in submit("-dry-run:digest", "-", "job.sub")[1]
+
+
 def test_a_dry_run_lists_short_names_first(tmp_path: Path) -> None:
     code, out, _ = submit("-dry-run:cluster=7", "-", "job.sub")
     names = [line.partition("=")[0] for line in out.split("\n\n")[0].splitlines()[1:]]

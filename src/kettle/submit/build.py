@@ -72,6 +72,10 @@ class SubmitOptions(Struct):
     batch_name: str = ""
     most_jobs: int | None = None
     interactive: bool = False
+    # Whether the jobs are made later whatever the description says, and whether of such jobs the
+    # first alone is made: for who only wants to see what would be.
+    is_factory: bool = False
+    first_of_later: bool = False
     # Whether the program must be there, have some length, and be no script of DOS's.
     checks_program: bool = True
 
@@ -107,6 +111,8 @@ class Submission(Struct):
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
+    # The statement whose jobs are being made.
+    statement: QueueStatement | None = None
 
     def jobs(self) -> Iterator[JobPlan]:
         """Yield the jobs; the cluster's attributes are complete from the first one on.
@@ -239,7 +245,19 @@ class Submission(Struct):
 
     def _jobs_of(self, statement: QueueStatement) -> Iterator[JobPlan]:
         statement.before = self.macros.last_values(statement.variables)
+        self.statement = statement
+        if not len(self.cluster):
+            # Before the variables have values: no item decides it.
+            job = self.builder()
+            asked = [job.param("max_idle"), job.param("max_materialize")]
+            self.is_factory = self.options.is_factory or asked != [None, None]
+        only_one = self.is_factory and self.options.first_of_later
         for row in statement.rows():
+            if only_one:
+                self.set_row(statement, row)
+                yield self._build(row)
+                self.job_count += statement.job_count()
+                return
             if self.options.most_jobs is not None and self.job_count >= self.options.most_jobs:
                 raise SubmitError(
                     "\nERROR: Number of submitted jobs would exceed -maxjobs "
@@ -367,9 +385,6 @@ class Submission(Struct):
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
         self._status = job.status_in_queue
-        self.is_factory = (
-            job.param("max_idle") is not None or job.param("max_materialize") is not None
-        )
         self._take_warnings(job.warnings)
 
     def _take_warnings(self, warnings: Sequence[str] = ()) -> None:

@@ -51,8 +51,13 @@ def render_digest(submission: Submission, statement: QueueStatement, items_file:
             lines[name] = text
     if statement.items is None:
         lines["Item"] = ""
-    written = [f"{name}={lines[name]}" for name in sorted(lines, key=str.lower)]
+    written = [f"{name}={lines[name]}" for name in sorted(lines, key=_place)]
     return "\n".join([*written, "", render_queue(statement, items_file)]) + "\n"
+
+
+def _place(name: str) -> tuple[bool, bool, str]:
+    """Sort lines as the reference does: what it adds last stands at the ends."""
+    return name == "Item", name != "FACTORY.Requirements", name.lower()
 
 
 def render_queue(statement: QueueStatement, items_file: str) -> str:
@@ -60,6 +65,8 @@ def render_queue(statement: QueueStatement, items_file: str) -> str:
     if statement.items is None:
         return f"Queue {statement.count} "
     names = ",".join(statement.variables)
+    if not items_file:
+        return f"Queue {statement.count} {names} "
     chosen = statement.selected
     part = ""
     if chosen != slice(None):

@@ -77,6 +77,8 @@ class QueueStatement(Struct):
     variables: tuple[str, ...] = ()
     items: Sequence[str] | None = None
     how: str = ""
+    # What stands behind `from`: a file, a command, or a bracket (`<`).
+    source: str = ""
     selected: slice = field(default_factory=lambda: slice(None))
     line: int = 0
     # What complaints say instead of it (QueueText).
@@ -172,6 +174,8 @@ def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> Que
         return statement
     items, where = _items(words, queue, reader, sources)
     statement.items = items
+    if words.how == "from":
+        statement.source = where or "<"
     if words.table is not None:
         statement.keeps_blanks = not words.table.trims
         statement.variables, statement.items = words.table.read(

@@ -39,8 +39,17 @@ def _set_job_set(job: JobBuilder) -> None:
         # A cluster belongs to one set.
         return
     name = job.text_of("JOBSET.name")
+    if not name and not job.param("jobset") and _describes_set(job):
+        # Without a name it has that of its first cluster.
+        name = job.macros.defaults["CLUSTER"]
     if name:
         job.set_string("JobSetName", strip_quotes(name))
+
+
+def _describes_set(job: JobBuilder) -> bool:
+    """Tell whether something is said of the set of jobs besides its name."""
+    said = [key for key in job.macros.variables if key.startswith("JOBSET.")]
+    return any(job.text_of(key) for key in said if key != "JOBSET.NAME")
 
 
 def set_extended(job: JobBuilder) -> None:

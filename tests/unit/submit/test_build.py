@@ -155,15 +155,31 @@ def test_a_digest_has_what_changes_and_not_what_does_not() -> None:
     statement = made.first_of_later()
     assert made.job_count == 4
     assert render_digest(made, statement, "/spool/items").splitlines() == [
+        "FACTORY.Requirements=MY.Requirements",
         "arguments=$(x) bar $(Process)",
         "FACTORY.Iwd=/work",
-        "FACTORY.Requirements=MY.Requirements",
         "foo=bar",
         "max_materialize=2",
         "",
         "Queue 2 x,y from /spool/items",
     ]
     assert b"".join(encode_items(statement)) == b"a\x1f1\nb\x1fc\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("jobset.foo = 3\n", '"1"'),
+        ("jobset.name =\njobset.foo = 3\n", '"1"'),
+        ("jobset.name = n\njobset.foo = 3\n", '"n"'),
+        ("jobset = q\njobset.foo = 3\n", '"q"'),
+        ("jobset.foo =\n", None),
+        ("jobset.name =\n", None),
+    ],
+)
+def test_a_set_that_is_described_has_a_name(lines: str, name: str | None) -> None:
+    made, _ = jobs_of(f"{lines}queue\n")
+    assert made.cluster.get("JobSetName") == name
 
 
 def test_a_million_jobs_made_later_cost_as_much_as_one() -> None:

@@ -113,6 +113,7 @@ class Request(Struct):
     queue: str | None = None
     # Of a dry run: whether each job is shown whole, and the number of its cluster.
     whole_ads: bool = False
+    shows_digest: bool = False
     cluster: int = 1
 
     @property
@@ -178,6 +179,8 @@ class Request(Struct):
             batch_name=self.values.get("batch-name", ""),
             most_jobs=most if most > 0 else None,
             interactive="interactive" in self.switches,
+            is_factory=self.is_factory,
+            first_of_later=bool(self.dry_file),
         )
 
 
@@ -338,16 +341,19 @@ def _read_option(name: str, qualifiers: str, value: str, request: Request) -> No
 def _read_dry_words(words: str, request: Request) -> None:
     """Read what stands behind `-dry-run:`.
 
-    Compat: hash, template and jobset, which show the reference's own tables, are unknown
+    Compat: hash, template and jobset, which show the reference's own tables (a described set of
+    jobs even unasked, with an address in its memory), are unknown
     (test_a_dry_run_can_show_whole_ads_of_another_cluster). Of a cluster the number counts with
     which it begins, as in the reference, whose scripts say the name of a file there.
     """
     for word in re.split(r"[,\s]+", words.strip()) if words else ():
         if word == "full":
             request.whole_ads = True
+        elif word == "digest":
+            request.shows_digest = True
         elif numbered := re.match(r"cluster=(\d{0,9})", word):
             request.cluster = max(1, int(numbered[1] or 0))
-        elif not re.fullmatch(r"digest|def|oauth=\d+", word):
+        elif not re.fullmatch(r"def|oauth=\d+", word):
             raise UsageError(f"unknown option {word} for -dry-run:<opts>")
 
 
@@ -457,25 +463,20 @@ def write_dry(
     whole: list[str] = []
     try:
         for job in submission.jobs():
+            if submission.is_factory:
+                _write_factory(submission, request, job, show, write)
+                continue
             if request.whole_ads:
                 whole.append(whole_ad(submission, job))
                 show.tell(submission, job.proc)
                 _show_one(submission, request, job, show)
                 continue
-            is_factory = submission.is_factory or request.is_factory
-            text = _dry_text(submission, job, is_factory=is_factory)
-            if submission.problems:
-                # What goes wrong is told where the job begins.
-                begun = text.removeprefix("\n")
-                write(text[: len(text) - len(begun)])
-                show.tell(submission, job.proc)
-                text = begun
-            write(text)
-            if is_factory:
-                show.dots = False
-                show.one()
-            else:
-                _show_one(submission, request, job, show)
+            write("\n")
+            # What goes wrong is told where the job begins.
+            show.tell(submission, job.proc)
+            write(_cluster_lines(submission) if job.proc == 0 else "")
+            write(own_attributes(job))
+            _show_one(submission, request, job, show)
     except SubmitError as error:
         if _ends_line(submission, request, show, error):
             write("\n")
@@ -483,7 +484,9 @@ def write_dry(
         return 1
     is_shown = "dump" in request.values and not (show.terse or show.silent or show.verbose)
     show.end(submission, request.cluster, way=way_to_watch(1) if is_shown and show.count else "")
-    write("".join(f"\n{text}" for text in whole))
+    if request.whole_ads:
+        # Also where there are none: a schedd would make the jobs.
+        write("".join(f"\n{text}" for text in whole) or "\n")
     return 0
 
 
@@ -497,7 +500,7 @@ def _ends_line(
     """
     if not show.count:
         return not error.line
-    is_plain = not (submission.is_factory or request.is_factory or request.whole_ads)
+    is_plain = not (submission.is_factory or request.whole_ads)
     return submission.is_making and is_plain
 
 
@@ -508,14 +511,33 @@ def _show_one(submission: Submission, request: Request, job: JobPlan, show: Prog
     show.one()
 
 
-def _dry_text(submission: Submission, job: JobPlan, *, is_factory: bool) -> str:
-    """Return what a dry run writes of a job: the first one's cluster too, a factory's alone."""
-    if job.proc == 0:
-        ordered = sorted(submission.cluster, key=_place)
-        head = "\n" + "".join(f"{name}={text}\n" for name, text in ordered)
-    else:
-        head = "" if is_factory else "\n"
-    return head if is_factory else head + own_attributes(job)
+def _cluster_lines(submission: Submission) -> str:
+    """Return the attributes that all jobs share, one on a line."""
+    ordered = sorted(submission.cluster, key=_place)
+    return "".join(f"{name}={text}\n" for name, text in ordered)
+
+
+def _write_factory(
+    submission: Submission,
+    request: Request,
+    job: JobPlan,
+    show: Progress,
+    write: Callable[[str], object],
+) -> None:
+    """Write what a schedd would make its jobs of; the first one was made for that."""
+    from kettle.submit.digest import render_digest
+
+    statement = submission.statement
+    assert statement is not None
+    if not request.whole_ads:
+        write("\n")
+    if request.shows_digest:
+        text = render_digest(submission, statement, statement.source)
+        show.streams.stdout.write(f"\n----- submit digest -----\n{text}-----\n")
+    show.tell(submission, job.proc)
+    if not request.whole_ads:
+        write(_cluster_lines(submission))
+    show.count = statement.job_count()
 
 
 def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
