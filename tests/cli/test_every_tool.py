@@ -79,3 +79,14 @@ def test_it_refuses_what_it_does_not_know(name: str, capsys: pytest.CaptureFixtu
     code, _, complaint = run(name, "-no-such-option")
     assert code != 0
     assert complaint or capsys.readouterr().err
+
+
+# In these it begins with an option of theirs, or a job; of a lone word the last says what the
+# reference says.
+_READ_OTHERWISE = {"condor_findhost", "condor_prio", "condor_run", "condor_token_create"}
+
+
+@pytest.mark.parametrize("name", sorted(set(TOOLS) - TAKES_ANYTHING - _READ_OTHERWISE))
+def test_it_names_what_it_does_not_know(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, said, complaint = run(name, "-no-such-option")
+    assert "no-such-option" in said + complaint + capsys.readouterr().err

@@ -111,6 +111,9 @@ class Submission(Struct):
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
+    # The names that the step looked at which refused a job, and how many were looked at before it.
+    refused_at: tuple[str, ...] = ()
+    _asked_before: int = 0
     # The statement whose jobs are being made.
     statement: QueueStatement | None = None
 
@@ -297,6 +300,7 @@ class Submission(Struct):
                 return plan
         watched = self._watched_job()
         job = watched or self.builder()
+        self._asked_before = 0
         try:
             if not job.is_later:
                 return self._build_first(row, job)
@@ -307,6 +311,7 @@ class Submission(Struct):
             raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
         except SubmitError as error:
             error.hint = error.hint or self._hint(error, job)
+            self.refused_at = tuple(job.asked[self._asked_before :])
             raise
 
     def _hint(self, error: LanguageError, job: JobBuilder) -> str:
@@ -327,6 +332,7 @@ class Submission(Struct):
             self._assume("transfer_executable", "false")
         set_base(job)
         for step in all_steps(self.macros):
+            self._asked_before = len(job.asked)
             step.run(job)
         self._finish(job)
         self.cluster = job.attributes
@@ -373,6 +379,7 @@ class Submission(Struct):
         from kettle.submit.differences import differences  # for more than one job
 
         for step in steps:
+            self._asked_before = len(job.asked)
             step.run(job)
         self._finish(job)
         return JobPlan(self.job_count, self._status, row, differences(job))

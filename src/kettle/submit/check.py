@@ -226,8 +226,12 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
         number = error.line or int(at_line[1])
         source, line, text = take_place(text[at_line.end() :], source, number)
         return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
-    variable = _find_named(submission, text)
+    variable = _find_named(submission, text) or _find_asked(submission)
     source, line = _place(submission, variable)
+    statement = submission.statement
+    if variable is None and statement is not None:
+        # What lacks, lacks where the jobs are made.
+        line = statement.told_line or statement.line
     name = variable.name if variable else ""
     hint = error.hint
     if variable is not None and "arse error in expression" in text:
@@ -274,6 +278,19 @@ def _find_named(submission: Submission, text: str) -> Variable | None:
     return max(repeated, key=lambda variable: len(variable.text), default=None)
 
 
+def _find_asked(submission: Submission) -> Variable | None:
+    """Return the line of what a refused job was looked at last for, or of what kind of job it is.
+
+    For complaints that name nothing of the description: about what it lacks, or has outside.
+    """
+    variables = submission.macros.variables
+    for name in (*reversed(submission.refused_at), "grid_resource", "universe"):
+        found = variables.get(name.upper()) or variables.get(f"MY.{name.upper()}")
+        if found is not None and found.origin.line > 0:
+            return found
+    return None
+
+
 @cache
 def _commands_by_word() -> dict[str, str]:
     """Return the commands by all their names; complaints write these in several ways."""
@@ -300,6 +317,11 @@ def _find_missing(submission: Submission, missing: list[Input]) -> Iterator[Find
 
 def _missing(submission: Submission, file: Input) -> Finding:
     variable = _variable_of(submission, file.command)
+    if file.command == "transfer_input_files":
+        # An image is input, too.
+        image = _variable_of(submission, "container_image")
+        is_image = image is not None and posixpath.basename(file.path) in image.text
+        variable = image if is_image or variable is None else variable
     source, line = _place(submission, variable)
     name = variable.name if variable else file.command
     sentence = f"{file.path} is not there"

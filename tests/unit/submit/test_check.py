@@ -70,7 +70,7 @@ def test_a_misspelt_command_is_named_with_the_nearest_one() -> None:
 
 
 def test_so_it_is_where_no_job_can_be_made() -> None:
-    error, slip = check("exectuable = run.sh\nfoo = 1\nqueue\n").findings
+    slip, error = check("exectuable = run.sh\nfoo = 1\nqueue\n").findings
     assert error.severity == "error"
     assert (slip.line, slip.nearest) == (1, "executable")
 
@@ -219,3 +219,31 @@ def test_lines_that_end_otherwise_than_they_look_are_told_of() -> None:
     odd = [(one.kind, one.line, one.name) for one in report.findings]
     assert ("swallowed", 3, "queue") in odd
     assert ("backslash", 4, "\\") in odd
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        # What lacks is told where it is called for: the kind of job, else the jobs themselves.
+        ("executable = run.sh\nuniverse = parallel\nqueue\n", 2, "No machine_count specified!"),
+        ("executable = run.sh\nWantParallelScheduling = true\nqueue\n", 2, "No machine_count spec"),
+        ("arguments = 1\n\nqueue 2\n", 3, "No 'executable' parameter was provided"),
+        (
+            "executable = run.sh\nuniverse = grid\ngrid_resource = ec2 https://e/\nqueue\n",
+            3,
+            "EC2 jobs require",
+        ),
+        ("executable = run.sh\nuniverse = vm\nvm_type = kvm\nqueue\n", 2, "vm_memory cannot be"),
+        # What is wrong with a value is told at its line, whatever the complaint calls it.
+        ("executable = run.sh\nkill_sig = 0\nqueue\n", 2, "invalid signal 0"),
+        ("executable = run.sh\nimage_size = -1\nqueue\n", 2, "Image Size must be positive"),
+        ("executable = run.sh\ninitialdir = 'x'\nqueue\n", 2, "No such directory"),
+        ("executable = run.sh\nx509userproxy = nope\nqueue\n", 2, "unable to read proxy file"),
+        ("executable = run.sh\narguments2 = $(x)\nqueue x in (1)\n", 2, "Expecting double-quoted"),
+        ('executable = run.sh\nconcurrency_limits = "\nqueue\n', 2, "Invalid concurrency limit"),
+        ("executable = run.sh\ncontainer_image = nope\nqueue\n", 2, "/work/nope is not there"),
+    ],
+)
+def test_every_fault_has_its_line(text: str, line: int, sentence: str) -> None:
+    faults = [one for one in check(text).findings if one.severity == "error"]
+    assert [(one.line, sentence in one.sentence) for one in faults][:1] == [(line, True)]

@@ -68,7 +68,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         return _delete_all(words[1:], environment, streams)
     act = _FUNCTIONS.get(name)
     if act is None or len(words) != _WORDS:
-        streams.stderr.write(USAGE)
+        why = f"{name} takes one argument" if act else f"unknown function {name}"
+        streams.stderr.write(f"{USAGE}\ncondor_manifest: {why}\n" if name else USAGE)
         return 1
     said, code = act(words[1])
     streams.stdout.write(said)

@@ -347,7 +347,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             streams.stderr.write(USAGE)
             return 0
         elif not take_option(word, words, wish):
-            streams.stderr.write(USAGE)
+            # Behind the usage, which would push it out of sight.
+            what = "needs a job" if word[1:2] == "j" else "is no option"
+            streams.stderr.write(f"{USAGE}\ncondor_userlog: {word} {what}\n")
             return 1
     if report.has_read and not wish.runs_alone:
         report.end()

@@ -189,7 +189,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     try:
         request = parse_arguments(argv[1:])
     except UsageError as error:
-        streams.stderr.write(f"{error.message}\n" if error.message else USAGE)
+        streams.stderr.write(f"{error.message}\n")
         return 1
     if "help" in request.switches:
         streams.stdout.write(USAGE)
@@ -260,7 +260,7 @@ def needs_schedd(request: Request) -> bool:
 
 
 def parse_arguments(words: list[str]) -> Request:
-    """Read the command line; raise UsageError, without text where the usage is to be shown."""
+    """Read the command line; raise UsageError, with the usage for an option that does not exist."""
     request = Request()
     position = 0
     while position < len(words):
@@ -271,7 +271,8 @@ def parse_arguments(words: list[str]) -> Request:
             continue
         option = next((one for one in OPTIONS if match_option(word, one) is not None), None)
         if option is None:
-            raise UsageError("")
+            # Behind the usage, which would push it out of sight.
+            raise UsageError(f"{USAGE}\ncondor_submit: unknown option {word}")
         if option.name == "queue":
             taken = list(takewhile(lambda word: word == "-" or word[:1] != "-", words[position:]))
             if not taken:
