@@ -69,7 +69,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     act = _FUNCTIONS.get(name)
     if act is None or len(words) != _WORDS:
         why = f"{name} takes one argument" if act else f"unknown function {name}"
-        streams.stderr.write(f"{USAGE}\ncondor_manifest: {why}\n" if name else USAGE)
+        asks = name.lstrip("-") in ("", "h", "help")
+        streams.stderr.write(USAGE if asks else f"{USAGE}\ncondor_manifest: {why}\n")
         return 1
     said, code = act(words[1])
     streams.stdout.write(said)
