@@ -43,6 +43,8 @@ DEEPEST = 100
 # counts as so many characters at least.
 MOST_WORK = 1 << 32
 LEAST_WORK = 40_000
+# After so much work it is counted what the whole text would become.
+_WORK_TO_THINK = 1 << 24
 # Limit: the macros of a text whose places are remembered.
 MOST_IN_TEMPLATE = 50
 
@@ -122,12 +124,15 @@ class Expander:
         # What all further texts together may copy, by the measure of MOST_WORK; None for any.
         self.allowance: int | None = None
         self._work = 0
+        # The text that is being expanded, until it was thought about.
+        self._whole = ""
 
     def expand(self, text: str) -> str:
         """Return the text with every macro replaced; raise ConfigError for a circle."""
         if "$" not in text:
             return text
         self._work = 0
+        self._whole = text
         return shown(self._expand(text, ()))
 
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
@@ -187,10 +192,25 @@ class Expander:
             size = len(search.text)
             self._work += max(size, LEAST_WORK)
             self._spend(max(size, LEAST_WORK))
-            if steps > MOST_REPLACEMENTS or size > LONGEST_TEXT or self._work > MOST_WORK:
-                raise ConfigError(f"the expansion of {found.name} has no end")
+            endless = steps > MOST_REPLACEMENTS or size > LONGEST_TEXT or self._work > MOST_WORK
+            if endless or self._work > _WORK_TO_THINK:
+                self._think()
+            if endless:
+                raise ConfigError(f"the expansion of {(*active, found.name)[0]} has no end")
             found = search.look_again(found.start)
         return search.text
+
+    def _think(self) -> None:
+        """Raise ConfigError if the whole text would become too long; once a text."""
+        whole, self._whole = self._whole, ""
+        if not whole:
+            return
+        from kettle.config.growth import Foresight  # few texts are so long
+
+        foresight = Foresight(self.lookup, DEEPEST)
+        found = foresight.of_text(whole)
+        if found.length > LONGEST_TEXT or found.replacements > MOST_WORK // LEAST_WORK:
+            raise ConfigError(foresight.explain(found))
 
     def _fill(self, template: Template, text: str, active: tuple[str, ...]) -> str:
         """Return what `_search` would; where the macros of the text stand is known."""

@@ -32,6 +32,7 @@ LATE = (
     ("kettle.classad.functions.library", "kettle.classad.functions.strings"),
     ("kettle.classad.functions.library", "kettle.classad.functions.system"),
     ("kettle.classad.functions.library", "kettle.classad.functions.times"),
+    ("kettle.config.expander", "kettle.config.growth"),
     ("kettle.config.functions", "kettle.classad"),
     ("kettle.config.functions", "kettle.classad.unparse"),
     ("kettle.config.functions", "kettle.config.c_format"),
