@@ -1,12 +1,13 @@
 """Configuration and submit files: what a tool takes to read a long one.
 
-    PYTHONPATH=src python bench/languages.py [--lines N] [--procs N] [--json FILE]
+    PYTHONPATH=src python bench/languages.py [--lines N] [--procs N] [--ads N] [--json FILE]
 
 CPU of one `condor_config_val` with a configuration of 2,000 lines, of one `condor_submit -dry-run`
 that expands 100,000 procs, and of one that expands a fifth of them with files of their own: whole
 programs from start to end, the least of several runs. Beside them stands `python -c pass`, and the
 fixed piece of Python of the other benches, which takes 2.4 ms on a quiet machine: divide by it to
-compare two runs.
+compare two runs. The last figure is bytes: what a machine ad takes in a collector's store, as
+`bench/classads.py` measures it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _RUN = (
     "import sys; from kettle.tools.programs import run_program; "
     "name = sys.argv[1]; sys.argv[:] = sys.argv[1:]; sys.exit(run_program(name))"
 )
+_STORED = "import classads, sys; print(classads.stored_memory(int(sys.argv[1])))"
+_BYTES = "bytes of a stored machine ad"
 _RUNS = 5
 _PIECE = 30_000
 
@@ -99,7 +102,16 @@ def piece() -> float:
     return best
 
 
-def measured(lines: int, procs: int) -> dict[str, float]:
+def stored_bytes(ads: int) -> float:
+    """Return the bytes of a machine ad in a collector's store, in a process of its own."""
+    path = os.pathsep.join((str(_ROOT / "src"), str(_ROOT / "bench")))
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-c", _STORED, str(ads)]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def measured(lines: int, procs: int, ads: int) -> dict[str, float]:
     """Return the figures."""
     with tempfile.TemporaryDirectory() as folder:
         config, submit = Path(folder) / "condor_config", Path(folder) / "jobs.sub"
@@ -123,6 +135,7 @@ def measured(lines: int, procs: int) -> dict[str, float]:
             f"condor_submit, {few} procs with files": cpu_of(
                 [*tool, "condor_submit", "-dry-run", os.devnull, str(files)], environment
             ),
+            _BYTES: stored_bytes(ads),
         }
 
 
@@ -131,11 +144,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--procs", type=int, default=100_000)
+    parser.add_argument("--ads", type=int, default=10_000)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    figures = measured(options.lines, options.procs)
-    for name, seconds in figures.items():
-        print(f"{name:40} {seconds * 1000:8.1f} ms")
+    figures = measured(options.lines, options.procs, options.ads)
+    for name, figure in figures.items():
+        told = f"{figure:8.0f}" if name == _BYTES else f"{figure * 1000:8.1f} ms"
+        print(f"{name:40} {told}")
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
