@@ -176,7 +176,7 @@ def name_batch(ad: ClassAd) -> str:
 
 def start_batch(ad: ClassAd) -> Batch:
     """Return an empty row named after its first job."""
-    return Batch(ad.string("Owner") or "???", name_batch(ad), ad.integer("QDate"))
+    return Batch(ad.string("Owner") or "", name_batch(ad), ad.integer("QDate"))
 
 
 def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: bool) -> None:
@@ -235,9 +235,10 @@ def render_batches(
     rows = [f"{'OWNER':<{owner_width}} {'BATCH_NAME':<{name_width}}    SUBMITTED{headings} JOB_IDS"]
     for batch in batches:
         when = "" if batch.submitted is None else format_moment(batch.submitted)
+        owner = batch.owner or _unknown(owner_width)
         cells = "".join(f" {batch.counts[n] or none!s:>{widths[n]}}" for n in shown)
         rows.append(
-            f"{_fit(batch.owner, owner_width)} {_fit(batch.name, name_width)} "
+            f"{_fit(owner, owner_width)} {_fit(batch.name, name_width)} "
             f"{when:>12}{cells} {batch.ids}"
         )
     return "".join((row[:most] if most else row) + "\n" for row in rows)
@@ -260,6 +261,11 @@ def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:
     if owner + name + ids > spare:
         owner, name = _share(owner, name, ids, spare)
     return owner if owner >= _WIDE_OWNER else max(_LEAST_OWNER, owner), max(_LEAST_BATCH, name)
+
+
+def _unknown(width: int) -> str:
+    """Return what stands for an owner that nobody told."""
+    return f"[{'?' * (width - 2)}]"
 
 
 def _share(owner: int, name: int, ids: int, room: int) -> tuple[int, int]:

@@ -316,9 +316,10 @@ def _apply_form(
     """Take an option that says how records are shown."""
     match name:
         case "long" | "xml" | "json" | "jsonl":
-            if {wish.form, name} - {"long", ""} not in ({name}, set()):
+            if name != "long" and wish.form not in {"", "long", name}:
                 raise UsageError("Error: Cannot use more than one of XML and JSON[L]")
-            wish.form = name
+            # As in the reference -long alone gives way to a form that was chosen before.
+            wish.form = wish.form if name == "long" and wish.form else name
         case "attributes":
             wish.attributes += values[0].replace(",", " ").split()
         case "wide":

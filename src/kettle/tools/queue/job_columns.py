@@ -49,7 +49,7 @@ def show_job_id(ad: ClassAd) -> str | None:
 
 def show_owner(ad: ClassAd) -> str | None:
     """Return who the job belongs to."""
-    return ad.string("Owner") or "???"
+    return ad.string("Owner") or None
 
 
 def show_node_name(ad: ClassAd, depth: int = 1) -> str | None:

@@ -46,7 +46,7 @@ def _id_columns() -> list[Column]:
 
 
 def _owner(layout: Layout) -> Column:
-    return Column("OWNER", jobs.show_owner, width=layout.owner_width)
+    return Column("OWNER", jobs.show_owner, width=layout.owner_width, missing="??")
 
 
 def _submitted() -> Column:

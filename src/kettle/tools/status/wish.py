@@ -119,6 +119,7 @@ class Wish(Struct):
     # Kinds of slots to which the choice is narrowed.
     kinds: list[str] = field(default_factory=list)
     style: str = ""
+    style_option: Given | None = None
     diagnose: bool = False
     words: list[str] = field(default_factory=list)
     # What is said on stderr before anything else.
@@ -368,7 +369,7 @@ def _choose(wish: Wish, option: Given) -> None:
         wish.kinds.append(option.name)
         return
     if option.name in _STYLES:
-        wish.style = option.name
+        _choose_style(wish, option)
         return
     together = _TOGETHER.get((wish.mode, option.name)) if wish.chosen is not None else None
     if wish.chosen is None or together is not None:
@@ -378,6 +379,20 @@ def _choose(wish: Wish, option: Given) -> None:
             f"Arg {option.index + 1} ({option.word}) contradicts "
             f"arg {wish.chosen.index + 1} ({wish.chosen.word})"
         )
+
+
+def _choose_style(wish: Wish, option: Given) -> None:
+    """Take a style of the table of slots; it gives way to a table that was chosen before."""
+    before = wish.style_option if option.name == "server" else None
+    if wish.chosen is not None and wish.chosen.name not in {"slot", "avail"}:
+        before = wish.chosen
+    if before is None or before.name == option.name:
+        wish.style, wish.style_option = option.name, option
+        return
+    wish.warnings.append(
+        f"Error:  arg {option.index + 1} ({option.word}) contradicts "
+        f"arg {before.index + 1} ({before.word})"
+    )
 
 
 def _settle(wish: Wish) -> None:

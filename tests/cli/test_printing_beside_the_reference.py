@@ -1,0 +1,64 @@
+"""Combinations of printing options, with what the real tools 25.14.1 said to them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.programs import Streams, load_tool
+
+SLOT = 'MyType = "Machine"\nName = "slot1@a"\nState = "Claimed"\nActivity = "Idle"\n'
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = load_tool(argv[0])(list(argv), {}, Streams(io.StringIO(), out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-claimed -server", "Error:  arg 4 (-server) contradicts arg 3 (-claimed)\n"),
+        ("-master -state", "Error:  arg 4 (-state) contradicts arg 3 (-master)\n"),
+        ("-state -server", "Error:  arg 4 (-server) contradicts arg 3 (-state)\n"),
+        ("-server -claimed", ""),
+        ("-avail -state", ""),
+        ("-server -server", ""),
+        ("-server -state", ""),
+    ],
+)
+def test_a_style_of_slots_gives_way_to_the_table_before(
+    words: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "slots.ads"
+    file.write_text(SLOT)
+    code, out, err = run("condor_status", "-ads", str(file), *words.split())
+    assert (code, err) == (0, said)
+    if said:
+        kept = run("condor_status", "-ads", str(file), words.split()[0])
+        assert out == kept[1]
+
+
+def test_history_in_full_keeps_the_form_that_was_chosen_before(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    banner = '*** Offset = 0 ClusterId = 1 ProcId = 0 Owner = "a" CompletionDate = 1\n'
+    file.write_text("ClusterId = 1\nProcId = 0\n" + banner)
+    for form in ("-xml", "-json", "-jsonl"):
+        before = run("condor_history", "-file", str(file), form)
+        assert before[0] == 0
+        assert run("condor_history", "-file", str(file), form, "-long") == before
+        assert run("condor_history", "-file", str(file), "-long", form) == before
+    both = run("condor_history", "-file", str(file), "-json", "-xml")
+    assert both[::2] == (1, "Error: Cannot use more than one of XML and JSON[L]\n")
+
+
+def test_an_owner_that_is_not_there_fills_its_column(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.ads"
+    file.write_text("ClusterId = 1\nProcId = 0\nJobStatus = 1\n")
+    rows = run("condor_q", "-jobads", str(file))[1].splitlines()
+    assert any(row.startswith("[??????] ID: 1 ") for row in rows)
+    rows = run("condor_q", "-jobads", str(file), "-nobatch")[1].splitlines()
+    assert any(row.startswith("   1.0   [????????????] ") for row in rows)
