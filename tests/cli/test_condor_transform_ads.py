@@ -69,7 +69,7 @@ def test_what_makes_no_sense_is_told_with_its_line_and_the_nearest_right_word() 
     assert (code, out) == (255, "")
     assert err == (
         "Invalid rules file rules : DELET is not a valid transform keyword\n\n"
-        "    line 2: did you mean DELETE?\nTransform of ad  failed!\n"
+        "    rules, line 2: did you mean DELETE?\nTransform of ad  failed!\n"
     )
 
 

@@ -6,13 +6,14 @@ wait for an administrator. Source: the manual, knob JOB_TRANSFORM_NAMES; a real 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, TransformError
 from kettle.transforms.macros import TransformMacros
 from kettle.transforms.old_form import is_old_form, read_old_form
-from kettle.transforms.source import Rule, read_transform
+from kettle.transforms.source import Rule, Transform, read_transform, tell_odd_name
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -35,13 +36,27 @@ def read_rules(config: Config, names: str, prefix: str) -> tuple[list[Rule], lis
             said = "not defined" if config.raw(knob) is None else "definition is empty"
             problems.append(f"{knob} {said}, ignoring.")
             continue
+        origin = config.origin(knob)
+        place = f"{knob} ({origin})" if origin else knob
         try:
             rules.append(_read(config, text, name))
         except (TransformError, ConfigError) as error:
             hint = f" ({error.hint})" if error.hint else ""
             where = f", line {error.line}" if error.line else ""
-            problems.append(f"{knob}{where}: {error.message.strip()}{hint}; ignoring it.")
+            problems.append(f"{place}{where}: {error.message.strip()}{hint}; ignoring it.")
+            continue
+        problems += (f"{place}: {said}" for said in _odd_names(config, rules[-1]))
     return rules, problems
+
+
+def _odd_names(config: Config, rule: Rule) -> list[str]:
+    """Return what is said of names of attributes that a rule has and no expression can mention."""
+    found: list[tuple[int, str]] = []
+    if isinstance(rule, Transform):
+        # What makes no sense is told of when it is applied.
+        with contextlib.suppress(TransformError):
+            rule.check(macros_of(config), found)
+    return [f"line {line}: {tell_odd_name(name)}" for line, name in found]
 
 
 def _read(config: Config, text: str, name: str) -> Rule:

@@ -25,6 +25,9 @@ NOTHING = late_pattern(r"-[A-Za-z_][A-Za-z0-9_.]*\s*=")
 
 # Limit: statements that one rule carries out.
 MOST_STATEMENTS = 10_000
+# The statements that change an attribute, and what its name is.
+_CHANGING = frozenset({"SET", "DEFAULT", "EVALSET", "COPY", "RENAME", "DELETE"})
+_ATTRIBUTE = late_pattern(r"(?:(?:MY|TARGET)\.)?[A-Za-z_][A-Za-z0-9_]*", re.IGNORECASE)
 
 
 class TransformReader(StatementReader):
@@ -36,6 +39,9 @@ class TransformReader(StatementReader):
         self.editor = editor
         self.name = name
         self.steps = 0
+        # Names of attributes that no expression can mention, with their lines.
+        self.odd_names: list[tuple[int, str]] = []
+        self._number = 0
 
     def read_rule(self, text: str) -> None:
         """Carry out all statements; TransformError, with the line, for one that makes no sense."""
@@ -50,6 +56,7 @@ class TransformReader(StatementReader):
 
     def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out one statement; brackets mean nothing here."""
+        self._number = lines.number
         if STATEMENT.match(line):
             super().read_statement(line, lines, place)
         else:
@@ -88,6 +95,13 @@ class TransformReader(StatementReader):
         if self.steps > MOST_STATEMENTS:
             raise TransformError(f"the rule has more than {MOST_STATEMENTS} statements")
         if self.editor is None:
+            is_plain = line.letters is None and "$" not in line.name
+            if (
+                line.statement.word in _CHANGING
+                and is_plain
+                and not _ATTRIBUTE.fullmatch(line.name)
+            ):
+                self.odd_names.append((self._number, line.name))
             return
         try:
             argument = self.macros.expand(line.rest).strip()

@@ -73,15 +73,23 @@ class Transform(Struct):
             macros.ad = None
         return editor.changed
 
-    def check(self, macros: TransformMacros) -> int:
+    def check(self, macros: TransformMacros, odd_names: list[tuple[int, str]] | None = None) -> int:
         """Return how many statements it has; TransformError if one makes no sense.
 
-        Its assignments are made, so that what is only a configuration can be asked afterwards.
+        Names of attributes that no expression can mention are put into `odd_names`, with their
+        lines. Its assignments are made: what is only a configuration can be asked afterwards.
         """
         macros.ad = None
         reader = TransformReader(macros, None, self.name)
         reader.read_rule(self.body)
+        if odd_names is not None:
+            odd_names += reader.odd_names
         return reader.steps
+
+
+def tell_odd_name(name: str) -> str:
+    """Return the sentence about the name of an attribute that no expression can mention."""
+    return f"no expression can mention an attribute {name!r}: a name is letters, digits and _"
 
 
 def read_transform(text: str, name: str, *, may_name_itself: bool = True) -> Transform:

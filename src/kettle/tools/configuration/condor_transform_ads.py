@@ -340,15 +340,14 @@ class _Run:
             pattern, _, names = value[9:].partition("/")
             return self._read_configured(pattern, re.split(r"[,\s]+", names) if names else ["_"])
         if value == "-":
-            return self._take(
-                self._rule(read_stream(self.streams.stdin, "<stdin>"), "<stdin>"), is_input=True
-            )
+            rule = self._rule(read_stream(self.streams.stdin, "<stdin>"), "<stdin>")
+            return self._take(rule, "<stdin>", is_input=True)
         try:
             text = read_text(value)
         except OSError:
             self.streams.stderr.write(f"Can't open rules file: {value}\n")
             return FAILED
-        return self._take(self._rule(text, value))
+        return self._take(self._rule(text, value), value)
 
     def _read_configured(self, pattern: str, names: list[str]) -> int:
         for name in filter(None, names):
@@ -366,7 +365,7 @@ class _Run:
                 )
                 self._missing.append(f"{knob} that can be read")
                 continue
-            code = self._take(rule)
+            code = self._take(rule, knob)
             if code:
                 return code
         return 0
@@ -376,12 +375,12 @@ class _Run:
             return read_old_form(self._checked.expand(text), name)
         return read_transform(text, name, may_name_itself=not is_configured)
 
-    def _take(self, rule: Rule, *, is_input: bool = False) -> int:
-        """Take a rule that was read; what has no statement is a configuration."""
+    def _take(self, rule: Rule, source: str, *, is_input: bool = False) -> int:
+        """Take a rule of a file or knob; what has no statement is a configuration."""
         if not isinstance(rule, Transform):
             self.rules.append(rule)
             return 0
-        steps = self._check(rule)
+        steps = self._check(rule, source)
         self.macros.live["RULESFILE"] = rule.name
         if rule.iteration:
             from kettle.client.submit_sources import SystemSubmitSources
@@ -400,14 +399,16 @@ class _Run:
             self.rules.append(rule)
         return 0
 
-    def _check(self, rule: Transform) -> int:
+    def _check(self, rule: Transform, source: str) -> int:
         """Return how many statements a rule has, 1 for one that makes no sense: that is told."""
         try:
             return rule.check(self._checked)
         except TransformError as error:
             self._told.add(error.message)
-            hint = f"    line {error.line}: {error.hint}\n" if error.hint else ""
-            self.streams.stderr.write(f"Invalid rules file {rule.name} : {error.message}\n{hint}")
+            said = f"{error.message}\n"
+            if error.hint:
+                said += f"    {source}, line {error.line}: {error.hint}\n"
+            self.streams.stderr.write(f"Invalid rules file {rule.name} : {said}")
             return 1
 
     # -- Ads ------------------------------------------------------------------------------------

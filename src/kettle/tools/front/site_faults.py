@@ -19,7 +19,7 @@ from kettle.patterns import late_pattern
 from kettle.tools.front.setting_faults import find_setting_faults
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
-from kettle.transforms.source import read_transform
+from kettle.transforms.source import read_transform, tell_odd_name
 from kettle.wire.levels import Level
 from kettle.wire.security.negotiation import METHOD_BITS, canonical_method, display_method
 
@@ -62,7 +62,11 @@ def _judge_rule(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
             read_old_form(config.expand(text), key)
         else:
             rule = read_transform(text, key, may_name_itself=False)
-            rule.check(macros_of(config))
+            odd_names: list[tuple[int, str]] = []
+            rule.check(macros_of(config), odd_names)
+            for line, name in odd_names:
+                found = make(macro, WARNING, "rule", f"{key}: {tell_odd_name(name)}")
+                yield found._replace(line=_line_in(config, macro, line))
             yield from _judge_expressions(config, macro, rule.body)
     except (TransformError, ConfigError) as error:
         said = f"{key}: {error.message.strip()}"

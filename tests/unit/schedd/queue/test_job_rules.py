@@ -18,6 +18,7 @@ from kettle.schedd.queue.job_rules import Applying, JobRules, read_job_rules
 from kettle.submit.build import JobPlan
 from kettle.submit.job import Attributes
 from kettle.submit.queue_statement import Row
+from kettle.transforms.configured import read_rules
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Reply
@@ -153,9 +154,9 @@ def test_rules_that_make_no_sense_are_told_once_and_passed_over() -> None:
     assert [problem.split(":")[0] for problem in found.problems] == [
         "JOB_TRANSFORM_No not defined, ignoring.",
         "JOB_TRANSFORM_Empty definition is empty, ignoring.",
-        "JOB_TRANSFORM_Bad, line 1",
-        "JOB_TRANSFORM_Old",
-        "JOB_TRANSFORM_Many, line 1",
+        "JOB_TRANSFORM_Bad (/condor_config, line 3), line 1",
+        "JOB_TRANSFORM_Old (/condor_config, line 4)",
+        "JOB_TRANSFORM_Many (/condor_config, line 5), line 1",
         "Submit requirement No not defined, ignoring.",
         "Unable to parse submit requirement Bad, ignoring",
     ]
@@ -393,3 +394,13 @@ def test_new_jobs_are_read_one_after_the_other() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 2000 * 300
+
+
+def test_the_log_tells_of_names_that_no_expression_can_mention_with_file_and_line() -> None:
+    config = Config.from_text("JOB_TRANSFORM_A @=end\n  SET B 1\n  SET 1C 2\n@end\n")
+    place = config.origin("JOB_TRANSFORM_A")
+    found, problems = read_rules(config, "A", "JOB_TRANSFORM_")
+    assert [rule.name for rule in found] == ["A"]
+    [said] = problems
+    assert said.startswith(f"JOB_TRANSFORM_A ({place}): line 2: no expression can mention ")
+    assert str(place).endswith(", line 4")

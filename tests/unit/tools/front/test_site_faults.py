@@ -124,3 +124,19 @@ def test_words_that_are_none_are_told_with_the_nearest(
 def test_a_part_of_a_machine_that_makes_no_sense_is_told() -> None:
     ((severity, line, sentence, _),) = told("SLOT_TYPE_1 = cpus=50%, zzz=20%\n")
     assert (severity, line, sentence) == ("error", 1, "SLOT_TYPE_1: unknown resource 'zzz'")
+
+
+def test_a_name_that_no_expression_can_mention_is_told_of_at_its_line() -> None:
+    text = (
+        "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A @=end\nSET 1B 1\nDEFAULT C.D 2\n"
+        "COPY My-E F\nDELETE MY.G\nDELETE /^x-/\nSET $(H) 1\n@end\n"
+    )
+    said = (
+        "JOB_TRANSFORM_A: no expression can mention an attribute {!r}: "
+        "a name is letters, digits and _"
+    )
+    assert [(line, sentence) for _, line, sentence, _ in told(text)] == [
+        (3, said.format("1B")),
+        (4, said.format("C.D")),
+        (5, said.format("My-E")),
+    ]
