@@ -389,6 +389,9 @@ def _choose_style(wish: Wish, option: Given) -> None:
     if before is None or before.name == option.name:
         wish.style, wish.style_option = option.name, option
         return
+    if wish.form or wish.columns or wish.print_format:
+        # It says how a table is shown, and there is none.
+        return
     wish.warnings.append(
         f"Error:  arg {option.index + 1} ({option.word}) contradicts "
         f"arg {before.index + 1} ({before.word})"
