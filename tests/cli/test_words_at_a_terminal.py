@@ -9,9 +9,7 @@ import pytest
 
 from kettle.tools.programs import Streams, load_tool
 
-DRAWN = "    Memory > \n             ^ expected an operand, found the end\n"
 SUBMIT = "executable = /bin/true\nrequirements = Memory >\nqueue\n"
-TRUE = "true"
 
 
 class Terminal(io.StringIO):
@@ -71,3 +69,27 @@ def test_the_nearest_option_is_told_where_the_reference_is_silent() -> None:
     elsewhere = run(argv, io.StringIO())
     assert "-constraint" not in elsewhere.partition("unrecognized argument")[2].splitlines()[0]
     assert run(argv, Terminal()) == elsewhere + "    did you mean -constraint?\n"
+
+
+FORMAT = """SELECT NOHEDER
+   Memory AS MEM WDTH 10
+   Memory width 10
+   Memory PRINTAS MEMORY_USAG
+SUMMARY STANDART
+"""
+
+
+def test_a_print_format_is_complained_of_with_its_line_and_the_nearest_word() -> None:
+    Path("cpf").write_text(FORMAT)
+    argv = ["condor_q", "-jobads", "ads", "-pr", "cpf"]
+    elsewhere = run(argv, io.StringIO())
+    drawn = run(argv, Terminal())
+    own = [line for line in drawn.splitlines() if line.startswith("    cpf, line ")]
+    assert own == [
+        "    cpf, line 1: did you mean NOHEADER?",
+        "    cpf, line 2: WDTH is no keyword, did you mean WIDTH?",
+        "    cpf, line 3: did you mean WIDTH?",
+        "    cpf, line 4: did you mean MEMORY_USAGE?",
+        "    cpf, line 5: did you mean STANDARD?",
+    ]
+    assert [line for line in drawn.splitlines() if line not in own] == elsewhere.splitlines()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError
@@ -31,11 +33,31 @@ _FOLLOWED = {
 _ALONE = frozenset(["NOPREFIX", "NOSUFFIX", "TRUNCATE", "LEFT", "RIGHT", "FIT", "AUTO", "ALWAYS"])
 
 
+class Complaint(NamedTuple):
+    """What is wrong in a line, in the reference's words; `meant` could stand for `word` there.
+
+    Without a `text` the reference says nothing.
+    """
+
+    text: str
+    line: int
+    word: str = ""
+    meant: tuple[str, ...] = ()
+
+    def hint(self) -> str:
+        """Return the nearest right word, in a question; empty if none is near."""
+        import difflib  # for those alone who mistype
+
+        found = [word for word in self.meant if word == self.word.upper()]
+        found = found or difflib.get_close_matches(self.word.upper(), self.meant, n=1)
+        return f"did you mean {found[0]}?" if found else ""
+
+
 class Words:
     """The words of a line, one after the other."""
 
-    def __init__(self, line: str, number: int, warnings: list[str]) -> None:
-        self.line, self.number, self.warnings = line, number, warnings
+    def __init__(self, line: str, number: int, complaints: list[Complaint]) -> None:
+        self.line, self.number, self._complaints = line, number, complaints
         self.word = ""
         self.quoted = False
         # Where the word begins; where the next is looked for.
@@ -70,9 +92,10 @@ class Words:
                 return self.line[start:end].strip()
         return self.line[start:].strip()
 
-    def warn(self, text: str) -> None:
-        """Complain about this word of the line."""
-        self.warnings.append(text)
+    def warn(self, text: str, meant: Iterable[str] = (), word: str | None = None) -> None:
+        """Complain about this word of the line, or another; one of `meant` may be meant."""
+        said = self.word if word is None else word
+        self._complaints.append(Complaint(text, self.number, said, tuple(meant)))
 
 
 class _Settings(Struct):
@@ -102,7 +125,10 @@ def read_column(
     settings = _Settings()
     more = bool(words.word)
     while more:
-        if words.word in keywords:
+        if words.word not in keywords:
+            # The reference passes over it in silence.
+            words.warn("", keywords)
+        else:
             _take(words, column, settings, ways, truncates=truncates)
         more = words.step()
     column.heading = settings.name or text
@@ -112,7 +138,9 @@ def read_column(
     try:
         column.expression = parse_expression(text)
     except ClassAdSyntaxError:
-        words.warn(f"attribute or expression is not valid: {text}")
+        # Keywords in small letters are part of the expression.
+        small = next((word for word in text.split() if word.upper() in keywords), "")
+        words.warn(f"attribute or expression is not valid: {text}", keywords, small)
     return column
 
 
@@ -143,7 +171,8 @@ def _take(
             column.always = True
         case _:
             words.warn(
-                f"{word} was unexpected at line {words.number} offset {words.start} in SELECT"
+                f"{word} was unexpected at line {words.number} offset {words.start} in SELECT",
+                _FOLLOWED.keys() | _ALONE,
             )
 
 
@@ -172,7 +201,7 @@ def _take_followed(
             if keyword == "PRINTAS" or (settings.usual and way.form):
                 settings.form, settings.usual = way.form or None, False
         case _:
-            words.warn(f"Unknown argument {word} for {keyword}")
+            words.warn(f"Unknown argument {word} for {keyword}", ways)
 
 
 def _take_width(word: str, settings: _Settings, *, truncates: bool) -> None:
@@ -194,7 +223,7 @@ def _take_filler(words: Words, column: FileColumn) -> None:
     """Take what stands where there is no value."""
     said = words.word
     if not said or said[0] not in _FILLERS:
-        words.warn(f"Unknown argument {said} for OR")
+        words.warn(f"Unknown argument {said} for OR", tuple(_FILLERS.strip()))
         return
     column.filler = said[0]
     column.fills = column.fills or said[:1] == said[1:2]

@@ -17,7 +17,7 @@ from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import unescape
 from kettle.tools.printing.file_columns import FileColumn, FileMask, written
-from kettle.tools.printing.format_words import Words, read_column
+from kettle.tools.printing.format_words import Complaint, Words, read_column
 from kettle.tools.printing.ways import Ways
 
 _SELECT_TEXTS = {
@@ -43,8 +43,9 @@ class PrintFormat(Struct):
     aggregation: str = ""
     # What stands between a label and its value; None where columns have no labels.
     label: str | None = None
-    # Complaints for stderr; the file is used all the same.
-    warnings: list[str] = field(default_factory=list)
+    # What is wrong; the file is used all the same.
+    complaints: list[Complaint] = field(default_factory=list)
+    path: str = ""
 
     def names(self) -> set[str]:
         """Return the attributes that its columns say; beside the job's id, if a row is a job."""
@@ -55,6 +56,18 @@ class PrintFormat(Struct):
                 internal, external = find_references(expression, ClassAd())
                 wanted |= {name.rpartition(".")[2] for name in (*internal, *external)}
         return wanted
+
+    def complain(self, *, at_terminal: bool) -> list[str]:
+        """Return the lines for stderr: the reference's words, for a person with their places."""
+        said = []
+        for each in self.complaints:
+            hint = each.hint() if at_terminal else ""
+            if each.text:
+                said.append(f"{each.text}\n")
+            if at_terminal and (each.text or hint):
+                what = "" if each.text else f"{each.word} is no keyword, "
+                said.append(f"    {self.path}, line {each.line}{hint and f': {what}{hint}'}\n")
+        return said
 
     def distinct(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the first ad of each row: for jobs of a file, which no schedd has grouped.
@@ -101,6 +114,7 @@ def read_print_format(
     except OSError:
         raise UsageError(f"Can't open select file: {path}\nError: {refusal} {path}") from None
     found = parse_print_format(text, ways, truncates=truncates)
+    found.path = path
     if found.aggregation and no_aggregation:
         raise UsageError(f"{no_aggregation}\nError: {refusal} {path}")
     return found
@@ -116,7 +130,7 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
     section = ""
     seen = stray = False
     for number, line in _lines(text):
-        words = Words(line, number, found.warnings)
+        words = Words(line, number, found.complaints)
         words.step()
         if words.word in _SECTIONS:
             section = words.word
@@ -152,7 +166,7 @@ def _begin(section: str, found: PrintFormat, words: Words) -> bool:
         case "GROUP":
             return words.step() and (words.word != "BY" or words.step())
         case "JOIN":
-            _read_join(found, words)
+            _read_join(words)
         case _:
             return words.step()
     return False
@@ -171,6 +185,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, stripped
 
 
+_SUMMARIES = ("STANDARD", "NONE")
+_HEADER_WORDS = (
+    *("BARE", "NOTITLE", "NOHEADER", "UNIQUE", "FROM", "LABEL", "SEPARATOR", "NOSUMMARY"),
+    *_SELECT_TEXTS,
+)
 _SECTIONS = frozenset({"SELECT", "SUMMARY", "WHERE", "AND", "JOIN", "GROUP"})
 
 
@@ -180,19 +199,19 @@ def _read_key(found: PrintFormat, words: Words) -> None:
     try:
         found.group_by.append(parse_expression(text))
     except ClassAdSyntaxError:
-        found.warnings.append(f"GROUP BY expression is not valid: {text}")
+        words.warn(f"GROUP BY expression is not valid: {text}")
 
 
 def _read_summary(found: PrintFormat, words: Words) -> None:
     found.summary = found.own_summary = True
     while words.step():
-        if words.word in {"STANDARD", "NONE"}:
+        if words.word in _SUMMARIES:
             found.summary, found.own_summary = words.word == "STANDARD", False
         else:
-            found.warnings.append(f"Unknown argument {words.word} for SELECT")
+            words.warn(f"Unknown argument {words.word} for SELECT", _SUMMARIES)
 
 
-def _read_join(found: PrintFormat, words: Words) -> None:
+def _read_join(words: Words) -> None:
     """Complain of what joins ads to others: the reference knows no more of it than the word.
 
     Compat: it crashes of a name that nothing follows (test_a_join_is_complained_of).
@@ -204,7 +223,7 @@ def _read_join(found: PrintFormat, words: Words) -> None:
         if not words.step():
             return
         said = f"{words.word} was unexpected"
-    found.warnings.append(f"{said} at line {words.number} offset {words.start} in JOIN")
+    words.warn(f"{said} at line {words.number} offset {words.start} in JOIN")
 
 
 def _read_select(found: PrintFormat, words: Words) -> None:
@@ -228,4 +247,4 @@ def _read_select(found: PrintFormat, words: Words) -> None:
         elif word in _SELECT_TEXTS:
             setattr(found.mask, _SELECT_TEXTS[word], unescape(words.following()))
         elif word != "NOSUMMARY":
-            found.warnings.append(f"Warning: Unknown header argument {word} for SELECT")
+            words.warn(f"Warning: Unknown header argument {word} for SELECT", _HEADER_WORDS)

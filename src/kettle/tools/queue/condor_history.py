@@ -518,7 +518,7 @@ def make_printer(wish: Wish, streams: Streams) -> Printer:
         refusal="cannot execute print-format file",
         no_aggregation="UNIQUE aggregation is not supported.",
     )
-    streams.stderr.writelines(f"{warning}\n" for warning in found.warnings)
+    streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     if found.constraint:
         wish.constraints.append(found.constraint)
     if wish.width != 0:

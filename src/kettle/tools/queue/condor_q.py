@@ -161,8 +161,7 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
         wish.print_format,
         {**slots.WAYS, **jobs.WAYS, **jobs.QUEUE_WAYS},
     )
-    for warning in found.warnings:
-        streams.stderr.write(f"{warning}\n")
+    streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     if found.aggregation:
         wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
     if wish.print_format_is_default or wish.width == 0:

@@ -216,8 +216,7 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
         )
     except UsageError as error:
         raise PlainError(str(error)) from error
-    for warning in found.warnings:
-        streams.stderr.write(f"{warning}\n")
+    streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     if found.constraint:
         try:
             expression = parse_expression(found.constraint)

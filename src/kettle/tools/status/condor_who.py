@@ -141,7 +141,8 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         if wish.verbose:
             streams.stdout.writelines(f"querying addr = {address}\n" for address in found)
         shown = render(wish, found)
-        streams.stderr.writelines(f"{complaint}\n" for complaint in wish.complaints)
+        for form in wish.formats:
+            streams.stderr.writelines(form.complain(at_terminal=streams.stderr.isatty()))
         streams.stdout.write(shown)
     return 0
 

@@ -45,8 +45,8 @@ class Wish:
     every_process: bool = False
     # Which process a startd's address is of, where that was asked for.
     pids: dict[str, int] = field(default_factory=dict)
-    # What is said on stderr of a print format.
-    complaints: list[str] = field(default_factory=list)
+    # The print formats that were read.
+    formats: list[PrintFormat] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     added: Columns = field(default_factory=Columns)
     print_format: str = ""
@@ -121,7 +121,7 @@ def _read_format(wish: Wish, path: str) -> PrintFormat:
         )
     except UsageError as error:
         raise SaidError(str(error)) from None
-    wish.complaints += found.warnings
+    wish.formats.append(found)
     return found
 
 
