@@ -36,6 +36,20 @@ def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:
     return _parse_new(text) if chosen == "new" else _parse_long(text)
 
 
+def next_foreign_ad(text: str, form: str) -> tuple[ClassAd | None, int]:
+    """Return the first ad of a text in JSON or XML and where it ends; None if there is none.
+
+    What follows is the rest of the same stream. Raises ClassAdSyntaxError if it does not parse.
+    """
+    if form == "xml":
+        from kettle.classad.forms_xml import next_xml_ad
+
+        return next_xml_ad(text)
+    from kettle.classad.forms_json import next_json_ad
+
+    return next_json_ad(text)
+
+
 def detect_form(text: str) -> str:
     """Return the form the text seems to be in; what is nothing else is long."""
     start = _skip(text, 0)

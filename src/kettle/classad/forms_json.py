@@ -192,16 +192,19 @@ def parse_json_ads(text: str) -> Iterator[ClassAd]:
     """
     reader = _Reader(text)
     reader.take("[")
-    while True:
-        reader.take(",")
-        if reader.take("]") or reader.at_end():
-            if reader.at_end():
-                return
-            continue
-        node = reader.value(0)
-        if not isinstance(node, AdNode):
-            raise reader.error("expected an object")
-        yield ClassAd.view_of(node, None)
+    while (ad := reader.ad()) is not None:
+        yield ad
+
+
+def next_json_ad(text: str) -> tuple[ClassAd | None, int]:
+    """Return the first object of a stream or list as an ad, and where it ends.
+
+    None if there is none. The rest of a list is read as a stream.
+    """
+    reader = _Reader(text)
+    reader.take("[")
+    ad = reader.ad()
+    return ad, reader.position
 
 
 class _Reader:
@@ -226,13 +229,29 @@ class _Reader:
         self._position = found.end()
         return True
 
+    @property
+    def position(self) -> int:
+        """Return where what was read last ends."""
+        return self._position
+
+    def ad(self) -> ClassAd | None:
+        """Return the object that is next as an ad, None at the end."""
+        while self.take(",") or self.take("]"):
+            continue
+        if self.at_end():
+            return None
+        node = self.value(0)
+        if not isinstance(node, AdNode):
+            raise self.error("expected an object")
+        return ClassAd.view_of(node, None)
+
     def at_end(self) -> bool:
         """Return whether nothing is left."""
         return self._match().group(5) is not None
 
     def error(self, problem: str) -> ClassAdSyntaxError:
         """Return the error to raise here."""
-        near = self._text[self._position : self._position + 40]
+        near = self._text[self._position : self._position + 40].lstrip()
         return ClassAdSyntaxError(
             f"{problem} in JSON near {near!r}", text=self._text, column=self._position
         )
@@ -256,6 +275,7 @@ class _Reader:
             return parse_expression(number)
         constant = _CONSTANTS.get((word or "").lower())
         if constant is None:
+            self._position = found.start()
             raise self.error("expected a value")
         return constant
 

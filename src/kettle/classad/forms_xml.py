@@ -104,6 +104,17 @@ def parse_xml_ads(text: str) -> Iterator[ClassAd]:
         yield ClassAd.view_of(reader.ad(0), None)
 
 
+def next_xml_ad(text: str) -> tuple[ClassAd | None, int]:
+    """Return the first ad of an XML document, or of the rest of one, and where it ends.
+
+    None if there is none.
+    """
+    reader = _Reader(text)
+    if not reader.opens("c"):
+        return None, len(text)
+    return ClassAd.view_of(reader.ad(0), None), reader.position
+
+
 class _Reader:
     """An XML document being read."""
 
@@ -113,6 +124,11 @@ class _Reader:
         self._text: Final = text
         found = _PROLOGUE.match(text)
         self._position = found.end() if found is not None else 0
+
+    @property
+    def position(self) -> int:
+        """Return where what was read last ends."""
+        return self._position
 
     def _error(self, problem: str) -> ClassAdSyntaxError:
         near = self._text[self._position : self._position + 40]

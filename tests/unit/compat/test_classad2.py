@@ -111,6 +111,62 @@ def test_ads_in_a_list_are_read() -> None:
     assert [repr(ad) for ad in ads] == ["[ a = 1 ]", "[ b = 2 ]"]
 
 
+XML_AD = '<c>\n<a n="a"><i>{}</i></a>\n</c>\n'
+FOREIGN = [
+    (classad2.ParserType.JSON, '{"a":1}\n{"a":2}\n'),
+    (classad2.ParserType.FileAuto, '{"a":1}\n\n{"a":2}'),
+    (classad2.ParserType.XML, XML_AD.format(1) + XML_AD.format(2)),
+    (
+        classad2.ParserType.XML,
+        f'<?xml version="1.0"?>\n<classads>\n{XML_AD.format(1)}{XML_AD.format(2)}</classads>\n',
+    ),
+]
+# The wheel refuses these; our own tools print such lists.
+LISTS = [
+    (classad2.ParserType.JSON, '[\n{"a":1}\n,\n{"a":2}\n]\n'),
+    (classad2.ParserType.FileAuto, '[{"a":1},{"a":2}]'),
+    (classad2.ParserType.FileAuto, f"{XML_AD.format(1)}<c></c>{XML_AD.format(2)}"),
+]
+
+
+@pytest.mark.parametrize(("form", "text"), FOREIGN + LISTS)
+def test_each_call_reads_the_next_ad_of_a_file_in_json_and_xml(
+    form: classad2.ParserType, text: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "ads"
+    path.write_text(text)
+    with path.open() as file:
+        found = [parseNext(file, form) for _ in range(4)]
+    assert [ad and ad["a"] for ad in found] == [1, 2, None, None]
+
+
+@pytest.mark.parametrize(
+    ("rest", "near"), [('{"a":2', "''"), ("xyz", "'xyz'"), ('{"a":}', "'}'"), ('"x"', "''")]
+)
+def test_what_is_no_ad_in_a_stream_of_json_is_told(rest: str, near: str, tmp_path: Path) -> None:
+    """The wheel ends there without a word, unless an ad has a fault inside."""
+    text = f'{{"a":1}}\n{rest}'
+    path = tmp_path / "ads"
+    path.write_text(text)
+    ads = parseAds(text, classad2.ParserType.JSON)
+    assert next(ads)["a"] == 1
+    with pytest.raises(ValueError, match="Unable to parse"):
+        next(ads)
+    assert near in classad2.lastError()
+    with pytest.raises(ValueError, match="Unable to parse"):
+        classad2.parseOne(text, classad2.ParserType.JSON)
+    with path.open() as file:
+        first = parseNext(file, classad2.ParserType.JSON)
+        assert first is not None
+        assert first["a"] == 1
+        with pytest.raises(ValueError, match="Unable to parse"):
+            parseNext(file, classad2.ParserType.JSON)
+
+
+def test_many_empty_ads_in_a_row_are_passed_over() -> None:
+    assert [repr(ad) for ad in parseAds("[]" * 3000 + "[b=1]")] == ["[ b = 1 ]"]
+
+
 def test_a_file_with_a_line_end_after_its_last_ad_ends_there(tmp_path: Path) -> None:
     """The wheel raises ValueError there."""
     path = tmp_path / "ads"

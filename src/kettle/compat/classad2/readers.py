@@ -15,7 +15,7 @@ from typing import IO, Final
 
 from kettle.classad import ClassAd as Ad
 from kettle.classad.ad import parse_ad_at
-from kettle.classad.forms import detect_form, parse_ads
+from kettle.classad.forms import detect_form, next_foreign_ad, parse_ads
 from kettle.classad.nodes import Literal
 from kettle.classad.parser import (
     parse_beginning,
@@ -70,6 +70,9 @@ def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iter
 
 
 def _foreign(text: str, form: str) -> Iterator[Ad]:
+    # Compat: the wheel ends without a word where an ad is cut off, or something else follows the
+    # last one; we raise what it raises at other errors, and `lastError` says where. Shown by
+    # test_what_is_no_ad_in_a_stream_of_json_is_told.
     try:
         yield from parse_ads(text, form)
     except ClassAdSyntaxError as error:
@@ -173,30 +176,33 @@ def _next(text: str, start: int, parser: ParserType) -> tuple[Ad | None, int]:
 
     Raises ValueError if what is there is no ad.
     """
-    found = _NOT_BLANK.search(text, start)
-    if found is None:
-        return None, start
-    begin = found.start()
-    form = _form(text, begin, parser)
-    try:
-        if form == "new":
-            ad, end = _next_new(text, begin)
-        elif form == "long":
-            ad, end = _next_long(text, begin)
-        else:
-            ad, end = next(parse_ads(text[begin:], form), None), len(text)
-    except (ClassAdSyntaxError, RecursionError) as error:
-        LAST_ERROR.text = str(error)
-        raise ValueError(_NO_AD) from None
-    if ad is None or len(ad):
-        return ad, end
-    if end == len(text):
-        return None, end
+    while (found := _NOT_BLANK.search(text, start)) is not None:
+        begin = found.start()
+        form = _form(text, begin, parser)
+        try:
+            ad, end = _next_in_form(text, begin, form)
+        except (ClassAdSyntaxError, RecursionError) as error:
+            LAST_ERROR.text = str(error)
+            raise ValueError(_NO_AD) from None
+        if ad is None or len(ad):
+            return ad, end
+        if end == len(text):
+            return None, end
+        if form == "long":
+            raise ValueError(_NO_AD)
+        # Compat: the wheel reads on after an empty ad as if the next bracket were part of a name;
+        # we pass over it. Shown by test_an_empty_ad_in_a_stream_is_passed_over.
+        start = end
+    return None, start
+
+
+def _next_in_form(text: str, begin: int, form: str) -> tuple[Ad | None, int]:
+    if form == "new":
+        return _next_new(text, begin)
     if form == "long":
-        raise ValueError(_NO_AD)
-    # Compat: the wheel reads on after an empty ad as if the next bracket were part of a name; we
-    # pass over it. Shown by test_an_empty_ad_in_a_stream_is_passed_over.
-    return _next(text, end, parser)
+        return _next_long(text, begin)
+    ad, end = next_foreign_ad(text[begin:], form)
+    return ad, begin + end
 
 
 def _form(text: str, begin: int, parser: ParserType) -> str:
