@@ -72,11 +72,52 @@ def test_what_makes_the_wheel_fault_raises_what_can_be_caught(
         ClassAd(values)
 
 
-def test_quoting_and_unquoting_nothing_raises_a_type_error() -> None:
+def test_unquoting_nothing_raises_a_type_error() -> None:
     """The wheel crashes on unquote(None)."""
+    with pytest.raises(TypeError):
+        classad2.unquote(None)  # type: ignore[arg-type]
+    assert classad2.quote(None) == '""'
     for function in (classad2.quote, classad2.unquote):
-        with pytest.raises(TypeError):
-            function(None)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="must be str or None, not int"):
+            function(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["garbage", "[a=]", "[;]", "a", "[a=1] x", "[a=1][b=]"])
+def test_what_is_no_ad_is_told(text: str) -> None:
+    """The wheel ends there as if there were no more."""
+    with pytest.raises(ValueError, match="Unable to parse input stream"):
+        classad2.parseOne(text, Parser.New)
+    assert classad2.lastError()
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_an_ad_is_the_same_as_its_copy_whatever_its_numbers(number: float) -> None:
+    assert ClassAd({"a": number}) == ClassAd({"a": number})
+    assert ClassAd({"a": number}).lookup("a") == ClassAd({"a": number}).lookup("a")
+
+
+@pytest.mark.parametrize("text", ["a // c", "a //", "a /* c */ // d", "a\n// c\n"])
+def test_a_comment_may_end_an_expression(text: str) -> None:
+    assert repr(ExprTree(text)) == "a"
+
+
+def test_references_in_a_circle_are_followed_once() -> None:
+    """The wheel raises ValueError for all three."""
+    ad = ClassAd("[a = b + x; b = a]")
+    tree = ExprTree("a + 1")
+    assert ad.internalRefs(tree) == ["a", "b"]
+    assert ad.externalRefs(tree) == ["x"]
+    assert repr(ClassAd("[a = a]").flatten(ExprTree("a"))) == "<Value.Undefined: 2>"
+
+
+def test_the_second_before_1970_is_a_moment_as_others_are() -> None:
+    """Its text is no time to the parser, as in the wheel, whose mktime fails with that number."""
+    moment = datetime.datetime.fromtimestamp(-1, datetime.UTC)
+    ad = ClassAd({"a": [moment], "b": moment})
+    ad["c"] = moment
+    assert ad["a"] == [moment]
+    assert ad["b"] == ad.eval("c") == moment
+    assert repr(ad.lookup("b")) == 'absTime("1969-12-31T23:59:59-00:00")'
 
 
 def test_a_number_that_is_refused_leaves_the_ad_as_it_was() -> None:

@@ -152,7 +152,9 @@ class ClassAd(MutableMapping[str, Any]):
     def flatten(self, expr: ExprTree) -> Any:
         """Return the expression with what this ad knows filled in.
 
-        It is an `ExprTree`, or a value where nothing was left open.
+        It is an `ExprTree`, or a value where nothing was left open. Compat: the wheel raises
+        ValueError where references go in a circle; that is undefined, as its `eval` has it (shown
+        by test_references_in_a_circle_are_followed_once).
         """
         from kettle.classad.flatten import flatten
 
@@ -173,6 +175,8 @@ class ClassAd(MutableMapping[str, Any]):
         from kettle.classad.references import find_references
 
         internal, external = find_references(_checked(expr)._tree, self._ad)
+        # Compat: the wheel raises ValueError where references go in a circle; we follow each once.
+        # Shown by test_references_in_a_circle_are_followed_once.
         # Compat: none is a list of one empty name, as a program that splits text has it; shown by
         # the script expressions.py.
         return sorted(internal, key=str.lower) or [""], sorted(external, key=str.lower) or [""]
@@ -222,7 +226,11 @@ class ExprTree:
 
     @bounded
     def __init__(self, expr: str | ExprTree | None = None) -> None:
-        """Parse a text in new syntax; copy an expression; None is `undefined`."""
+        """Parse a text in new syntax; copy an expression; None is `undefined`.
+
+        Compat: a comment up to the end of the text is allowed; for the wheel it hides the bracket
+        that it puts behind the text. Shown by test_a_comment_may_end_an_expression.
+        """
         text = "undefined" if expr is None else str(expr)
         try:
             self._tree = parse_expression(text)
@@ -350,6 +358,9 @@ def _same(one: Expr, other: Expr) -> bool:
     """Return whether two expressions are the same, names in them spelled alike.
 
     The names that an ad gives its attributes may differ in case, those it refers to may not.
+
+    Compat: infinite numbers and those that are none are the same as themselves, which they are not
+    in the wheel (test_an_ad_is_the_same_as_its_copy_whatever_its_numbers).
     """
     if one != other:
         return False

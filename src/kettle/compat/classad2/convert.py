@@ -17,6 +17,7 @@ from kettle.classad.values import ExprList
 from kettle.classad.values import Value as EngineValue
 from kettle.compat.classad2.depth import one_level_less
 from kettle.compat.classad2.names import ClassAdException, Value
+from kettle.errors import ClassAdSyntaxError
 
 if TYPE_CHECKING:
     from random import Random
@@ -108,7 +109,7 @@ def from_python(value: object, convert: Callable[[object, int], Expr], levels: i
     if value is Value.Error:
         return literal(ERROR)
     if isinstance(value, datetime.datetime):
-        return parse_expression(f'absTime("{AbsoluteTime(utc_seconds(value))}")')
+        return _moment(AbsoluteTime(utc_seconds(value)))
     if isinstance(value, bool | float | str):
         return to_expression(value)
     if isinstance(value, bytes):
@@ -123,6 +124,14 @@ def from_python(value: object, convert: Callable[[object, int], Expr], levels: i
         inside = one_level_less(levels)
         return ListNode(tuple(convert(item, inside) for item in value))
     raise ClassAdException("Unable to convert Python object to a ClassAd expression.")
+
+
+def _moment(moment: AbsoluteTime) -> Expr:
+    try:
+        return parse_expression(f'absTime("{moment}")')
+    except ClassAdSyntaxError:
+        # The second before 1970, and years of five digits: printed, and not read back.
+        return Literal(moment)
 
 
 def utc_seconds(moment: datetime.datetime) -> int:
