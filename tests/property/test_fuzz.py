@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.version import parse_version
-from kettle.errors import RemoteProtocolError
+from kettle.classad import parse_expression, unparse
+from kettle.errors import KettleError, RemoteProtocolError
 from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.__main__ import main
 from kettle.testing.fuzz.corpus import read_corpus, with_corpus
@@ -18,6 +19,7 @@ from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.grammar import Grammar
 from kettle.testing.fuzz.inputs import LONGEST, make_input
+from kettle.testing.fuzz.reads_back import reads_back
 from kettle.testing.fuzz.run import run, try_one
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
@@ -109,6 +111,35 @@ def test_a_grammar_gives_its_texts_and_no_others() -> None:
 def test_what_does_not_read_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kettle.testing.fuzz.texts.unparse", lambda expr, old: "1 +")
     assert (try_one(DECODERS["expressions"], b"1 + 1") or ("",))[0].startswith("LawError")
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "old"),
+    [
+        ('"it\'s"', True, True),
+        ("'a b' + 1", True, True),
+        ("'it\\'s' + 1", True, False),
+        ("[ 'it\\'s' = 1 ]", True, False),
+        ("'a\\\\' + 1", True, False),
+        ("x.'a b'", False, False),
+        ("[ n = {x.'a b'} ]", False, False),
+        ("x.parent", True, True),
+        ("x.'true'", False, False),
+        ('absTime("0900-01-01T00:00:00Z")', True, True),
+        ('relTime("-99999999+00:00:00")', True, True),
+        ('"absTime(\\"0 --24855+ \\\\000"', True, True),
+    ],
+)
+def test_what_is_not_read_back_is_told_by_what_it_is(text: str, new: bool, old: bool) -> None:
+    """Whoever is left out of the law would be a fault of it; nobody else is."""
+    tree = parse_expression(text)
+    for syntax, expected in ((False, new), (True, old)):
+        printed = unparse(tree, old=syntax)
+        try:
+            again = unparse(parse_expression(printed, old=syntax), old=syntax) == printed
+        except KettleError:
+            again = False
+        assert again is reads_back(tree, old=syntax) is expected
 
 
 def test_an_input_follows_from_its_seed_and_number() -> None:
