@@ -168,10 +168,11 @@ def user_map(state: State, values: list[Value]) -> Value:
         found = look_up(user) if look_up is not None else None
     if found is None:
         return default
-    if len(values) == 2:
-        return found
+    return found if len(values) == 2 else _chosen_item(found, values[2], default)
+
+
+def _chosen_item(found: str, preferred: Value, default: Value) -> Value:
     items = [item for item in re.split("[, ]+", found) if item]
-    preferred = values[2]
     if isinstance(preferred, str):
         for item in items:
             if item.lower() == preferred.lower():

@@ -128,20 +128,24 @@ def _look_at(ads: list[ClassAd]) -> None:
     for ad in ads:
         for name in ad.names():
             ad.evaluate(name)
-    names = [name for ad in ads for name in ad.names()]
-    trees = [to_expression(ad) for ad in ads]
-    plain = all(name.isascii() and name.isidentifier() for name in names)
     for form in FORMS:
         printed = render_ads(ads, form)
-        # Compat: in old syntax a name, and the end of a line or a last backslash within a string,
-        # stand as they are, also where they cannot be read back.
-        on_a_line = plain and printed.count("\n") == len(names) + sum(1 for ad in ads if len(ad))
-        on_a_line = on_a_line and '\\\\"' not in render_ads(ads, "new")
-        is_old = form == "long"
-        if not all(reads_back(tree, old=is_old) for tree in trees):
-            continue
-        if on_a_line if is_old else plain or form != "xml":
+        if _is_reformed(ads, form, printed):
             _compare(printed, partial(_reformed, form=form))
+
+
+def _is_reformed(ads: list[ClassAd], form: str, printed: str) -> bool:
+    """Return whether what is printed in a form has to be read back as it was."""
+    names = [name for ad in ads for name in ad.names()]
+    plain = all(name.isascii() and name.isidentifier() for name in names)
+    if not all(reads_back(to_expression(ad), old=form == "long") for ad in ads):
+        return False
+    if form != "long":
+        return plain or form != "xml"
+    # Compat: in old syntax a name, and the end of a line or a last backslash within a string,
+    # stand as they are, also where they cannot be read back.
+    on_a_line = plain and printed.count("\n") == len(names) + sum(1 for ad in ads if len(ad))
+    return on_a_line and '\\\\"' not in render_ads(ads, "new")
 
 
 def _reformed(text: str, *, form: str) -> str:
