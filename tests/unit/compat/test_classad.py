@@ -63,6 +63,23 @@ def test_a_function_that_is_registered_later_is_found_all_the_same() -> None:
     assert classad2.ExprTree("1 + registeredLater(1)").eval() == 3
 
 
+@pytest.mark.parametrize("text", ["askAgain(b)", "askAgain(b + b)", "askAgain(b) + askAgain(b)"])
+def test_a_function_that_asks_for_itself_ends(text: str) -> None:
+    """The wheel raises RecursionError."""
+
+    def ask_again(tree: object) -> object:
+        return tree.eval() if isinstance(tree, ExprTree) else tree
+
+    classad.register(ask_again, "askAgain")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        ClassAd({"b": ExprTree(text)}).eval("b")
+
+
+def test_what_is_no_expression_is_the_same_as_none() -> None:
+    with pytest.raises(TypeError, match="not int"):
+        ExprTree("1").sameAs(1)  # type: ignore[arg-type]
+
+
 def test_a_name_that_is_called_and_never_registered_is_an_error() -> None:
     assert ExprTree("nobodyRegistersThis(1)").eval() is classad.Value.Error
 

@@ -16,9 +16,9 @@ from kettle.classad import ERROR, UNDEFINED, Expr
 from kettle.classad import ClassAd as Ad
 from kettle.classad.ad import to_expression
 from kettle.classad.compile import evaluate_lazily, new_state
-from kettle.classad.nodes import Binary, Subscript, literal
+from kettle.classad.nodes import Binary, Literal, Subscript, literal
 from kettle.compat import classad2
-from kettle.compat.classad.failures import failures_raised
+from kettle.compat.classad.failures import FAILURES, failures_raised
 from kettle.compat.classad.names import (
     ClassAdEvaluationError,
     ClassAdParseError,
@@ -182,7 +182,8 @@ class ExprTree(classad2.ExprTree):
         theirs = None if mine is None or target is None or target._ad is mine._ad else target._ad
         ours = None if mine is None else mine._ad
         value = evaluate_lazily(self._tree, new_state(ours, theirs, CONTEXT))
-        note_error(value, self._tree, ours, theirs)
+        if not FAILURES:
+            note_error(value, self._tree, ours, theirs)
         return value
 
     def _beside(self, tree: Expr) -> ExprTree:
@@ -215,12 +216,15 @@ class ExprTree(classad2.ExprTree):
     @bounded
     def __getitem__(self, index: int) -> Any:
         value = self.eval()
-        if not isinstance(value, list):
+        # What Python says of a number that is written out is what the wheel says.
+        if not isinstance(value, list | str) and not isinstance(self._tree, Literal):
             raise ClassAdValueError("ClassAd expression is unsubscriptable.")
         return value[index]
 
     def sameAs(self, expr: classad2.ExprTree) -> bool:  # noqa: N802
         """Return whether the other expression is the same, names in it spelled alike."""
+        if not isinstance(expr, classad2.ExprTree):
+            raise TypeError(f"an expression is compared, not {type(expr).__name__}")
         return classad2.ExprTree._of(self._tree) == classad2.ExprTree._of(expr._tree)
 
     # -- Operations -------------------------------------------------------------------------

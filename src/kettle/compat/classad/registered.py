@@ -31,6 +31,10 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
     wants_ad = _wants_ad(function)
 
     def call(state: State, arguments: tuple[Expr, ...]) -> Value:
+        if FAILURES:
+            # The evaluation ends with what was raised: nothing more is called for it. Else one that
+            # calls itself twice, by way of attributes, would go on for ever.
+            return ERROR
         found = state.ad
         around = ClassAd._of_engine(found if isinstance(found, Ad) else Ad())  # noqa: SLF001
         scope = around if isinstance(found, Ad) else None
