@@ -24,7 +24,15 @@ from kettle.tools.front import place, up, watch
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
-from pool_jobs import daemon_pid, daemon_pids, programs_of, start_kettle, wait_until
+from pool_jobs import (
+    ask_queue,
+    daemon_pid,
+    daemon_pids,
+    programs_of,
+    start_kettle,
+    submit,
+    wait_until,
+)
 
 HERE = Path(__file__).parent
 
@@ -101,6 +109,36 @@ def test_up_whose_sandboxes_cannot_be_made_says_so_and_leaves_nothing_up(
         assert said.startswith(f"The pool in {place} is up (")
     finally:
         kettle("down", "--dir", str(place), "--fast", "--purge")
+
+
+def test_a_pool_whose_configuration_is_gone_is_stopped_and_brought_up_with_its_queue(
+    tmp_path: Path,
+) -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-lost-"))
+    top.chmod(0o755)
+    pool = PersonalPool(str(top / "p"))
+    gone = f"the pool in {pool.folder} is up, and its condor_config is gone"
+    hint = "kettle down, and kettle up with the options that it was made with"
+    try:
+        pool.make()
+        pool.start()
+        submit(pool, tmp_path / "jobs", "executable = /bin/true\nhold = true\nqueue 2\n")
+        (top / "p/condor_config").unlink()
+        for subcommand in ("status", "up"):
+            code, said, complaint = kettle(subcommand, "--dir", pool.folder)
+            assert (code, said, complaint) == (1, "", f"kettle: {gone} ({hint})\n")
+        code, said, _ = kettle("down", "--dir", pool.folder)
+        assert (code, said.splitlines()[0]) == (0, f"The pool in {pool.folder} is down.")
+        code, said, complaint = kettle("up", "--dir", pool.folder)
+        assert code == 0, complaint
+        assert complaint == (
+            f"the condor_config of the pool in {pool.folder} is gone, and is written anew: what it "
+            "said beyond this command line is lost\n"
+        )
+        assert ask_queue(pool, "-all", "JobStatus") == [["5"], ["5"]]
+    finally:
+        pool.stop(how="fast")
+        shutil.rmtree(top)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,29 @@ def test_the_steps_on_another_machine_are_fetched_from_there(
             shutil.rmtree(machine, ignore_errors=True)
 
 
+@pytest.mark.parametrize(("tool", "status"), [("condor_rm", "removed"), ("condor_hold", "held")])
+def test_a_job_whose_program_takes_its_time_to_leave_is_not_over(
+    pool: PersonalPool, work: Path, tool: str, status: str
+) -> None:
+    (work / "slow.sub").write_text(
+        "executable = /bin/sh\ntransfer_executable = false\njob_max_vacate_time = 600\n"
+        f"arguments = \"-c 'trap : TERM; echo on >{work}/on; "
+        f"while [ ! -e {work}/go ]; do sleep 0.1; done'\"\nrequest_disk = 1MB\nqueue\n"
+    )
+    said = run_tool(pool, "condor_submit", "-terse", str(work / "slow.sub"))[1]
+    cluster = said.partition(".")[0]
+    wait_until((work / "on").exists, 30)
+    assert run_tool(pool, tool, cluster)[0] == 0
+    wait_until(lambda: trace(pool, cluster)["status"] == f"being {status}", 20)
+    facts = trace(pool, cluster)
+    assert steps_of(facts)[-1]["step"] == Step.EXECUTING.word
+    assert "so far" in run_tool(pool, "kettle", "trace", cluster)[1]
+    (work / "go").touch()
+    wait_until(lambda: trace(pool, cluster)["status"] == status, 30)
+    assert "in all" in run_tool(pool, "kettle", "trace", cluster)[1]
+    run_tool(pool, "condor_rm", cluster)
+
+
 def test_a_job_that_is_not_there_is_one_clear_sentence(pool: PersonalPool) -> None:
     code, _, complaint = run_tool(pool, "kettle", "trace", "4711.0")
     assert code == 1

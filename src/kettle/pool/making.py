@@ -62,6 +62,11 @@ class Maker:
         if not self._pool.exists():
             check_name(folder)
             _check_way(folder)
+            if self._pool.master_pid() is not None:
+                raise UsageError(
+                    f"the pool in {folder} is up, and its condor_config is gone",
+                    hint="kettle down, and kettle up with the options that it was made with",
+                )
             if os.path.isdir(folder) and os.listdir(folder) and not _is_what_is_left(folder):
                 raise UsageError(
                     f"{folder} is not empty and holds no personal pool",
@@ -197,10 +202,12 @@ class Maker:
         return tuple(dict.fromkeys(("root", "condor", name, "condor_pool"))), ""
 
     def _write_key(self) -> None:
-        """Make the key that this pool's tokens are signed with."""
+        """Make the key that this pool's tokens are signed with, if it has none of earlier."""
         from kettle.wire.security.tokens import scramble
 
         path = os.path.join(self._pool.folder, "passwords.d", "POOL")
+        if os.path.exists(path) and os.path.getsize(path) > 0:
+            return
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(fd, "wb") as file:
             file.write(scramble(secrets.token_bytes(64)))
@@ -264,8 +271,17 @@ def _has_had_a_master(folder: str) -> bool:
 
 
 def _is_what_is_left(folder: str) -> bool:
-    """Tell whether the folder holds nothing but the logs of a pool that did not start."""
-    return os.listdir(folder) == ["log"] and _has_had_a_master(folder)
+    """Tell whether the folder holds nothing but what a pool has.
+
+    That is the logs of one that did not start, or all of one whose condor_config is gone.
+    """
+    return set(os.listdir(folder)) <= {name for name, _ in _FOLDERS} and _has_had_a_master(folder)
+
+
+def has_lost_configuration(folder: str) -> bool:
+    """Tell whether a folder holds a pool's queue and no configuration."""
+    queue = os.path.join(folder, "spool", "job_queue.log")
+    return os.path.exists(queue) and not os.path.lexists(os.path.join(folder, "condor_config"))
 
 
 def _check_way(folder: str) -> None:

@@ -82,7 +82,7 @@ class Presence:
 
 
 def _is_in(folder: str) -> bool:
-    """Whether this process works in a folder, or cannot tell."""
+    """Whether this process works in a folder, by that name."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(os.stat(folder), os.stat("."))
     return False

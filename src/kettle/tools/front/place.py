@@ -91,7 +91,11 @@ def missing_pool(pool: PersonalPool) -> KettleError:
         with open(pool.config_file, "rb"):
             pass
     except (FileNotFoundError, NotADirectoryError):
-        pass
+        if pool.master_pid() is not None:
+            return NotFoundError(
+                f"the pool in {pool.folder} is up, and its condor_config is gone",
+                hint="kettle down, and kettle up with the options that it was made with",
+            )
     except OSError as error:
         return StorageError(f"{pool.config_file} cannot be read: {error.strerror}")
     return NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")

@@ -56,15 +56,16 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
     reach = place.reach_queue(arguments.dir, environment)
-    job, trouble = find_patiently(reach, arguments.job)
+    job, gone, trouble = find_patiently(reach, arguments.job)
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)
     more, further = fetch_lines(reach, job, lines, gaps_told=bool(gaps))
-    until = time.time() if job.integer("JobStatus") in _AT_WORK else 0.0
+    leaving = not gone and is_leaving(job)
+    until = time.time() if leaving or job.integer("JobStatus") in _AT_WORK else 0.0
     timeline = Timeline(
         name_of(job),
         global_id,
-        describe_status(job),
+        describe_status(job, leaving=leaving),
         make_moments(job, [*lines, *more], read_job_events(job), until=until),
         (*trouble, *gaps, *further),
         until,
@@ -76,8 +77,10 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     return 0
 
 
-def find_patiently(reach: Reach, word: str) -> tuple[ClassAd, list[str]]:
-    """Return the job's ad; from the history here, and with the reason, if its schedd is silent.
+def find_patiently(reach: Reach, word: str) -> tuple[ClassAd, bool, list[str]]:
+    """Return the job's ad, and whether it has left the queue.
+
+    From the history here, and with the reason, if its schedd is silent.
 
     Whoever traces a job may do so because something is wrong: a daemon that is dead or hangs is
     told of within seconds.
@@ -90,22 +93,30 @@ def find_patiently(reach: Reach, word: str) -> tuple[ClassAd, list[str]]:
             stream.receive(PATIENCE)
         finally:
             stream.close()
-        return find_job(reach, word)[0], []
+        return *find_job(reach, word), []
     except ConnectionLost as error:
         found = find_in_history(reach.config, word)
         if found is None:
             raise ConnectionLost(
                 f"the schedd does not answer, and the history here has no job {word}: {error}"
             ) from error
-        return found, [f"the schedd does not answer; this is from the history here: {error}"]
+        why = f"the schedd does not answer; this is from the history here: {error}"
+        return found, True, [why]
 
 
-def describe_status(job: ClassAd) -> str:
-    """Return a job's status in a word."""
+def is_leaving(job: ClassAd) -> bool:
+    """Whether a job of the queue is removed or held, and its program has not left its machine."""
+    held_or_removed = job.integer("JobStatus") in (JobStatus.REMOVED, JobStatus.HELD)
+    return held_or_removed and bool(job.string("RemoteHost"))
+
+
+def describe_status(job: ClassAd, *, leaving: bool) -> str:
+    """Return a job's status in a word, or in two while its program leaves."""
     try:
-        return JobStatus(job.integer("JobStatus") or 0).name.replace("_", " ").lower()
+        status = JobStatus(job.integer("JobStatus") or 0).name.replace("_", " ").lower()
     except ValueError:
         return "unknown"
+    return f"being {status}" if leaving else status
 
 
 def show(

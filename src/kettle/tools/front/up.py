@@ -20,6 +20,7 @@ from kettle.errors import ConfigError, NotFoundError, UsageError
 from kettle.pool import joining
 from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
+from kettle.pool.making import has_lost_configuration
 from kettle.pool.personal import PersonalPool
 from kettle.pool.readiness import Tells
 from kettle.pool.settings import GIVEN_FROM
@@ -100,9 +101,12 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
     check_settings(arguments.config, sources, environment, streams)
     troubles: list[str] = []
+    losses: list[str] = []
     with turn_in(pool.folder):
-        was_up = _bring_up(pool, text, location, offered, troubles.append)
+        was_up = _bring_up(pool, text, location, offered, troubles.append, losses.append)
     seconds = time.monotonic() - began
+    for loss in losses:
+        streams.stderr.write(f"{loss}\n")
     for trouble in troubles:
         streams.stderr.write(f"no job can run on this machine: {trouble}\n")
     if arguments.json:
@@ -135,6 +139,7 @@ def _bring_up(
     location: Centre | Member | None,
     offered: joining.Offered | None,
     tell_trouble: Tells,
+    tell_loss: Tells,
 ) -> bool:
     """Make the pool and start it; return whether it was up already."""
     if isinstance(location, Member) and offered is None:
@@ -143,6 +148,12 @@ def _bring_up(
     if settings is not None or location is not None:
         pool.configure(settings)
     existed = pool.exists()
+    if not existed and has_lost_configuration(pool.folder):
+        existed = True
+        tell_loss(
+            f"the condor_config of the pool in {pool.folder} is gone, and is written anew: what it "
+            "said beyond this command line is lost"
+        )
     pool.make()
     try:
         if offered is not None and not was_up:
