@@ -5,6 +5,7 @@ Known by: IDTOKENS between machines, FS on one; encrypted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -73,6 +74,50 @@ def test_a_real_schedd_that_joined_is_negotiated_with_by_its_own_session(
         lambda: real.logs() + (centre.folder / "pool/log/NegotiatorLog").read_text()[-3000:],
     )
     assert (user / "job.out").read_text() == "centre\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_machines_that_vanish_and_return_cost_no_job_its_one_end() -> None:
+    peer_root()
+    with network("vanish") as made:
+        centre, ours = made.add("centre"), made.add("ours")
+        settings = made.folder / "settings"
+        settings.write_text("TCP_KEEPALIVE_INTERVAL = 5\n")
+        centre.kettle("up", "--host", "--config", str(settings))
+        token = made.folder / "token"
+        centre.kettle("token", "--for", "both", "--output", str(token))
+        words = ("--join", centre.address, "--token-file", str(token))
+        ours.kettle("up", *words, "--config", str(settings))
+        extra = MEMBER.format(centre=centre.address).replace("SCHEDD, ", "")
+        with real_on(made.add("real"), f"{extra}TCP_KEEPALIVE_INTERVAL=5\n") as real:
+            real.start(token)
+            both = {"slot1@real", "slot1@ours"}
+            wait_for(lambda: both <= set(slots_of(centre)), 60, real.logs)
+            jobs = submit(
+                centre,
+                "many",
+                "executable = /bin/sh\narguments = \"-c 'sleep 3; hostname'\"\n"
+                "output = $(Process)\ntransfer_executable = false\njob_lease_duration = 20\n"
+                'request_disk = 1MB\nrequirements = Machine != "centre"\nqueue 100\n',
+            )
+            jobs.wait("001", 4, 60)
+            for machine in (real.machine, ours):
+                before = jobs.events().count("005")
+                machine.cut_line()
+                # Those that ran there begin again on the other machine.
+                jobs.wait("024", 1, 120)
+                jobs.wait("005", before + 10, 120)
+                machine.mend_line()
+                wait_for(lambda: both <= set(slots_of(centre)), 90, "it did not come back")
+            jobs.wait("005", 100, 240)
+            assert jobs.events().count("005") == 100
+            ends = set(re.findall(r"^005 \((\d+\.\d+)", jobs.log.read_text(), re.MULTILINE))
+            assert len(ends) == 100
+            said = {(centre.folder / str(number)).read_text() for number in range(100)}
+            assert said == {"ours\n", "real\n"}
+            history = tool(centre, "condor_history", "-af", "ProcId").split()
+            assert sorted(map(int, history)) == list(range(100))
 
 
 @pytest.fixture(scope="module")
