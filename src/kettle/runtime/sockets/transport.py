@@ -308,12 +308,16 @@ class SocketTransport:
             self._unsent.clear()
 
 
+# What the end of a connection is called that the kernel does not know any more.
+UNKNOWN_NAME = "?"
+
+
 def name_of(sock: socket.socket, *, remote: bool) -> str:
     """Return one end of a connection as `host:port`."""
     try:
         address = sock.getpeername() if remote else sock.getsockname()
     except OSError:
-        return "?"
+        return UNKNOWN_NAME
     if sock.family == socket.AF_INET:
         return f"{address[0]}:{address[1]}"
     if sock.family == socket.AF_INET6:

@@ -103,8 +103,8 @@ class Tenure:
             world.accept_session(ClaimId(activation.claim_id))
         if not self._stays:
             world.submitter = self._submitter(activation.job)
-        world.begin(shadow)
         place = self._place_of(world, activation)
+        world.begin(shadow, activation.slot.string("ClientMachine") or "")
         starter = Starter(activation, place, world, around.control, shadow, may_stay=may_stay)
         try:
             await starter.run()

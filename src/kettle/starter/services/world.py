@@ -22,6 +22,7 @@ from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets import host_names
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.sockets.transport import UNKNOWN_NAME
 from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_either_environment
 from kettle.starter.limits import Allowance, allow_memory
@@ -67,9 +68,15 @@ class StarterWorld:
     owners: list[ClaimId] = field(default_factory=list)
     _handlers: dict[Command, Handler] = field(default_factory=dict)
 
-    def begin(self, shadow: Stream) -> None:
-        """A job begins."""
-        self.shadow_host = shadow.remote_host
+    def begin(self, shadow: Stream, client: str) -> None:
+        """A job begins; `client` is the host of the schedd that claimed the slot.
+
+        A connection whose other end has gone before we had it does not say any more where it came
+        from: a shadow that was killed, and is at the same host as its schedd. The job is another
+        shadow's soon.
+        """
+        host = shadow.remote_host
+        self.shadow_host = host if host != UNKNOWN_NAME else client.strip("[]") or host
 
     def place_of(self, slot: ClassAd, slot_name: str, cores: str) -> Place:
         """Return what is the same for all jobs in a slot."""
