@@ -10,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
@@ -20,11 +23,12 @@ from pathlib import Path
 
 import pytest
 
+from interop.large_graph import LargeGraph
 from interop.real_pool import inside, peer_root
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from kettle.tools.programs import Streams, load_tool
-from pool_jobs import ask_queue, run_tool, wait_until
+from pool_jobs import ask_queue, daemon_pid, run_tool, wait_until
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
 
@@ -34,6 +38,7 @@ ALLOW_READ = *
 DAGMAN_USER_LOG_SCAN_INTERVAL = 1
 DAGMAN_SUBMIT_DELAY = 0
 DAGMAN_USE_STRICT = 0
+MASTER_BACKOFF_CEILING = 2
 NUM_CPUS = 4
 MEMORY = 4000
 """
@@ -240,3 +245,41 @@ def test_our_condor_submit_makes_of_dagmans_words_what_the_real_one_does(tmp_pat
     assert said[0] == said[1]
     assert 'DAGNodeName="A"' in said[0]
     assert "unused" not in out.getvalue()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_large_graph_ends_as_it_has_to_whatever_of_the_access_point_is_killed(
+    site: Site,
+) -> None:
+    folder, graph = site.home / "large", LargeGraph(300)
+    folder.mkdir()
+    graph.write(folder)
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, site.account.pw_uid, site.account.pw_gid)
+    cluster = site.start(folder, "-SubmitMethod", "1", "-maxidle", "60")
+    for name in ("condor_schedd", "condor_shadow", "condor_schedd", "condor_shadow"):
+        ran = len(order_of(folder))
+        wait_until(lambda ran=ran: len(order_of(folder)) > ran + 30, 120)  # type: ignore[misc]
+        os.kill(daemon_pid(site.pool, name), signal.SIGKILL)
+    out = folder / "graph.dag.dagman.out"
+    wait_until(lambda: "EXITING WITH STATUS 1" in out.read_text(), 400)
+    words = ("condor_history", cluster, "-af", "ExitCode")
+    wait_until(lambda: run_tool(site.pool, *words)[1] == "1\n", 60)
+    rescue = (folder / "graph.dag.rescue001").read_text()
+    assert set(re.findall(r"^DONE (N\d+)", rescue, re.MULTILINE)) == graph.done()
+    assert re.findall(r"^# Nodes that failed: (\d+)", rescue, re.MULTILINE) == ["3"]
+    # A submission that was not acknowledged may have been heard; the node is submitted again then.
+    asked = Counter(re.findall(r"Submitting node (N\d+) from file", out.read_text()))
+    ran, wanted = Counter(order_of(folder)), graph.runs()
+    for node in {*ran, *wanted}:
+        assert wanted[node] <= ran[node] <= max(wanted[node], asked[node]), node
+    ends = re.findall(
+        r"^005 \((\d+\.\d+)\.", (folder / "graph.dag.nodes.log").read_text(), re.MULTILINE
+    )
+    assert len(ends) == len(set(ends)) == ran.total()
+
+
+def order_of(folder: Path) -> list[str]:
+    path = folder / "order"
+    return path.read_text().split() if path.exists() else []
