@@ -72,6 +72,8 @@ def set_base(job: JobBuilder) -> None:
     attributes.set("ClusterId", str(facts.cluster))
     for name, text in BASE:
         attributes.set(name, text)
+    if job.config.boolean("SUBMIT_SHOULD_SET_LOCAL_OWNER") and not job.spooled:
+        job.set_string("Owner", facts.user)
     attributes.set("QDate", str(facts.now))
     attributes.set("EnteredCurrentStatus", str(facts.now))
     # Of what came by standard input there is no file.

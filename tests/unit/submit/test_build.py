@@ -17,6 +17,15 @@ def test_a_job_has_only_what_differs_from_its_cluster() -> None:
     assert [dict(job.differences) for job in jobs] == [{}, {"Args": '"1"'}, {"Args": '"2"'}]
 
 
+def test_a_job_names_its_submitter_where_the_configuration_wants_it() -> None:
+    # Observed of a real condor_submit; who submits from afar may be another one there.
+    config = "SUBMIT_SHOULD_SET_LOCAL_OWNER = true\n"
+    assert values("queue 2\n", "Owner") == ["undefined"] * 2
+    assert values("queue 2\n", "Owner", config=config) == ['"me"'] * 2
+    spooled = SubmitOptions(spooled=True)
+    assert values("queue\n", "Owner", config=config, options=spooled) == ["undefined"]
+
+
 def test_a_request_that_changes_changes_the_requirements_with_it() -> None:
     requirements = values("request_cpus = $(Process)\nqueue 3\n", "Requirements")
     assert ["RequestCpus" in (text or "") for text in requirements] == [False, False, True]

@@ -106,6 +106,11 @@ class SubmitKnobs:
         "false",
         doc="Whether condor_submit asks the schedd for a cycle itself.",
     )
+    SUBMIT_SHOULD_SET_LOCAL_OWNER = boolean(
+        None,
+        unset="false",
+        doc="Whether jobs name their submitter as Owner before a schedd says who it is.",
+    )
     SUBMIT_SKIP_FILECHECKS = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
