@@ -64,10 +64,16 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
 
 @pytest.fixture(scope="module")
 def ads(pool: PersonalPool, work_folder: Path) -> dict[str, ClassAd]:
-    """Return an ad of each kind after three jobs, one of them with a file of 100,000 bytes."""
+    """Return an ad of each kind after three jobs, each with a file of 100,000 bytes.
+
+    It comes back as a job's output, and goes to a URL.
+    """
     (work_folder / "data").write_bytes(b"x" * 100_000)
+    (work_folder / "put").mkdir()
+    (work_folder / "put").chmod(0o777)
     (work_folder / "job.sub").write_text(
-        "executable = /bin/cat\narguments = data\ntransfer_input_files = data\n"
+        "executable = /usr/bin/tee\narguments = put\ninput = data\ntransfer_output_files = put\n"
+        f'transfer_output_remaps = "put=file://{work_folder}/put/$(ProcId)"\n'
         "should_transfer_files = yes\noutput = out.$(ProcId)\nlog = log\n"
         f"initialdir = {work_folder}\nqueue 3\n"
     )
@@ -87,7 +93,7 @@ def ads(pool: PersonalPool, work_folder: Path) -> dict[str, ClassAd]:
         return (
             (found["Scheduler"].integer("JobsCompleted") or 0) >= 3
             and (found["StartD"].integer("JobStarts") or 0) >= 3
-            and (found["StartD"].real("TotalTransferOutputMB") or 0) >= 3 * 100_000 / 2**20
+            and (found["StartD"].real("TotalTransferOutputMB") or 0) >= 6 * 100_000 / 2**20
             and "LastNegotiationCycleEnd0" in found["Negotiator"]
         )
 
@@ -187,7 +193,7 @@ def test_more_of_a_schedds_statistics_are_shown_to_who_asks(
     shadows = (more.integer("ShadowsStarted") or 0) + (more.integer("ShadowsRecycled") or 0)
     assert shadows == more.integer("JobsStarted")
     assert (more.integer("CmdJobsCompleted") or 0) >= 3
-    assert more.integer("Cmd__bin_cat_JobsCompleted") == more.integer("CmdJobsCompleted")
+    assert more.integer("Cmd__usr_bin_tee_JobsCompleted") == more.integer("CmdJobsCompleted")
 
 
 @pytest.mark.parametrize("kind", ["Collector", "DaemonMaster", "Negotiator", "Scheduler", "StartD"])

@@ -127,6 +127,11 @@ class Outcome:
         files, before = self.urls.get(scheme, (0, 0))
         self.urls[scheme] = (files + 1, before + size)
 
+    @property
+    def moved(self) -> int:
+        """All bytes, those that plug-ins moved here among them, whichever way they went."""
+        return self.bytes - self.brought + sum(size for _, size in self.urls.values())
+
     def stats(self, *, sent: bool) -> ClassAd:
         """Return TransferStats, as acks carry it: who sends counts the folders, who receives not.
 

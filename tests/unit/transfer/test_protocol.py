@@ -336,6 +336,7 @@ def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun
     assert sent.success
     assert received.success
     assert arrived == ["x", "y"]
+    assert (sent.bytes, sent.moved, received.moved) == (0, 6, 0)
     # And the receiver hears how much it was.
     assert received.peer_ack is not None
     told_stats = received.peer_ack.evaluate("TransferStats")

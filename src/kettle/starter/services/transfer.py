@@ -376,7 +376,7 @@ class SandboxTransfer:
                 stream.close()
         except WireError as error:
             raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
-        self.bytes_sent += outcome.bytes
+        self.bytes_sent += outcome.moved
         self.spooled = list_spooled(starter.job, plan)
         self._check(outcome, code)
 
