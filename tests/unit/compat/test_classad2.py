@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.version import VERSION
+from kettle.classad.forms import render_ads
 from kettle.compat import classad2
 from kettle.compat.classad2 import ClassAd, ExprTree, Parser, parseAds, parseNext
 
@@ -224,6 +225,41 @@ def test_a_line_of_a_file_that_is_no_ad_is_passed_by_the_next_call(tmp_path: Pat
         with pytest.raises(ValueError, match="Unable to parse"):
             parseNext(file)
         assert repr(parseNext(file)) == "[ a = 1 ]"
+
+
+@pytest.mark.parametrize("form", ["old", "new", "json", "xml"])
+def test_a_file_is_read_no_further_than_its_next_ad(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ads = [ClassAd({"A": number, "Text": "é" * 2000 * (number % 4)}) for number in range(300)]
+    text = {
+        "old": lambda: "".join(f"{ad.printOld()}\n" for ad in ads),
+        "new": lambda: "".join(f"{ad}\n" for ad in ads),
+        "json": lambda: "".join(f"{ad.printJson()}\n" for ad in ads),
+        "xml": lambda: render_ads([ad._ad for ad in ads], "xml"),
+    }[form]()
+    path = tmp_path / "ads"
+    path.write_text(text, encoding="utf-8")
+    parser = {"old": Parser.Old, "new": Parser.New, "json": classad2.ParserType.JSON}.get(
+        form, classad2.ParserType.XML
+    )
+    taken = []
+    read = os.read
+
+    def counted(number: int, wanted: int) -> bytes:
+        piece = read(number, wanted)
+        taken.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(os, "read", counted)
+    with path.open(encoding="utf-8") as file:
+        found = []
+        while (ad := parseNext(file, parser)) is not None:
+            found.append(ad)
+    assert [ad["A"] for ad in found] == [ad["A"] for ad in ads]
+    assert found == ads
+    # Each ad with what is read to find its end; the whole file for each would be 150 times as much.
+    assert sum(taken) < 4 * path.stat().st_size + len(ads) * 8192
 
 
 def test_the_last_error_says_where_in_the_text_it_was() -> None:

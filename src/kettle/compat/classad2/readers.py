@@ -34,7 +34,8 @@ from kettle.patterns import late_pattern
 
 _NO_AD: Final = "Unable to parse input stream into a ClassAd."
 _NO_LOOKING_AHEAD: Final = "Can not look ahead in stream; you must explicitly specify a parser."
-_CHUNK: Final = 65536
+# What is read of a file at first to find its next ad in.
+_CHUNK: Final = 8192
 _FORMS: Final = {ParserType.Old: "long", ParserType.XML: "xml", ParserType.JSON: "json"}
 _NOT_BLANK: Final = late_pattern(r"[^ \t\n\v\f\r]")
 # What may stand before an ad in new syntax, and what hides the brackets that end one. What nothing
@@ -129,20 +130,26 @@ def _next_of_file(number: int, parser: ParserType) -> Ad | None:
         before = os.lseek(number, 0, os.SEEK_CUR)
     except OSError:
         return _next_of_pipe(number, parser)
-    pieces = []
-    while piece := os.read(number, _CHUNK):
-        pieces.append(piece)
-    text = b"".join(pieces).decode("utf-8", "surrogateescape")
-    if not text:
-        return None
-    try:
-        ad, end = _next(text, 0, parser)
-    except ValueError:
-        # The next call goes on after the line that was no ad's.
-        line = text.index("\n") + 1 if "\n" in text else len(text)
-        os.lseek(number, before + len(text[:line].encode("utf-8", "surrogateescape")), 0)
-        raise
-    os.lseek(number, before + len(text[:end].encode("utf-8", "surrogateescape")), 0)
+    last_error, data = LAST_ERROR.text, b""
+    while True:
+        wanted = max(_CHUNK, len(data))
+        piece = os.read(number, wanted)
+        data, is_whole = data + piece, len(piece) < wanted
+        text = data.decode("utf-8", "surrogateescape")
+        try:
+            ad, end = _next(text, 0, parser)
+        except ValueError:
+            if is_whole:
+                # The next call goes on after the line that was no ad's.
+                end = text.index("\n") + 1 if "\n" in text else len(text)
+                os.lseek(number, before + len(to_bytes(text[:end])), 0)
+                raise
+            continue
+        # What stands behind an ad shows that it is whole.
+        if is_whole or (ad is not None and end < len(text)):
+            break
+    LAST_ERROR.text = last_error
+    os.lseek(number, before + len(to_bytes(text[:end])), 0)
     return ad
 
 
