@@ -24,7 +24,7 @@ from kettle.tools.queue.conflicts import (
     check_run_time,
     check_stream,
 )
-from kettle.tools.queue.wish import Wish
+from kettle.tools.queue.wish import USUAL_WIDTH, Wish
 
 # In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (
@@ -277,7 +277,7 @@ def _take_form(wish: Wish, name: str, qualifiers: str, values: Sequence[str], re
     """Take an option that says how ads are printed; tell whether it was one."""
     match name:
         case "long" | "xml" | "json":
-            wish.form = _choose_form(wish, qualifiers if name == "long" and qualifiers else name)
+            wish.form = _choose_form(wish, name, qualifiers)
         case "attributes":
             wish.attributes += values[0].replace(",", " ").split()
         case "format":
@@ -289,7 +289,8 @@ def _take_form(wish: Wish, name: str, qualifiers: str, values: Sequence[str], re
         case "print-format":
             wish.print_format = values[0]
         case "wide":
-            wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
+            # As in the reference no width at all is a terminal's.
+            wish.width = (int(qualifiers) or USUAL_WIDTH) if qualifiers.isdecimal() else 0
         case "nobatch":
             wish.batch = False
         case "batch":
@@ -310,11 +311,17 @@ def _take_batch(wish: Wish, qualifiers: str) -> None:
             wish.batch_guess = bool(int(re.match(r"\d+", word)[0]) & _GUESS)  # type: ignore[index]
 
 
-def _choose_form(wish: Wish, form: str) -> str:
-    form = form if form in {"long", "new", "json", "xml", "jsonl"} else "long"
-    if {form, wish.form} == {"xml", "json"}:
-        raise UsageError("Error: Cannot print as both XML and JSON")
-    return form
+def _choose_form(wish: Wish, name: str, form: str) -> str:
+    """Return the form of whole ads after -xml, -json, or -long with a form or without one.
+
+    As in the reference -long alone gives way to what was chosen before, and with a form takes its
+    place.
+    """
+    if name != "long":
+        if {name, wish.form} == {"xml", "json"}:
+            raise UsageError("Error: Cannot print as both XML and JSON")
+        return name
+    return form if form in {"new", "json", "xml", "jsonl"} else wish.form or "long"
 
 
 def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) -> None:
@@ -332,6 +339,9 @@ def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) 
             check_modes(wish, name)
             if name.startswith("hold"):
                 wish.constraints += _held_for(wish, qualifiers)
+            if name == "grid":
+                # As in the reference the table of the later one of both.
+                wish.modes.discard("io")
             if name == "grid" and qualifiers == "ec2":
                 wish.modes.add("ec2")
         case "better-analyze" | "analyze" | "reverse-analyze":

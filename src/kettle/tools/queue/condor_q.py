@@ -22,7 +22,7 @@ from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batc
 from kettle.tools.queue.command_line import explain, read_wish
 from kettle.tools.queue.conflicts import check_wish
 from kettle.tools.queue.sources import ALL_EMPTY
-from kettle.tools.queue.totals import count_jobs, render_totals
+from kettle.tools.queue.totals import count_jobs, render_totals, summarize
 from kettle.tools.queue.usage import USAGE
 from kettle.tools.queue.wish import Wish, choose_width
 
@@ -47,7 +47,7 @@ MODE_ATTRIBUTES = {
     "dag": "DAGManJobId DAGNodeName",
 }
 # Tables without totals under them.
-_NO_TOTALS = frozenset({"run", "idle", "grid", "hold-codes"})
+_NO_TOTALS = frozenset({"run", "idle", "grid", "ec2", "hold-codes"})
 FACTORY_ATTRIBUTES = (
     "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
     "JobMaterializeNextProcId JobMaterializePaused JobFactoryPaused JobMaterializeDigestFile"
@@ -229,7 +229,7 @@ def render_question(wish: Wish, attributes: Sequence[str]) -> str:
 def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     """Return the attributes to ask for; none means all."""
     if wish.form and "unmatchable" not in wish.flags:
-        return wish.attributes
+        return _names_of_whole(wish, print_format)
     if print_format is not None and "group-by" in wish.flags:
         return sorted(print_format.names())
     if print_format is not None or "unmatchable" in wish.flags:
@@ -252,8 +252,21 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     return list(names)
 
 
+def _names_of_whole(wish: Wish, print_format: PrintFormat | None) -> list[str]:
+    """Return the attributes of ads that are shown whole; none means all.
+
+    Columns are not shown then, but the ads have no more than these look at.
+    """
+    names = print_format.names() if print_format is not None else wish.columns.names()
+    if not (wish.columns or print_format is not None):
+        return wish.attributes
+    return sorted({*wish.attributes, *names, "ClusterId", "ProcId"})
+
+
 def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
-    out = streams.stdout
+    if "totals" in wish.flags and (wish.job_file or wish.user_log) and (wish.form or wish.columns):
+        # A schedd sends its counts instead of jobs.
+        answer.ads = [summarize(answer.ads)]
     if "profile" in wish.flags:
         _say_cost(wish, answer, streams)
     elif "verbose" in wish.flags:
@@ -263,19 +276,25 @@ def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: 
 
         answer.ads, answer.runs = capture(answer.ads, wish.capture, streams), None
     if wish.form:
-        from kettle.tools.printing.whole_ads import restrict, write_ads
-
-        # Counts and groups are always shown whole.
-        whole = {"group-by", "totals"} & set(wish.flags)
-        names = [] if whole else wish.attributes
-        ads = (restrict(ad, names) for ad in answer.ads)
-        write_ads(ads, wish.form, out)
+        _say_whole(wish, print_format, answer, streams)
     elif wish.columns:
         _say_columns(wish, answer, streams)
     elif print_format is not None:
         _say_print_format(wish, print_format, answer, streams)
     else:
         _say_table(wish, answer, streams)
+
+
+def _say_whole(
+    wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams
+) -> None:
+    from kettle.tools.printing.whole_ads import restrict, write_ads
+
+    # Counts and groups are always shown whole.
+    whole = {"group-by", "totals"} & set(wish.flags)
+    names = [] if whole else _names_of_whole(wish, print_format)
+    ads = (restrict(ad, names) for ad in answer.ads)
+    write_ads(ads, wish.form, streams.stdout)
 
 
 def _say_count(wish: Wish, answer: Answer, streams: Streams) -> None:
@@ -365,7 +384,7 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
         parts += [totals, "\n"]
     else:
         parts.append(_render_rows(wish, ads, most, answer.host))
-        if not wish.modes & _NO_TOTALS or "dag" in wish.modes:
+        if _kind_of_table(wish) not in _NO_TOTALS:
             parts += [totals, "\n"]
     streams.stdout.write("".join(parts))
 
@@ -407,13 +426,18 @@ def _place(ads: Iterable[ClassAd], host: str) -> None:
             ad["RemoteHost"] = host
 
 
+def _kind_of_table(wish: Wish) -> str:
+    """Return which of the modes' tables is shown where there are several; empty for none's."""
+    kinds = ("hold-codes", "io", "ec2", "grid", "hold", "dag", "idle", "run")
+    return next((mode for mode in kinds if mode in wish.modes), "")
+
+
 def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
     from kettle.tools.queue.tables import OWNER_WIDTH, TABLES, Layout, render_hold_codes
 
     if "hold-codes" in wish.modes:
         return render_hold_codes(ads)
-    kinds = ("dag", "ec2", "grid", "hold", "idle", "io", "run")
-    kind = next((mode for mode in kinds if mode in wish.modes), "")
+    kind = _kind_of_table(wish)
     if not kind and "cputime" in wish.flags:
         kind = "cputime"
     if kind == "dag":

@@ -306,8 +306,7 @@ def _since_completion(wish: Wish, text: str) -> None:
         return
     if found.end() < len(text):
         raise UsageError(f"Error: '{text}' not valid parameter for -completedsince")
-    if int(found[0][:18]):
-        wish.since = f"CompletionDate <= {found[0][:18]}"
+    wish.since = f"CompletionDate <= {found[0][:18]}"
 
 
 def _apply_form(

@@ -11,10 +11,12 @@ from kettle.tools.queue.batches import is_dag
 
 # What follows the line over ads from a file, where the other lines would be.
 _BLANKS_FROM_FILE = 51
+# What a summary counts, as it spells it; the names of the fields below.
+_WORDS = ("Jobs", "Completed", "Removed", "Idle", "Running", "Held", "Suspended")
 
 
 class Totals(Struct):
-    """Jobs by state; `jobs` counts those of other states too."""
+    """Jobs by state, and all of these together."""
 
     jobs: int = 0
     completed: int = 0
@@ -40,7 +42,6 @@ def count_jobs(ads: Iterable[ClassAd], *, with_dags: bool = False) -> Totals:
     for ad in ads:
         if is_dag(ad) and not with_dags:
             continue
-        totals.jobs += 1
         match ad.integer("JobStatus"):
             case JobStatus.IDLE:
                 totals.idle += 1
@@ -54,13 +55,30 @@ def count_jobs(ads: Iterable[ClassAd], *, with_dags: bool = False) -> Totals:
                 totals.held += 1
             case JobStatus.SUSPENDED:
                 totals.suspended += 1
+            case _:
+                continue
+        totals.jobs += 1
     return totals
+
+
+def summarize(ads: Iterable[ClassAd]) -> ClassAd:
+    """Return the counts of a file's jobs as the ad in which a schedd says its own."""
+    jobs: list[ClassAd] = []
+    beside: list[ClassAd] = []
+    for ad in ads:
+        (beside if is_dag(ad) else jobs).append(ad)
+    counts, others = count_jobs(jobs), count_jobs(beside, with_dags=True)
+    summary = ClassAd({"MyType": "Summary"})
+    for word in _WORDS:
+        summary[word] = getattr(counts, word.lower())
+        if word != "Suspended":
+            summary[f"Scheduler{word}"] = getattr(others, word.lower())
+    return summary
 
 
 def read_totals(summary: ClassAd, prefix: str) -> Totals:
     """Read the schedd's own counts: for the query (no prefix), `My` or `Allusers`."""
-    words = "Jobs", "Completed", "Removed", "Idle", "Running", "Held", "Suspended"
-    return Totals(*(summary.integer(prefix + word) or 0 for word in words))
+    return Totals(*(summary.integer(prefix + word) or 0 for word in _WORDS))
 
 
 def render_totals(summary: ClassAd | None, ads: Iterable[ClassAd]) -> str:

@@ -14,6 +14,8 @@ from kettle.structs import Struct, field
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 
+# The columns of a terminal of which nothing is known.
+USUAL_WIDTH = 80
 # Options that choose the jobs, and how.
 MODES = {
     "run": "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)",
@@ -23,6 +25,8 @@ MODES = {
     "grid": "JobUniverse == 9",
     "hold-codes": "JobStatus == 5",
 }
+# Those that choose the rows of their own table alone.
+_OF_TABLES = frozenset({"io"})
 # Tables that a file named by a knob may replace, and their words in the knob's name.
 _LAYOUTS = {
     "totals": "TOTALS",
@@ -154,7 +158,9 @@ class Wish(Struct):
             who = self.submitter
             parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
-        parts += [f"({MODES[mode]})" for mode in sorted(self.modes) if mode in MODES]
+        shows_rows = not (self.form or self.columns or self.print_format or "totals" in self.flags)
+        modes = self.modes if shows_rows else self.modes - _OF_TABLES
+        parts += [f"({MODES[mode]})" for mode in sorted(modes) if mode in MODES]
         if "unmatchable" in self.flags and not (self.job_file or self.analyses):
             parts.append(f"({MODES['idle']})")
         return " && ".join(parts) or "true"
