@@ -49,7 +49,11 @@ class PrintFormat(Struct):
 
     def names(self) -> set[str]:
         """Return the attributes that its columns say; beside the job's id, if a row is a job."""
-        wanted = set() if self.aggregation else {"ClusterId", "ProcId"}
+        return self.own_names() | (set() if self.aggregation else {"ClusterId", "ProcId"})
+
+    def own_names(self) -> set[str]:
+        """Return the attributes that its columns look at."""
+        wanted: set[str] = set()
         grouped = () if self.aggregation else self.group_by
         for expression in (*(column.expression for column in self.mask.columns), *grouped):
             if expression is not None:

@@ -491,14 +491,25 @@ class Printer(Struct):
             out.write(mask.render_headings())
             self.row = mask.render
 
+    def _names_of_whole(self) -> Sequence[str]:
+        """Return the attributes of records that are shown whole; none means all.
+
+        Columns are not shown then: as in the reference those of -af and of a file say what is.
+        """
+        wish = self.wish
+        names = self.print_format.own_names() if self.print_format is not None else set()
+        names |= wish.automatic.names()
+        return sorted({*wish.attributes, *names}) if names else wish.attributes
+
     def run(self, ads: Iterator[ClassAd]) -> None:
         """Print everything."""
         out = self.streams.stdout
         self.begin()
         if self.wish.form:
+            names = self._names_of_whole()
             with open_ads(self.wish.form, out) as write:
                 for ad in ads:
-                    write(restrict(ad, self.wish.attributes))
+                    write(restrict(ad, names))
             return
         for ad in ads:
             out.write(self.row(ad))

@@ -130,6 +130,8 @@ class Wish(Struct):
     form: str = ""
     attributes: list[str] = field(default_factory=list)
     columns: Columns = field(default_factory=Columns)
+    # Those of -af alone: what whole records are cut down to.
+    automatic: Columns = field(default_factory=Columns)
     print_format: str = ""
     width: int | None = None
     extract: str = ""
@@ -342,6 +344,7 @@ def _add_columns(wish: Wish, qualifiers: str, texts: Sequence[str]) -> None:
         except ClassAdSyntaxError as error:
             raise UsageError(f"Error: invalid expression : {text}") from error
     wish.columns.add_auto(qualifiers, texts)
+    wish.automatic.add_auto(qualifiers, texts)
 
 
 def _number(value: str) -> int:

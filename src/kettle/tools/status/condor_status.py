@@ -111,7 +111,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     except OSError:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
-        return 0
+        found = []
     if unknown := find_unknown(wish, found, environment):
         streams.stderr.write(f"condor_status: unknown host {unknown}\n")
         return 1
