@@ -138,7 +138,8 @@ def test_a_claim_that_is_nearly_right_opens_nothing(pool: PersonalPool, work: Pa
     assert run_tool(pool, "condor_rm", str(gone.cluster))[0] == 0
     gone.wait_for(9, 30)
     asked = ("condor_status", "-af", "Name", "State", "Activity", "JobId")
-    wait_until(lambda: run_tool(pool, *asked)[1].count("Claimed") == 2, 30)
+    # The collector hears of a job that runs a moment after its claim.
+    wait_until(lambda: run_tool(pool, *asked)[1].count("Claimed Busy") == 2, 60)
     before, starters = run_tool(pool, *asked)[1], daemon_pids(pool, "condor_starter")
     startd, config = address_of(pool, "STARTD"), config_of(pool)
     for what, forged in forge(claim, another, ended).items():
