@@ -263,12 +263,13 @@ class Queue:
             name, count = reply.result
             return name, count
         if reply.errno == errno.EFBIG:
-            from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS
+            from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS, MOST_ROW_BYTES
 
             raise RefusedError(
                 "Failed to send item data: these are more than the schedd takes for one cluster "
-                f"(Kettle's takes {MOST_ITEMS} items of {MOST_ITEM_BYTES >> 20} MiB altogether); "
-                "submit them in several clusters, each with a part of the items",
+                f"(Kettle's takes {MOST_ITEMS} items of {MOST_ITEM_BYTES >> 20} MiB altogether, "
+                f"each of {MOST_ROW_BYTES >> 20} MiB at most); submit them in several clusters, "
+                "each with a part of the items, and have long ones in files of their jobs",
                 code=reply.errno,
             )
         raise refusal(reply, "Failed to send item data")

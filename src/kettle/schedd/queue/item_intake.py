@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import StorageError
 from kettle.schedd.queue.qmgmt_answers import Answer
-from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS
+from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS, MOST_ROW_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,8 @@ class ItemIntake:
         self._call = call
         self._tell = tell
         self._errno = refused
-        self._rows = self._size = 0
+        # All rows, all bytes, and those of the row that has not ended.
+        self._rows = self._size = self._open = 0
         self._file: ItemsFile | None = None
         if not refused:
             try:
@@ -61,10 +62,14 @@ class ItemIntake:
             return
         self._rows += data.count(b"\n")
         self._size += len(data)
-        if self._rows > MOST_ITEMS or self._size > MOST_ITEM_BYTES:
+        if (
+            self._rows > MOST_ITEMS
+            or self._size > MOST_ITEM_BYTES
+            or self._longest(data) > MOST_ROW_BYTES
+        ):
             self._tell(
                 f"Refusing the items of cluster {self._call.cluster}: a cluster may have "
-                f"{MOST_ITEMS} of them in {MOST_ITEM_BYTES} bytes"
+                f"{MOST_ITEMS} of them in {MOST_ITEM_BYTES} bytes, each of {MOST_ROW_BYTES}"
             )
             self._errno = errno.EFBIG
             self.drop()
@@ -73,6 +78,19 @@ class ItemIntake:
             self._file.write(data)
         except StorageError as error:
             self._fail(error)
+
+    def _longest(self, data: bytes) -> int:
+        """Return how long a row may be by now that ends in these bytes, or goes on behind them."""
+        most = begun = self._open + len(data)
+        ended = data.rfind(b"\n") + 1
+        if ended:
+            self._open = len(data) - ended
+            if most > MOST_ROW_BYTES:
+                lengths = [len(row) for row in data.split(b"\n")]
+                most = max(begun - len(data) + lengths[0], *lengths[1:])
+        else:
+            self._open = begun
+        return most
 
     def end(self) -> Answer:
         """Return what is answered behind the last byte: what was kept is on disk."""

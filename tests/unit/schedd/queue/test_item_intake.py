@@ -9,7 +9,9 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.schedd.queue import item_intake
+from kettle.schedd.queue.ad_sizes import MOST_CHARACTERS
 from kettle.schedd.queue.item_intake import ItemIntake
+from kettle.submit.item_lines import MOST_ITEM_BYTES, MOST_ITEMS, MOST_ROW_BYTES
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Reader
 from kettle.wire.messages import qmgmt as calls
@@ -52,6 +54,63 @@ def test_rows_beyond_a_bound_are_read_to_their_end_and_refused(
     reply = intake.end().reply
     assert (reply.value, reply.errno) == (-1, errno.EFBIG)  # type: ignore[union-attr]
     assert not schedd.spool.files
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+@pytest.mark.parametrize("pieces", ["bytes", "halves", "whole"])
+@pytest.mark.parametrize(
+    ("bound", "row", "before"),
+    [
+        ("MOST_ITEMS", b"\n", b""),
+        ("MOST_ITEM_BYTES", b"a", b""),
+        ("MOST_ROW_BYTES", b"a", b""),
+        # Where the row stands among others, and whether it ends, is the same.
+        ("MOST_ROW_BYTES", b"a", b"b\nccc\n"),
+        ("MOST_ROW_BYTES", b"a", b"eeee\n\n"),
+    ],
+)
+@pytest.mark.parametrize("behind", [b"", b"\ndd\n"])
+def test_what_is_at_a_bound_is_kept_and_one_more_is_refused(
+    bound: str,
+    row: bytes,
+    before: bytes,
+    behind: bytes,
+    pieces: str,
+    more: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    most = 8
+    if bound == "MOST_ROW_BYTES":
+        data = before + row * (most + more) + behind
+    else:
+        data = row * (most + more)
+    monkeypatch.setattr(item_intake, bound, most)
+    schedd = Schedd()
+    apart = {"bytes": 1, "halves": (len(data) + 1) // 2, "whole": len(data)}[pieces]
+    intake, _ = begin(schedd, data[:apart])
+    for start in range(apart, len(data), apart):
+        intake.take(data[start : start + apart])
+    reply = intake.end().reply
+    assert reply is not None
+    if more > 0:
+        assert (reply.value, reply.errno) == (-1, errno.EFBIG)
+        assert not schedd.spool.files
+    else:
+        assert (reply.value, reply.result) == (0, ("/spool/1.items", data.count(b"\n")))
+        assert schedd.spool.files["/spool/1.items"] == data
+
+
+def test_rows_that_are_refused_are_told_with_every_bound() -> None:
+    said: list[str] = []
+    call = calls.SendMaterializeData(7, 0, b"")
+    intake = ItemIntake(call, lambda _cluster: MemoryItems({}, "7"), said.append)
+    intake.take(b"a" * (MOST_ROW_BYTES + 1))
+    bounds = f"{MOST_ITEMS} of them in {MOST_ITEM_BYTES} bytes, each of {MOST_ROW_BYTES}"
+    assert said == [f"Refusing the items of cluster 7: a cluster may have {bounds}"]
+
+
+def test_an_item_is_no_longer_than_an_ad() -> None:
+    assert MOST_ROW_BYTES == MOST_CHARACTERS
 
 
 def test_rows_of_a_cluster_that_is_none_are_refused() -> None:
