@@ -190,3 +190,14 @@ def test_a_damaged_event_ends_the_waiting_with_a_sentence(tmp_path: Path) -> Non
     assert told.startswith(where)
     assert r"\t(1) Norm" in told
     assert told.count("\n") == 1
+
+
+def test_a_log_with_the_line_ends_of_windows_is_waited_for(tmp_path: Path) -> None:
+    """As the real one: all are done where the log says so, and time expires where it does not."""
+    log = tmp_path / "log"
+    for text, said in ((ENDED, "All jobs done.\n"), (ENDED.split("005 (")[0], "Time expired.\n")):
+        log.write_bytes(text.replace("\n", "\r\n").encode())
+        out = io.StringIO()
+        argv = ["condor_wait", "-wait", "1", str(log)]
+        main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, Streams(io.StringIO(), out, io.StringIO()))
+        assert out.getvalue().endswith(said)

@@ -22,9 +22,12 @@ from kettle.config.c_format import is_integer_format, is_real_format
 from kettle.config.reader import STATEMENT
 from kettle.errors import KettleError
 from kettle.patterns.perl import compile_perl
+from kettle.records.event_forms_reader import AdReader
 from kettle.records.history import _FIELD, parse_banner
 from kettle.runtime.remote_settings import _SETTING
 from kettle.startd.slots import _items
+from kettle.submit.item_lines import join_continued
+from kettle.tools.printing.print_format import parse_print_format
 
 MANY = 60_000
 # Seconds of processor time; each of them takes less than half a second.
@@ -53,6 +56,18 @@ def _old(text: str) -> object:
 
 def _moment(text: str) -> object:
     return parse_moment(text, lambda _moment: 0)
+
+
+def _ad_events(text: str) -> object:
+    return AdReader(b"</c>", "xml").feed(text.encode())
+
+
+def _print_format(text: str) -> object:
+    return parse_print_format(text, {})
+
+
+def _items_joined(text: str) -> object:
+    return join_continued(text.split("\n"))
 
 
 def _perl(text: str) -> object:
@@ -89,6 +104,9 @@ def _lazy_perl(text: str) -> object:
         (Config.from_text, "include x" + " " * MANY + "y"),
         (is_integer_format, "%" + "0" * MANY + "x%"),
         (is_real_format, "%" + "0" * MANY + "f%"),
+        (_ad_events, "<?xml\n" * 8 * MANY + "</c>\n"),
+        (_print_format, "SELECT\n" + "a \\\n" * 4 * MANY),
+        (_items_joined, "a \\\n" * 8 * MANY),
         (parseOne, '[ a = "' + '\\"' * MANY),
         (parseOne, "[ a = 1 /* " + "/* " * MANY),
     ],

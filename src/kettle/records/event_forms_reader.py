@@ -6,6 +6,8 @@ inside an ad can be: `</c>` or `}` without a blank before it.
 
 from __future__ import annotations
 
+import itertools
+
 from kettle.classad import parse_ads
 from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import Event
@@ -38,10 +40,9 @@ class AdReader:
         return events
 
     def _read(self, piece: bytes) -> Event | None:
-        lines = piece.split(b"\n")
-        while lines and lines[0].startswith(_HEADS):
-            del lines[0]
-        text = b"\n".join(lines).decode("utf-8", "surrogateescape")
+        lines = piece.replace(b"\r\n", b"\n").split(b"\n")
+        body = itertools.dropwhile(lambda line: line.startswith(_HEADS), lines)
+        text = b"\n".join(body).decode("utf-8", "surrogateescape")
         try:
             ad = next(parse_ads(text, self._form), None)
         except (ClassAdSyntaxError, ValueError):

@@ -280,7 +280,9 @@ class EventReader:
         """Take more bytes of the log and return the events that are now complete."""
         events = []
         for piece in self._pieces.feed(data):
-            text = piece[: -len(END) - 1].decode("utf-8", "surrogateescape")
+            # Logs that went through a Windows machine have its ends of lines.
+            lines = piece.replace(b"\r\n", b"\n")
+            text = lines[: -len(END) - 1].decode("utf-8", "surrogateescape")
             event = parse_event(text.removesuffix("\n"), year=self._year)
             if event is None:
                 self._not_events += 1

@@ -14,9 +14,9 @@ class Pieces:
     """
 
     def __init__(self, end: bytes) -> None:
-        """Take the line that ends a piece, without its newline."""
-        self._end = end + b"\n"
-        self._inner = b"\n" + self._end
+        """Take the line that ends a piece, without its newline, before which a return may stand."""
+        self._end = end
+        self._inner = b"\n" + end
         self._buffer = bytearray()
         # Up to where the buffer has no end.
         self._seen = 0
@@ -36,7 +36,7 @@ class Pieces:
         del self._buffer[:start]
         self.offset += start
         # An end may have begun.
-        self._seen = max(0, len(self._buffer) - len(self._inner) + 1)
+        self._seen = max(0, len(self._buffer) - len(self._inner) - 1)
         if len(self._buffer) > MAX_EVENT_BYTES:
             self.thrown += 1
             self.offset += len(self._buffer)
@@ -47,6 +47,20 @@ class Pieces:
     def _find_end(self, start: int) -> int:
         """Return where the piece that begins there ends, -1 if that has not come yet."""
         if self._buffer.startswith(self._end, start):
-            return start + len(self._end)
-        found = self._buffer.find(self._inner, max(start, self._seen))
-        return -1 if found < 0 else found + len(self._inner)
+            stop = self._end_of_line(start + len(self._end))
+            if stop >= 0:
+                return stop
+        position = max(start, self._seen)
+        while (found := self._buffer.find(self._inner, position)) >= 0:
+            stop = self._end_of_line(found + len(self._inner))
+            if stop >= 0:
+                return stop
+            position = found + 1
+        return -1
+
+    def _end_of_line(self, position: int) -> int:
+        """Return what is behind the end of a line that stands there, -1 if none does."""
+        for end in (b"\n", b"\r\n"):
+            if self._buffer.startswith(end, position):
+                return position + len(end)
+        return -1

@@ -53,6 +53,8 @@ _URL = late_pattern(r"[A-Za-z][\w+.-]*://")
 _AT_LINE = late_pattern(r"on Line (\d+) of .*?: ")
 _FAILED = late_pattern(r"(?<!\s)\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
 _NAMED = late_pattern(r"[A-Za-z_]\w*(?:\.\w+)*")
+# Words of complaints that are names of commands, too.
+_ABOUT_NOTHING = late_pattern(r"\b[Pp]arse error in expression:|\bERROR:|\berror:")
 _UNUSED = "was unused by condor_submit"
 # Nothing is known of what programs of these do with files here.
 _ELSEWHERE = frozenset({JobUniverse.GRID, JobUniverse.VM})
@@ -136,10 +138,14 @@ class _Files:
     def look_at(self, job: JobPlan) -> None:
         """Take in what one job would have sent."""
         report = self._report
+        size = self._shared_bytes
         if report.jobs == 1 or any(job.differences.get(name) for name in _LOOKED_AT):
-            self._shared_bytes = sum(file.size_bytes for file in self._files_of(job))
-            report.most_bytes = max(report.most_bytes, self._shared_bytes)
-        report.total_bytes += self._shared_bytes
+            size = sum(file.size_bytes for file in self._files_of(job))
+            report.most_bytes = max(report.most_bytes, size)
+        if report.jobs == 1:
+            # A job without differences has what the first one has.
+            self._shared_bytes = size
+        report.total_bytes += size
 
     def _files_of(self, job: JobPlan) -> Iterator[Input]:
         folder = str(self._value(job, "Iwd") or "/")
@@ -263,7 +269,7 @@ def _find_named(submission: Submission, text: str) -> Variable | None:
     """
     commands = _commands_by_word()
     variables = submission.macros.variables
-    for word in _NAMED.findall(text):
+    for word in _NAMED.findall(_ABOUT_NOTHING.sub("", text)):
         plain = word.rpartition(".")[2]
         command = commands.get(_squeeze(plain))
         found = None if command is None else _variable_of(submission, command)

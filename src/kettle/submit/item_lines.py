@@ -17,6 +17,8 @@ from kettle.errors import ChangedError
 # they are gone through before its first job is made, and lie in SPOOL as long as it is there.
 MOST_ITEMS = 2_000_000
 MOST_ITEM_BYTES = 1 << 30
+# Limit: bytes of one item, which is read whole: no job could hold more (`schedd.queue.ad_sizes`).
+MOST_ROW_BYTES = 4 * 1024 * 1024
 
 # White space without the separator of units, which Python counts as white space.
 BLANKS = " \t\r\n\v\f"
@@ -42,18 +44,16 @@ def join_continued(lines: list[str]) -> list[str]:
     if not any(line.endswith("\\") for line in lines):
         return lines
     found: list[str] = []
-    begun: str | None = None
+    begun: list[str] = []
     for line in lines:
         is_comment = line.startswith("#")
-        if begun is not None and is_comment:
+        if begun and is_comment:
             continue
-        text = (begun or "") + line.removesuffix("\\")
-        begun = None
-        if line.endswith("\\") and not is_comment:
-            begun = text
-        else:
-            found.append(text.strip(BLANKS))
-    return found if begun is None else [*found, begun.strip(BLANKS)]
+        begun.append(line.removesuffix("\\"))
+        if is_comment or not line.endswith("\\"):
+            found.append("".join(begun).strip(BLANKS))
+            begun = []
+    return [*found, "".join(begun).strip(BLANKS)] if begun else found
 
 
 class ItemLines(Sequence[str]):

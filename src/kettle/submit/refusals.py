@@ -113,17 +113,26 @@ def _nearness(error: LanguageError, variable: Variable | None, macros: SubmitMac
     has_text = text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", error.message)
     quoted = {word for pair in _IN_QUOTES.findall(error.message) for word in pair if word}
     is_quoted = text in quoted or not quoted.isdisjoint(re.split(r"[\s,]+", text))
-    is_named = any(_is_named(name, error.message) for name in _all_names(variable.name))
+    # That it is an error names no command of that name.
+    said = error.message.replace("ERROR:", "").replace("Parse error in", "")
+    is_named = any(_is_named(name, said) for name in _all_names(variable.name))
     return 2 * bool(has_text) + 2 * is_quoted + is_named
 
 
 def _all_names(name: str) -> Iterable[str]:
     bare = name[3:] if name[:3].upper() == "MY." else name
+    return _names_of_rows().get(bare.lower(), [bare])
+
+
+@cache
+def _names_of_rows() -> dict[str, list[str]]:
+    """Return all names of a command, its attribute with them, by each of them in small letters."""
+    found: dict[str, list[str]] = {}
     for row in registry.all_commands():
-        names = (row.name, *row.aliases, row.attribute)
-        if bare.lower() in (one.lower() for one in names if one):
-            return [one for one in names if one]
-    return [bare]
+        names = [name for name in (row.name, *row.aliases, row.attribute) if name]
+        for name in names:
+            found.setdefault(name.lower(), names)
+    return found
 
 
 def _is_named(name: str, message: str) -> bool:

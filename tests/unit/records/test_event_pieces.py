@@ -84,3 +84,21 @@ def test_more_than_an_event_can_have_is_thrown_away() -> None:
     assert pieces.feed(bytes(event_pieces.MAX_EVENT_BYTES + 1)) == []
     assert (pieces.thrown, pieces.offset) == (1, event_pieces.MAX_EVENT_BYTES + 1)
     assert pieces.feed(b"\n...\na\n...\n") == [b"\n...\n", b"a\n...\n"]
+
+
+@pytest.mark.parametrize("form", [Form.TEXT, Form.XML, Form.JSON])
+@pytest.mark.parametrize("apart", [1, 2, 7, 10_000])
+def test_a_log_with_the_line_ends_of_windows_is_read(form: Form, apart: int) -> None:
+    events = [GenericEvent(cluster=number, info=f"said {number}") for number in range(3)]
+    text = b"".join(render(event, Style(form=form)) for event in events)
+    data = text.replace(b"\n", b"\r\n")
+    reader = AnyFormReader()
+    found = [
+        event
+        for start in range(0, len(data), apart)
+        for event in reader.feed(data[start : start + apart])
+    ]
+    assert [(event.cluster, event.info) for event in found] == [  # type: ignore[attr-defined]
+        (event.cluster, event.info) for event in events
+    ]
+    assert reader.skipped == 0

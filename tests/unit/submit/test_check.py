@@ -51,6 +51,24 @@ def test_jobs_files_and_sizes_are_counted() -> None:
     assert (report.most_bytes, report.total_bytes) == (120, 120 + 70)
 
 
+@pytest.mark.parametrize(
+    ("items", "total"), [("0 1 0", 110 + 60 + 110), ("1 0 1", 60 + 110 + 60), ("0 0 1", 280)]
+)
+def test_an_item_that_returns_has_its_own_size(items: str, total: int) -> None:
+    report = check(f"executable = run.sh\ninput = in.$(Item)\nqueue in ({items})\n")
+    assert (report.most_bytes, report.total_bytes) == (110, total)
+
+
+def test_a_fault_is_not_said_of_the_command_error() -> None:
+    report = check(
+        "executable = run.sh\nerror = err.txt\noutput = out.txt\nlog = job.log\n"
+        "on_exit_hold = (ExitCode != 0\nqueue\n"
+    )
+    (finding,) = report.findings
+    assert (finding.name, finding.line) == ("on_exit_hold", 5)
+    assert "^" in finding.hint
+
+
 def test_a_missing_input_is_an_error_at_its_line_with_the_nearest_file() -> None:
     report = check("executable = run.sh\ntransfer_input_files = comon.dat\nqueue\n")
     (finding,) = report.findings

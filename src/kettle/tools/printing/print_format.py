@@ -178,13 +178,15 @@ def _begin(section: str, found: PrintFormat, words: Words) -> bool:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that say something with their numbers, without the blanks around them."""
-    begun = ""
+    begun: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
-        stripped = begun + line.strip()
+        stripped = line.strip()
         if stripped.endswith("\\"):
-            begun = stripped[:-1]
+            begun.append(stripped[:-1])
             continue
-        begun = ""
+        if begun:
+            stripped = "".join([*begun, stripped])
+            begun = []
         if stripped and not stripped.startswith("#"):
             yield number, stripped
 

@@ -13,6 +13,7 @@ from kettle.tools.printing.ways import (
     Way,
     Ways,
     as_number,
+    as_whole,
     text_of_ad,
     text_of_any,
     text_of_real,
@@ -78,7 +79,7 @@ def _mode(value: Value) -> str:
     if value is UNDEFINED:
         return ""
     number = as_number(value)
-    return "????" if number is None else _MODES.get(int(number), "Unk")
+    return "????" if number is None else _MODES.get(as_whole(number), "Unk")
 
 
 def _memory(ad: ClassAd) -> float | None:

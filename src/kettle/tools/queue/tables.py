@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from kettle.classad import ClassAd, parse_expression
 from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
+from kettle.tools.printing.ways import as_whole
 from kettle.tools.queue import job_columns as jobs
 
 OWNER_WIDTH = 14
@@ -236,7 +237,7 @@ def schedd_history_table(layout: Layout) -> Mask:
     def number(heading: str, attribute: str, width: int, form: str = "d") -> Column:
         def show(ad: ClassAd) -> str:
             value = ad.real(attribute) or 0.0
-            return f"{value:.2f}" if form == "f" else str(int(value))
+            return f"{value:.2f}" if form == "f" else str(as_whole(value))
 
         return Column(heading, show, width=width, left=False)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.tables import Cell, Room, render_table
+from kettle.tools.printing.ways import as_whole
 from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
 from kettle.tools.status.totals import (
     ACTIVITIES,
@@ -158,7 +159,7 @@ def describe(machine: Machine) -> ClassAd:
         if machine.starts is None
         else f"{machine.starts / _RECENT_MINUTES:.2f}",
         "Users": ", ".join(sorted(machine.users)) or None,
-        "TotGPUs": f"{int(first.real('TotalSlotGPUs') or first.real('GPUs') or 0):4d}",
+        "TotGPUs": f"{as_whole(first.real('TotalSlotGPUs') or first.real('GPUs') or 0):4d}",
         "FreGPU": _whole(first.real("GPUs")),
         "Mips": _whole(first.real("Mips")) or "-".ljust(7),
         "KFlops": _whole(first.real("KFlops")) or "-".ljust(9),
@@ -173,7 +174,7 @@ def _slots(machine: Machine) -> str:
 
 
 def _whole(value: float | None) -> str | None:
-    return None if value is None else str(int(value))
+    return None if value is None else str(as_whole(value))
 
 
 def _cell(heading: str, name: str, width: int, *, left: bool = False, grows: bool = False) -> Cell:

@@ -12,6 +12,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.patterns import late_pattern
 from kettle.tools.printing.tables import FILL, Cell, Shown
 from kettle.tools.printing.times import format_moment, format_span
+from kettle.tools.printing.ways import as_whole
 
 NAME_WIDTH = 34
 
@@ -26,7 +27,7 @@ def whole(name: str) -> Shown:
 
     def shown(ad: ClassAd) -> str | None:
         value = ad.real(name)
-        return None if value is None else str(int(value))
+        return None if value is None else str(as_whole(value))
 
     return shown
 
@@ -458,7 +459,7 @@ def _number(heading: str, expression: str, width: int, digits: int = 0) -> Cell:
         value = ad.evaluate_expression(parsed)
         if not isinstance(value, (bool, int, float)):
             return None
-        return f"{value:.{digits}f}" if digits else str(int(value))
+        return f"{value:.{digits}f}" if digits else str(as_whole(value))
 
     return Cell(heading, width, shown, left=False)
 

@@ -11,6 +11,7 @@ from itertools import repeat
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
+from kettle.tools.printing.ways import as_whole
 
 _LABEL_WIDTH = 14
 
@@ -143,7 +144,7 @@ def _count_states(states: Sequence[str], first_is_total: bool) -> Adder:
 
 def _numbers(*widths: int) -> Callable[[Row], str]:
     return lambda row: "".join(
-        f"{int(value):{width}d}" for value, width in zip(row, widths, strict=True)
+        f"{as_whole(value):{width}d}" for value, width in zip(row, widths, strict=True)
     )
 
 
@@ -174,7 +175,7 @@ def _add_claimed(ad: ClassAd, row: Row) -> bool:
 def _show_claimed(row: Row) -> str:
     count, mips, kflops, load = row
     average = load / count if count else 0.0
-    return f"{int(count):9d}{int(mips):13d}{int(kflops):13d}   {average:.3f}"
+    return f"{as_whole(count):9d}{as_whole(mips):13d}{as_whole(kflops):13d}   {average:.3f}"
 
 
 def _add_jobs(*attributes: str) -> Adder:
@@ -212,7 +213,7 @@ def _add_startd(ad: ClassAd, row: Row) -> bool:
 
 
 def _show_startds(row: Row) -> str:
-    sums = "".join(f"{int(value):9d}" for value in row[1:8])
+    sums = "".join(f"{as_whole(value):9d}" for value in row[1:8])
     # Memory is the mean of the machines' shares.
     # Compat: of no machine at all that is nothing; the reference divides by none and shows `-nan%`
     # (test_the_memory_of_no_machine_is_nothing).
