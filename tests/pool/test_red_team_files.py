@@ -29,7 +29,7 @@ SECRET = "the secret of the victim\n"
 # What is to be brought home, and what is said of it where the job is held.
 LINKED_FOLDER = "Transfer of symlinks to directories is not supported"
 BROUGHT: dict[str, str | None] = {
-    "linked": r"reading from file \S+/linked: \(errno 13\) Permission denied",
+    "linked": r"reading from file \S+/linked: \(errno (13\) Permission denied|2\) No such file)",
     "hard": r"reading from file \S+/hard: \(errno 2\) No such file or directory",
     "folder_of_links": LINKED_FOLDER,
     "endless": r"reading from file \S+/endless: \(errno 22\) Invalid argument",

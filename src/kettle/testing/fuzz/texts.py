@@ -65,6 +65,8 @@ class _Table:
         """Forget it."""
 
 
+# As a number it is zero.
+_MINUS_ZERO = re.compile(r"-0(?![\w.])")
 _JSON_MINUS = re.compile(r'"\\/Expr\((-[0-9.E+-]+)\)\\/"')
 
 
@@ -92,7 +94,7 @@ def _compare(printed: str, again: Callable[[str], str]) -> None:
 
 
 def _minus_as_number(text: str) -> str:
-    return _JSON_MINUS.sub(r"\1", text.replace(" ", ""))
+    return _MINUS_ZERO.sub("0", _JSON_MINUS.sub(r"\1", text.replace(" ", "")))
 
 
 def _read_expression(data: bytes) -> None:

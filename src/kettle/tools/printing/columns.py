@@ -27,7 +27,7 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
-from kettle.tools.printing.times import format_moment, format_span
+from kettle.tools.printing.times import as_whole, format_moment, format_span
 
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
@@ -42,7 +42,6 @@ _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
 # Letters of formats whose column stands at the right.
 NUMBERS = frozenset("diouxXeEfFgGaA")
-_NO_WHOLE = float(1 << 63)
 _BITS = {None: 32, "h": 16, "hh": 8}
 # An integer as every writer of ads spells it; it has no other form when printed.
 _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
@@ -206,14 +205,7 @@ def print_number(form: Format, value: int | float) -> str:
     conversion = Conversion(form.flags, form.width, form.precision, form.letter)
     if form.letter in _REAL_LETTERS:
         return convert_real(float(value), conversion)
-    return convert_whole(_whole(value), conversion, form.bits)
-
-
-def _whole(value: int | float) -> int:
-    """Cut a number towards zero; the least there is stands for a real that no whole number is."""
-    if isinstance(value, float) and not -_NO_WHOLE <= value < _NO_WHOLE:
-        return -(1 << 63)
-    return int(value)
+    return convert_whole(as_whole(value), conversion, form.bits)
 
 
 def _number(value: Value) -> int | float | None:

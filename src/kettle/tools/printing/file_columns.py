@@ -31,8 +31,8 @@ from kettle.tools.printing.columns import (
     print_number,
     read_conversion,
 )
-from kettle.tools.printing.times import format_moment, format_span
-from kettle.tools.printing.ways import Way, as_number, as_whole
+from kettle.tools.printing.times import as_whole, format_moment, format_span
+from kettle.tools.printing.ways import Way, as_number
 from kettle.tools.printing.widths import length
 
 _WHOLE = frozenset("diouxX")

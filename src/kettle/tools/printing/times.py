@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 # A span of this many seconds, more than the age of the world, is none.
 _ENDLESS = 1e18
 _DAY, _HOUR, _MINUTE = 86400, 3600, 60
+_NO_WHOLE = float(1 << 63)
+
+
+def as_whole(number: int | float) -> int:
+    """Cut a number towards zero; the least there is stands for a real that no whole number is."""
+    if isinstance(number, float) and not -_NO_WHOLE <= number < _NO_WHOLE:
+        return -(1 << 63)
+    return int(number)
 
 
 def local_time(moment: float) -> time.struct_time | None:

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from kettle.classad import ClassAd, Value
 from kettle.structs import Struct
+from kettle.tools.printing.times import as_whole
 
 # What a way asks of the value: one of another kind is none to it.
 Kind = Literal["whole", "real", "text", "any"]
@@ -48,19 +49,10 @@ class Way(Struct):
 
 Ways = Mapping[str, Way]
 
-_NO_WHOLE = float(1 << 63)
-
 
 def as_number(value: Value) -> int | float | None:
     """Return the number that a value is; true is 1."""
     return value if isinstance(value, (bool, int, float)) else None
-
-
-def as_whole(number: int | float) -> int:
-    """Cut a number towards zero; the least there is stands for a real that no whole number is."""
-    if isinstance(number, float) and not -_NO_WHOLE <= number < _NO_WHOLE:
-        return -(1 << 63)
-    return int(number)
 
 
 def text_of_ad(show: Callable[[ClassAd], str | None]) -> Way:

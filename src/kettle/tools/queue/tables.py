@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from kettle.classad import ClassAd, parse_expression
 from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
-from kettle.tools.printing.ways import as_whole
+from kettle.tools.printing.times import as_whole
 from kettle.tools.queue import job_columns as jobs
 
 OWNER_WIDTH = 14

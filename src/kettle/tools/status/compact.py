@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.tables import Cell, Room, render_table
-from kettle.tools.printing.ways import as_whole
+from kettle.tools.printing.times import as_whole
 from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
 from kettle.tools.status.totals import (
     ACTIVITIES,

@@ -11,8 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from kettle.classad import ClassAd, parse_expression
 from kettle.patterns import late_pattern
 from kettle.tools.printing.tables import FILL, Cell, Shown
-from kettle.tools.printing.times import format_moment, format_span
-from kettle.tools.printing.ways import as_whole
+from kettle.tools.printing.times import as_whole, format_moment, format_span
 
 NAME_WIDTH = 34
 

@@ -11,7 +11,7 @@ from itertools import repeat
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
-from kettle.tools.printing.ways import as_whole
+from kettle.tools.printing.times import as_whole
 
 _LABEL_WIDTH = 14
 
