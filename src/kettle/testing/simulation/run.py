@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
+from kettle.attributes.codes import JobStatus
+from kettle.schedd.queue.factory import Paused
 from kettle.testing.simulation import checks, faults
 from kettle.testing.simulation.children import ChildFailed, run_in_children, warm
 from kettle.testing.simulation.pool import SimulatedPool
@@ -39,7 +41,7 @@ _NOTICED_SECONDS = 30.0
 _LOOK_SECONDS = 10.0
 _RELEASE_SECONDS = 300.0
 # What a user does about a job, by its status: held, suspended.
-_WAITS_FOR_ITS_USER = {5: RELEASE, 7: CONTINUE}
+_WAITS_FOR_ITS_USER = {JobStatus.HELD: RELEASE, JobStatus.SUSPENDED: CONTINUE}
 # A pool at rest is watched for so much longer.
 _REST_SECONDS = 60.0
 
@@ -131,7 +133,12 @@ def _release_held(pool: SimulatedPool) -> None:
         if schedd is None or not wish.cluster:
             continue
         jobs = [schedd.queue.job(wish.cluster, proc) for proc in range(wish.procs)]
-        for status in {job.ad.integer("JobStatus") for job in jobs if job is not None}:
+        statuses = {job.ad.integer("JobStatus") for job in jobs if job is not None}
+        cluster = schedd.queue.clusters.get(wish.cluster)
+        if cluster is not None and cluster.ad.integer("JobMaterializePaused") == Paused.HELD:
+            # Who holds a cluster holds the jobs, too, that it has not made.
+            statuses.add(JobStatus.HELD)
+        for status in statuses:
             if status in _WAITS_FOR_ITS_USER:
                 user.act(_WAITS_FOR_ITS_USER[status], wish)
 
