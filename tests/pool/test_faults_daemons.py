@@ -41,6 +41,10 @@ def pids(pool: PersonalPool) -> dict[str, int]:
     return {name: daemon_pid(pool, f"condor_{name}") for name in DAEMONS}
 
 
+def is_gone(pid: int) -> bool:
+    return not os.path.exists(f"/proc/{pid}")
+
+
 @pytest.mark.shows("R076")
 def test_a_daemon_whose_program_vanishes_is_tried_again_at_growing_intervals_and_named(
     tmp_path: Path, work: Path
@@ -146,10 +150,6 @@ def test_descriptors_that_are_used_up_make_others_wait_and_nobody_dies(
 
 
 @pytest.mark.root
-def is_gone(pid: int) -> bool:
-    return not os.path.exists(f"/proc/{pid}")
-
-
 def test_processes_that_are_used_up_hold_jobs_with_the_reason_and_nobody_dies(
     work: Path, make_account: Callable[[str], pwd.struct_passwd]
 ) -> None:

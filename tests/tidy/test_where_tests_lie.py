@@ -1,7 +1,8 @@
-"""A unit test that is named for a module lies where the module lies."""
+"""Tests lie where the modules lie that they test, and their marks stand on them."""
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -27,3 +28,15 @@ def test_a_unit_test_lies_where_its_module_lies() -> None:
 def test_a_folder_of_unit_tests_is_a_folder_of_modules() -> None:
     folders = {path.parent.relative_to(UNIT) for path in UNIT.rglob("test_*.py")}
     assert [each for each in sorted(folders) if not (SOURCE / each).is_dir()] == []
+
+
+def test_marks_stand_on_tests() -> None:
+    """A helper that is put between a test and its mark takes the mark away from the test."""
+    astray = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("test_"):
+                continue
+            if any(ast.unparse(each).startswith("pytest.mark.") for each in node.decorator_list):
+                astray.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
+    assert astray == []
