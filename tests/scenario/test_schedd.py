@@ -163,6 +163,34 @@ def test_a_killed_schedd_comes_back_and_starts_nothing_twice(tmp_path: Path) -> 
     play(tmp_path, scenario)
 
 
+def test_what_a_schedd_killed_too_early_did_not_say_of_a_submission_the_next_one_says(
+    tmp_path: Path,
+) -> None:
+    """It was in the queue's log, and in no event log yet."""
+
+    async def scenario(here: AccessPoint) -> None:
+        log = tmp_path / "events"
+        await here.submit(2, log)
+        told = log.read_bytes()
+        await here.submit(2, log)
+        later = await here.submit(1, tmp_path / "others")
+        await here.crash_schedd()
+        # The crash came before the last two submissions were told of.
+        log.write_bytes(told)
+        (tmp_path / "others").unlink()
+        await here.start_schedd()
+        assert numbers(log) == ["000"] * 4
+        assert log.read_bytes().startswith(told)
+        assert numbers(tmp_path / "others") == ["000"]
+        assert here.job(later).status == JobStatus.IDLE
+        # What is said is not said again.
+        await here.crash_schedd()
+        await here.start_schedd()
+        assert numbers(log) == ["000"] * 4
+
+    play(tmp_path, scenario)
+
+
 def test_a_dead_shadow_host_is_replaced_and_takes_over(tmp_path: Path) -> None:
     async def scenario(here: AccessPoint) -> None:
         here.run_seconds = None

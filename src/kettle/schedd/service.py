@@ -209,6 +209,8 @@ class ScheddService:
         self.connecting.register()
         self.dag_contacts.register()
         await self.history.mend()
+        with tasks.reported("Telling of what came just before the last schedd ended"):
+            self.events.tell_what_a_crash_kept(reversed(self.queue.jobs.values()))
         with tasks.reported("Taking up what the last schedd left"):
             Recovery(self.scheduler).recover()
         self.queue.observe(self._on_changes)

@@ -33,6 +33,9 @@ _ENDS = (b"000", b"004", b"007", b"012", b"024")
 # A cluster that makes its jobs later came into the queue.
 _CLUSTER = b"035"
 
+# What tells one job from another of its number: it came, began, ended.
+_LIVES = (b"000", b"001", b"005", b"009")
+
 # What is said when a run is over.
 _LAST = (b"004", b"005", b"007", b"009", b"012")
 
@@ -91,6 +94,16 @@ def submissions_told(tail: bytes, cluster: int) -> set[int]:
         for proc, head in heads_of_cluster(tail, cluster)
         if head.number == b"000" and head.start >= behind
     }
+
+
+def submission_told(excerpt: bytes, cluster: int, proc: int, *, removed: bool = False) -> bool:
+    """Tell whether a log has the submission of a job that never ran.
+
+    A job of the same number that ran, or was removed unless this one was, is an earlier one.
+    """
+    numbers = [head.number for head in heads_of(excerpt, cluster, proc)]
+    words = [number for number in numbers if number in _LIVES]
+    return words[-1:] == [b"000"] or (removed and words[-2:] == [b"000", b"009"])
 
 
 def requeues_told(tail: bytes, cluster: int, proc: int) -> int:
@@ -203,6 +216,11 @@ class LogTails:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = loop.call_later(_KEPT_SECONDS, self._known.clear)
+
+
+def is_cut(path: str) -> bool:
+    """Tell whether a log is longer than the end that is looked through; OSError."""
+    return os.stat(path).st_size > TAIL_BYTES
 
 
 def _follow(

@@ -19,7 +19,6 @@ import asyncio
 import contextlib
 import errno
 import os
-import posixpath
 import stat
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -30,18 +29,9 @@ from kettle.errors import StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
-from kettle.runtime.storage.event_log_tail import (
-    LogTails,
-    hold_told,
-    last_event,
-    read_tail,
-    requeues_told,
-    starts_told,
-    submissions_told,
-    tells_of,
-    tells_of_start,
-)
+from kettle.runtime.storage.event_log_tail import read_tail, tells_of
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
+from kettle.runtime.storage.told import ToldByLogs, place_of, user_log_paths
 from kettle.runtime.storage.waiting_events import (
     PASSING,
     Append,
@@ -66,19 +56,6 @@ FAR_SECONDS = 60.0
 _MODE = 0o644
 # A user names this file: a pipe without a reader must not hold the daemon up.
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-def user_log_paths(job: ClassAd) -> list[str]:
-    """Return the files that a job's events go to: its own log and its DAG's."""
-    directory = job.string("Iwd") or "/"
-    paths = []
-    for attribute in ("UserLog", "DAGManNodesLog"):
-        name = job.string(attribute)
-        if name and name != "/dev/null":
-            path = posixpath.normpath(posixpath.join(directory, name))
-            if path not in paths:
-                paths.append(path)
-    return paths
 
 
 # What decides where a job's events go and how.
@@ -130,10 +107,6 @@ def _keep_nothing(_: set[Place], __: bool) -> None:
     pass
 
 
-def _place(job: ClassAd) -> Place:
-    return job.integer("ClusterId") or 0, job.integer("ProcId") or 0
-
-
 # Whose rights an owner's logs are written with.
 AsOwner = Callable[[str], contextlib.AbstractContextManager[None]]
 
@@ -178,7 +151,7 @@ class EventLogs:
         self._append_far = append_far or self._append_aside
         self._as_owner = as_owner
         self._waiting = WaitingEvents(self._append_later, report or _say_nothing, note)
-        self._ends = LogTails()
+        self.told = ToldByLogs(is_far, self.unwritten)
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
@@ -297,7 +270,7 @@ class EventLogs:
         What waits here already is not written twice; nor, if `unsure`, what a log has.
         Each is written when its turn comes; what is meant for no log of the job's is passed over.
         """
-        paths, place = user_log_paths(job), _place(job)
+        paths, place = user_log_paths(job), place_of(job)
         known = Counter(self.unwritten(place))
         for path, data in events:
             if known[path, data]:
@@ -313,56 +286,6 @@ class EventLogs:
     def give_away(self, place: Place) -> None:
         """Let go of a job's events that wait: who has them now writes them, and what follows."""
         self._waiting.let_go(place)
-
-    def shows(self, job: ClassAd) -> bool:
-        """Whether a job's own log can be read later for what was written into it so far."""
-        paths = user_log_paths(job)[:1]
-        return (
-            bool(paths)
-            and not self.unwritten(_place(job))
-            and not any(self._is_far(path) for path in paths)
-        )
-
-    def last_of(self, job: ClassAd) -> Event | None:
-        """Return what a job's own log says last; None if that cannot be known quickly."""
-        for tail in self._tails(job):
-            return last_event(tail, *_place(job))
-        return None
-
-    def tell_of_start(self, job: ClassAd) -> bool:
-        """Whether a job's own log has the start of this run, as far as that can be known."""
-        return all(tells_of_start(tail, *_place(job)) for tail in self._tails(job))
-
-    def hold_told(self, job: ClassAd) -> tuple[bool, bool]:
-        """Whether a job's own log has that it was held since it began, and that it still is."""
-        for tail in self._tails(job):
-            return hold_told(tail, *_place(job))
-        return False, False
-
-    def starts_told(self, job: ClassAd) -> int:
-        """Return how many starts of a job its own log tells of, as far as that can be known."""
-        return sum(starts_told(tail, *_place(job)) for tail in self._tails(job))
-
-    def requeues_told(self, job: ClassAd) -> int:
-        """Return how many ends of a job that goes on its own log tells of, as far as is known."""
-        return sum(requeues_told(tail, *_place(job)) for tail in self._tails(job))
-
-    def submissions_told(self, job: ClassAd) -> set[int]:
-        """Return which jobs of a late cluster the log of one of them tells the submission of."""
-        cluster = _place(job)[0]
-        tails = self._tails(job, read_tail)
-        return {proc for tail in tails for proc in submissions_told(tail, cluster)}
-
-    def _tails(self, job: ClassAd, read: Callable[[str], bytes] | None = None) -> Iterator[bytes]:
-        """Yield what a job's own log says of it, with what waits; nothing if it may take long.
-
-        `read` reads what it says of others, too.
-        """
-        for path in user_log_paths(job)[:1]:
-            if not self._is_far(path):
-                tail = read(path) if read else self._ends.excerpt(path, *_place(job))
-                waiting = (data for to, data in self.unwritten(_place(job)) if to == path)
-                yield tail + b"".join(data for data in waiting if data not in tail)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

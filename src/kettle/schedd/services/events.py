@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobStatus
 from kettle.errors import NotFoundError, StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
@@ -31,14 +32,21 @@ from kettle.records.unwritten_events import (
     decode,
     in_order,
 )
-from kettle.runtime.storage.event_logs import LOG_NAMES, EventLogs, Records, user_log_paths
+from kettle.runtime.storage.event_logs import (
+    LOG_NAMES,
+    EventLogs,
+    JobLogs,
+    Records,
+)
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
+from kettle.runtime.storage.told import user_log_paths
 from kettle.runtime.storage.waiting_events import Place
 from kettle.schedd.notices import NOTE_NAMES, NOTED_NAMES, add_notes
 from kettle.schedd.queue import factory
 from kettle.schedd.queue.clusters_alike import Common
+from kettle.schedd.untold import untold
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -120,6 +128,21 @@ class ScheddEvents:
         events = Common(NOTE_NAMES, lambda ad: add_notes(SubmitEvent(host=host), ad), NOTED_NAMES)
         self._write_together(jobs, lambda job: events.of(job.ad))
 
+    def tell_what_a_crash_kept(self, jobs: Iterable[Job]) -> None:
+        """Write the events 000 of those jobs, the newest first, that the last schedd left out."""
+        logs = Common(LOG_NAMES, self.logs.logs_of)
+        for job, paths in untold(jobs, lambda ad: logs.of(ad).paths, self._is_told):
+            self._runtime.log(f"Job {job.id} was submitted before this start, and no log says so")
+            self.write(job, self._submit_event(job), logs.of(job.ad)._replace(paths=paths))
+
+    def _is_told(self, job: Job, path: str) -> bool | None:
+        try:
+            with self._as_owner(job.owner):
+                removed = job.status == JobStatus.REMOVED
+                return self.logs.told.submission_told(job.ad, path, removed=removed)
+        except (StorageError, OSError):
+            return None
+
     def _not_told(self, jobs: Sequence[Job], may_be_told: Callable[[int], bool]) -> list[Job]:
         # One log may have all of a cluster's jobs: it is read once.
         told: dict[tuple[str, int, tuple[str, ...]], set[int]] = {}
@@ -137,7 +160,7 @@ class ScheddEvents:
     def _told(self, job: Job) -> set[int]:
         try:
             with self._as_owner(job.owner):
-                return self.logs.submissions_told(job.ad)
+                return self.logs.told.submissions_told(job.ad)
         except (StorageError, OSError):
             return set()
 
@@ -190,7 +213,7 @@ class ScheddEvents:
         """Whether a job's log has its last event already."""
         try:
             with self._as_owner(job.owner):
-                event = self.logs.last_of(job.ad)
+                event = self.logs.told.last_of(job.ad)
         except (StorageError, OSError):
             return False
         return isinstance(event, JobAbortedEvent | JobTerminatedEvent)
@@ -209,13 +232,16 @@ class ScheddEvents:
         )
         self.write_cluster(cluster, event)
 
-    def write(self, job: Job, event: Event) -> None:
-        """Write an event of a job; a log that cannot be written is a line in ours."""
+    def write(self, job: Job, event: Event, logs: JobLogs | None = None) -> None:
+        """Write an event of a job; a log that cannot be written is a line in ours.
+
+        `logs` are those to write, if not all that the job has.
+        """
         event.cluster, event.proc = job.id.cluster, job.id.proc
         event.time = self._runtime.clock.now()
         try:
             with self._as_owner(job.owner):
-                self.logs.write(job.ad, event)
+                self.logs.write(job.ad, event, logs)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id}: {error}")
 

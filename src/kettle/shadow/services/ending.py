@@ -61,12 +61,12 @@ def recall_end(run: Run) -> bool:
     The shadow that wrote it died before the schedd had its word, and must not be believed less
     than its event: the program is not run again.
     """
-    event = run.host.logs.last_of(run.job)
+    event = run.host.logs.told.last_of(run.job)
     if isinstance(event, JobHeldEvent):
         return _recall_last_hold(run, event)
     if isinstance(event, JobEvictedEvent) and event.requeued:
         # The last run's, or this one's: the queue has counted those that it knows of.
-        told = run.host.logs.requeues_told(run.job)
+        told = run.host.logs.told.requeues_told(run.job)
         if told <= (run.job.integer("NumJobCompletions") or 0):
             return False
         reason = event.reason or ""
@@ -98,7 +98,7 @@ def recall_hold(run: Run) -> None:
     """See whether the log has the hold of a job that had not left its machine by then."""
     known = run.job.integer("JobStatus") in {JobStatus.HELD, JobStatus.IDLE}
     if known and run.state.executed:
-        run.left_told, run.hold_told = run.host.logs.hold_told(run.job)
+        run.left_told, run.hold_told = run.host.logs.told.hold_told(run.job)
 
 
 async def hold_at_once(run: Run) -> None:
@@ -126,7 +126,7 @@ def finish(run: Run) -> None:
         lost = run.transfer_failure is not None and run.transfer_failure.code
         counts = {} if run.skipped or lost else completion_attributes(run.job, run.report)
         unsaid = "NumJobStarts" in counts and run.told is None
-        if unsaid and not run.host.logs.tell_of_start(run.job):
+        if unsaid and not run.host.logs.told.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
         ended = core_attributes(run.job, run.report) | counts

@@ -44,7 +44,7 @@ def recall_start(run: Run) -> None:
     """
     if run.state.executed:
         return
-    told = run.host.logs.starts_told(run.job)
+    told = run.host.logs.told.starts_told(run.job)
     if told > (run.job.integer("NumJobStarts") or 0):
         run.log("The job's log tells of its start already")
         run.update(texts(counted_start(run.job, told)))

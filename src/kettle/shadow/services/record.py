@@ -137,7 +137,7 @@ class JobRecord:
     @property
     def is_logged(self) -> bool:
         """Whether the job's log tells a later shadow everything that was written into it."""
-        return not self._lacks_events and self.host.logs.shows(self.job)
+        return not self._lacks_events and self.host.logs.told.shows(self.job)
 
     def _disarm(self) -> None:
         if self._flush_timer is not None:

@@ -11,7 +11,7 @@ import os
 import stat
 
 from kettle.classad import ClassAd
-from kettle.runtime.storage.event_logs import user_log_paths
+from kettle.runtime.storage.told import user_log_paths
 
 
 def describe_log_trouble(job: ClassAd, host: str, user: str) -> str:

@@ -20,7 +20,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.records.history import read_backwards
 from kettle.records.job_trace import Step, TraceLine, parse
-from kettle.runtime.storage.event_logs import user_log_paths
+from kettle.runtime.storage.told import user_log_paths
 from kettle.tools.reach import Reach
 
 # Limit: how much of each log's end is looked through.

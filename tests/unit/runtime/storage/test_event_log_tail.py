@@ -15,6 +15,7 @@ from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
     JobEvictedEvent,
+    JobHeldEvent,
     JobTerminatedEvent,
     SubmitEvent,
 )
@@ -26,6 +27,7 @@ from kettle.runtime.storage.event_log_tail import (
     read_tail,
     requeues_told,
     starts_told,
+    submission_told,
     submissions_told,
     tells_of,
     tells_of_start,
@@ -297,3 +299,23 @@ def test_an_end_that_was_torn_does_not_say_what_the_next_event_says() -> None:
     assert requeues_told(torn * 3 + ended, 7, 1) == 1
     assert requeues_told(ended * 3 + torn, 7, 1) == 3
     assert requeues_told(torn, 7, 1) == 0
+
+
+@STYLES
+@pytest.mark.parametrize(
+    ("events", "told", "told_of_removed"),
+    [
+        ([], False, False),
+        ([SubmitEvent], True, True),
+        ([SubmitEvent, JobHeldEvent], True, True),
+        ([SubmitEvent, JobAbortedEvent], False, True),
+        ([SubmitEvent, ExecuteEvent, JobTerminatedEvent], False, False),
+        ([SubmitEvent, ExecuteEvent, JobTerminatedEvent, SubmitEvent], True, True),
+    ],
+)
+def test_a_log_tells_the_submission_of_a_job_unless_that_was_an_earlier_one_of_its_number(
+    style: Style, events: list[type[Event]], *, told: bool, told_of_removed: bool
+) -> None:
+    tail = tail_of(style, SubmitEvent(cluster=7, proc=11), *(e(cluster=7, proc=1) for e in events))
+    assert submission_told(tail, 7, 1) is told
+    assert submission_told(tail, 7, 1, removed=True) is told_of_removed

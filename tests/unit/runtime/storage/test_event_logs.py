@@ -22,7 +22,8 @@ from kettle.records.event_kinds import (
 )
 from kettle.records.event_log import GlobalHeader, read_events, render_event
 from kettle.runtime.process.privileges import Account, Privileges, account_of
-from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs, user_log_paths
+from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs
+from kettle.runtime.storage.told import user_log_paths
 
 
 def logs(text: str = "") -> EventLogs:
@@ -228,12 +229,12 @@ def test_what_an_earlier_process_could_not_write_is_written_unless_a_log_has_it(
         left = [(path, begun), ("/etc/passwd", b"x"), (path, ended)]
         writer.recall(job, left)
         # It is known at once, and what is known is not recalled again.
-        assert isinstance(writer.last_of(job), JobTerminatedEvent)
-        assert writer.starts_told(job) == 1
-        assert not writer.shows(job)
+        assert isinstance(writer.told.last_of(job), JobTerminatedEvent)
+        assert writer.told.starts_told(job) == 1
+        assert not writer.told.shows(job)
         writer.recall(job, left)
         await writer.settle(10)
-        assert writer.shows(job)
+        assert writer.told.shows(job)
         assert writer.unwritten((7, 1)) == []
         writer.close()
 
@@ -269,9 +270,27 @@ def test_two_runs_within_a_second_end_twice(tmp_path: Path) -> None:
 
 def test_a_log_of_any_form_tells_later_what_happened_if_it_is_at_hand(tmp_path: Path) -> None:
     ad = {"Iwd": str(tmp_path), "UserLog": "j"}
-    assert logs().shows(ClassAd(ad))
-    assert not logs().shows(ClassAd({"Iwd": str(tmp_path)}))
-    assert logs().shows(ClassAd({**ad, "UserLogUseXML": True}))
-    assert logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").shows(ClassAd(ad))
+    assert logs().told.shows(ClassAd(ad))
+    assert not logs().told.shows(ClassAd({"Iwd": str(tmp_path)}))
+    assert logs().told.shows(ClassAd({**ad, "UserLogUseXML": True}))
+    assert logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").told.shows(ClassAd(ad))
     far = EventLogs(Config.from_text("", subsystem="SCHEDD"), is_far=lambda _: True)
-    assert not far.shows(ClassAd(ad))
+    assert not far.told.shows(ClassAd(ad))
+
+
+def test_whether_a_log_tells_of_a_submission_is_known_if_all_of_it_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "log", "ClusterId": 7, "ProcId": 1})
+    path = str(tmp_path / "log")
+    writer = logs()
+    assert writer.told.submission_told(job, path, removed=False) is False
+    writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "log"}), SubmitEvent(cluster=7, proc=2))
+    assert writer.told.submission_told(job, path, removed=False) is False
+    monkeypatch.setattr("kettle.runtime.storage.event_log_tail.TAIL_BYTES", 10)
+    assert logs().told.submission_told(job, path, removed=False) is None
+    monkeypatch.undo()
+    writer.write(job, SubmitEvent(cluster=7, proc=1))
+    assert writer.told.submission_told(job, path, removed=False) is True
+    far = EventLogs(Config.from_text("", subsystem="SCHEDD"), is_far=lambda _: True)
+    assert far.told.submission_told(job, path, removed=False) is None
