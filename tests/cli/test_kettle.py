@@ -79,6 +79,19 @@ def test_a_mistyped_option_gets_the_nearest_right_one(capsys: pytest.CaptureFixt
     assert streams.stderr.getvalue() == "--memry: did you mean --memory?\n"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("name", ["up", "down", "env", "status"])
+def test_a_folder_without_its_option_and_the_option_by_another_name_are_set_right(
+    name: str,
+) -> None:
+    for words, said in (
+        (("my pool",), "my pool: a pool's folder is given as --dir 'my pool'\n"),
+        (("--folder=pool",), "--folder: did you mean --dir?\n"),
+    ):
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        assert main(["kettle", name, *words], {}, streams) == 2
+        assert streams.stderr.getvalue() == said  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     "words", [("up",), ("run", "--", "true"), ("why", "1.0"), ("config", "check")]
 )

@@ -7,9 +7,12 @@ Only the table of subcommands and the choice among them are here; each subcomman
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib
+import io
 import re
+import shlex
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, cast
 
@@ -56,6 +59,10 @@ class Front(Protocol):
         """Do it; the result is the exit code."""
 
 
+# What other programs call an option of ours, where no letters tell.
+_ALSO_CALLED = dict.fromkeys(("--folder", "--directory", "--path", "--pool"), "--dir")
+
+
 def load_front(name: str) -> Front:
     """Return the module behind the subcommand `name`."""
     return cast(Front, importlib.import_module(f"kettle.tools.front.{name}"))
@@ -77,7 +84,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         try:
             arguments = parser.parse_args(words[1:])
         except SystemExit as stop:  # argparse has already said what is wrong
-            streams.stderr.write(suggest_options(words[1:], parser) if stop.code else "")
+            if stop.code:
+                streams.stderr.write(suggest_options(words[1:], parser))
+                streams.stderr.write(suggest_folder(words[1:], parser))
             raise
         return front.run(arguments, environment, streams)
     except KettleError as error:
@@ -97,10 +106,23 @@ def suggest_options(words: list[str], parser: argparse.ArgumentParser) -> str:
         name = word.partition("=")[0]
         if name.startswith("--") and not any(option.startswith(name) for option in known):
             # The dashes, which all have, make no two options alike.
-            near = difflib.get_close_matches(name[2:], [option[2:] for option in known], n=1)
+            found = difflib.get_close_matches(name[2:], [option[2:] for option in known], n=1)
+            near = _ALSO_CALLED.get(name)
+            near = near if near in known else f"--{found[0]}" if found else None
             lists = f"there is no such option; '{parser.prog} --help' lists them"
-            lines.append(f"{name}: {f'did you mean --{near[0]}?' if near else lists}\n")
+            lines.append(f"{name}: {f'did you mean {near}?' if near else lists}\n")
     return "".join(lines)
+
+
+def suggest_folder(words: list[str], parser: argparse.ArgumentParser) -> str:
+    """Return a line for a word that nothing takes where a folder is an option's value."""
+    if "--dir" not in parser.format_help():
+        return ""
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+        left = [each for each in parser.parse_known_args(words)[1] if not each.startswith("-")]
+        if len(left) == 1:
+            return f"{left[0]}: a pool's folder is given as --dir {shlex.quote(left[0])}\n"
+    return ""
 
 
 def choose_subcommand(word: str) -> str:
