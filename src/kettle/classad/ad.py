@@ -567,7 +567,7 @@ def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
         if plain is not None and not text[plain[1] :].strip(BLANKS):
             return ClassAd.of_node(plain[0])
     parser = Parser(text, strict=strict)
-    node = parser.ad()
+    node = parser.outermost_ad()
     parser.expect_end()
     return ClassAd.of_node(node)
 
@@ -580,7 +580,7 @@ def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
     if plain is not None:
         return ClassAd.of_node(plain[0]), plain[1]
     parser = Parser(text[position:])
-    node = parser.ad()
+    node = parser.outermost_ad()
     return ClassAd.of_node(node), position + parser.position
 
 

@@ -12,7 +12,7 @@ mean is in `operators.py`, what functions do in `functions/`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.context import AMBIENT, Context
@@ -470,27 +470,37 @@ def _compile_logic(expr: Binary) -> Closure:
 
 
 def _compile_conditional(expr: Expr) -> Closure:
-    branches: list[tuple[Closure, Closure | None]] = []
-    last: Expr = expr
-    while isinstance(last, Conditional):
-        yes = last.yes.closure if last.yes is not None else None
-        branches.append((last.condition.closure, yes))
-        last = last.no
-    otherwise = last.closure
+    # Conditionals in either arm of one are further branches of it, so that to take one of a
+    # thousand costs no depth: `[condition, yes, no]`, where an arm is such a branch or a closure.
+    whole: list[Any] = [None]
+    pending: list[tuple[Expr, list[Any], int]] = [(expr, whole, 0)]
+    while pending:
+        node, around, place = pending.pop()
+        if not isinstance(node, Conditional):
+            around[place] = node.closure
+            continue
+        branch: list[Any] = [node.condition.closure, None, None]
+        around[place] = branch
+        pending.append((node.no, branch, 2))
+        if node.yes is not None:
+            pending.append((node.yes, branch, 1))
+    first = whole[0]
 
     def run(state: State) -> Value:
-        for condition, yes in branches:
+        place = first
+        while type(place) is list:
+            condition, yes, no = place
             value = condition(state)
             if yes is None:
                 if value is not UNDEFINED:
-                    return value
+                    return value  # type: ignore[no-any-return]
+                place = no
                 continue
             chosen = truth(value)
-            if chosen is True:
-                return yes(state)
-            if chosen is not False:
+            if chosen is not True and chosen is not False:
                 return chosen
-        return otherwise(state)
+            place = yes if chosen else no
+        return place(state)  # type: ignore[no-any-return]
 
     return run
 

@@ -135,22 +135,39 @@ class _Flattening:
         return self._value(expr)
 
     def _conditional(self, expr: Conditional) -> Expr:
-        condition = self.flatten(expr.condition)
-        if expr.yes is None:
-            other = self.flatten(expr.no)
-            rebuilt = Conditional(condition, None, other)
-            known = isinstance(condition, Literal) and isinstance(other, Literal)
-            return self._value(rebuilt) if known else rebuilt
-        if isinstance(condition, Literal):
-            chosen = truth(condition.value)
-            if chosen is True:
-                return self.flatten(expr.yes)
-            if chosen is False:
-                return self.flatten(expr.no)
-            if chosen is UNDEFINED:
-                return Conditional(expr.condition, self.flatten(expr.yes), self.flatten(expr.no))
-            return literal(chosen)
-        return Conditional(condition, self.flatten(expr.yes), self.flatten(expr.no))
+        # In a loop, as the arms may be conditionals by the hundred: what is left of those that
+        # were looked at comes off `done` when the condition that waits for them is joined to it.
+        pending: list[tuple[Expr, Expr | None]] = [(expr, None)]
+        done: list[Expr] = []
+        while pending:
+            node, condition = pending.pop()
+            if not isinstance(node, Conditional):
+                done.append(self.flatten(node))
+                continue
+            if condition is not None:
+                other = done.pop()
+                yes = None if node.yes is None else done.pop()
+                done.append(self._joined(condition, yes, other))
+                continue
+            condition = self.flatten(node.condition)
+            arms: list[Expr] = [node.no] if node.yes is None else [node.no, node.yes]
+            if node.yes is not None and isinstance(condition, Literal):
+                chosen = truth(condition.value)
+                if chosen is True or chosen is False:
+                    pending.append((node.yes if chosen else node.no, None))
+                    continue
+                if chosen is not UNDEFINED:
+                    done.append(literal(chosen))
+                    continue
+                condition = node.condition
+            pending.append((node, condition))
+            pending += [(arm, None) for arm in arms]
+        return done.pop()
+
+    def _joined(self, condition: Expr, yes: Expr | None, no: Expr) -> Expr:
+        rebuilt = Conditional(condition, yes, no)
+        known = yes is None and isinstance(condition, Literal) and isinstance(no, Literal)
+        return self._value(rebuilt) if known else rebuilt
 
     def _binary(self, expr: Binary) -> Expr:
         if expr.operator in _GATHERED:

@@ -8,6 +8,7 @@ is meant so, and nothing is said of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kettle.classad.flatten import flatten
@@ -71,8 +72,7 @@ def _why(expr: Expr) -> str:
         case Literal():
             return _why_value(expr)
         case Conditional():
-            other = _why(expr.condition if expr.yes is None else expr.yes)
-            return other and _why(expr.no)
+            return _why_all(_outcomes(expr))
         case Binary(operator="||"):
             reasons = [_why(part) for part in _parts(expr, "||")]
             return reasons[0] if all(reasons) else ""
@@ -82,6 +82,27 @@ def _why(expr: Expr) -> str:
         case Binary() if expr.operator in _STRICT:
             return _why_compared(expr)
     return ""
+
+
+def _outcomes(expr: Conditional) -> Iterator[Expr]:
+    """Yield what conditionals that stand in one another come to, the last one last."""
+    pending: list[Expr] = [expr]
+    while pending:
+        node = _bare(pending.pop())
+        if isinstance(node, Conditional):
+            pending += [node.no, node.condition if node.yes is None else node.yes]
+        else:
+            yield node
+
+
+def _why_all(outcomes: Iterable[Expr]) -> str:
+    """Return why the last one is never true, empty where one of them may be."""
+    reason = ""
+    for outcome in outcomes:
+        reason = _why(outcome)
+        if not reason:
+            break
+    return reason
 
 
 def _why_value(expr: Literal) -> str:

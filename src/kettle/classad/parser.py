@@ -60,7 +60,8 @@ _TIME_LITERALS: Final = {"abstime": "absTime", "reltime": "relTime"}
 _SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
 
 # Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
-# operator or a conditional two. Shown by the vectors in deep.json.
+# operator or a conditional, in either arm of another one, two. Shown by the vectors in deep.json
+# and by test_as_many_conditionals_are_read_as_the_wheel_reads.
 MAX_DEPTH: Final = 995
 BRACKET_DEPTH: Final = 6
 _CHAIN_DEPTH: Final = 2
@@ -125,10 +126,10 @@ class Parser:
             result = operands[0]
             if not self._take("?"):
                 break
+            # What is on either side of the colon is one conditional deeper.
             self._deepen(_CHAIN_DEPTH)
             conditions.append((result, self.expression()))
             self._require(":")
-            self._deepen(_CHAIN_DEPTH)
         self._depth = depth
         for condition, yes in reversed(conditions):
             result = Conditional(condition, yes, result)
@@ -294,6 +295,13 @@ class Parser:
             self._require("}")
         self._depth = depth
         return ListNode(tuple(elements))
+
+    def outermost_ad(self) -> AdNode:
+        """Outermost = ad; its own brackets are no level of depth, as they are none in old syntax."""
+        self._depth = -BRACKET_DEPTH
+        node = self.ad()
+        self._depth = 0
+        return node
 
     def ad(self) -> AdNode:
         """Ad = "[" { name "=" expression ";" } [ name "=" expression ] "]"."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TypeAlias, Union
+
 from kettle.classad.nodes import (
     AdNode,
     Binary,
@@ -17,63 +20,90 @@ from kettle.classad.nodes import (
 from kettle.classad.unparse import NEW_SPELLING, by_length, quote_name, unparse
 from kettle.classad.values import Expr
 
+# Text, or an expression and how far its lines stand in.
+_Piece: TypeAlias = Union[str, tuple[Expr, int]]
+
 
 def pretty(expr: Expr, *, indent: int = 0) -> str:
     """Return the expression in new syntax, its ads and lists one item a line."""
-    if not _has_lines(expr):
-        return unparse(expr)
-    return _lay_out(expr, indent)
-
-
-def _has_lines(expr: Expr) -> bool:
-    pending = [expr]
+    lined = _with_lines(expr)
+    out: list[str] = []
+    pending: list[_Piece] = [(expr, indent)]
     while pending:
-        node = pending.pop()
+        piece = pending.pop()
+        if isinstance(piece, str):
+            out.append(piece)
+        elif id(piece[0]) in lined:
+            pending += reversed(list(_pieces(*piece)))
+        else:
+            out.append(unparse(piece[0]))
+    return "".join(out)
+
+
+def _with_lines(expr: Expr) -> set[int]:
+    """Return which parts of an expression are, or have in them, a list or an ad."""
+    parts: list[tuple[Expr, int]] = [(expr, -1)]
+    for place, (node, _) in enumerate(parts):
+        parts += [(part, place) for part in _inside(node)]
+    lined: set[int] = set()
+    for node, around in reversed(parts):
         if isinstance(node, ListNode | AdNode):
-            return True
-        pending += children(node)
-    return False
+            lined.add(id(node))
+        if around >= 0 and id(node) in lined:
+            lined.add(id(parts[around][0]))
+    return lined
 
 
-def _lay_out(expr: Expr, indent: int) -> str:
+def _inside(node: Expr) -> list[Expr]:
+    if not isinstance(node, AdNode):
+        return children(node)
+    return [entry for entry in node.table.values() if isinstance(entry, Expr)]
+
+
+def _pieces(expr: Expr, indent: int) -> Iterator[_Piece]:
+    """Yield what an expression with lines in it consists of."""
     if isinstance(expr, ListNode):
-        return _pretty_list(expr, indent)
-    if isinstance(expr, AdNode):
-        return _pretty_ad(expr, indent)
-    if isinstance(expr, Parentheses):
-        return f"({pretty(expr.inner, indent=indent)})"
-    if isinstance(expr, Unary):
-        return f" {expr.operator}{pretty(expr.operand, indent=indent)}"
-    if isinstance(expr, Call):
-        return f"{expr.name}({','.join(pretty(item, indent=indent) for item in expr.arguments)})"
-    if isinstance(expr, Selection):
-        return f"{pretty(expr.base, indent=indent)}.{expr.name}"
-    if isinstance(expr, Subscript):
-        return f"{pretty(expr.base, indent=indent)}[{pretty(expr.index, indent=indent)}]"
-    if isinstance(expr, Binary):
-        left, right = pretty(expr.left, indent=indent), pretty(expr.right, indent=indent)
-        return f"{left} {NEW_SPELLING.get(expr.operator, expr.operator)} {right}"
-    assert isinstance(expr, Conditional)
-    condition, no = pretty(expr.condition, indent=indent), pretty(expr.no, indent=indent)
-    if expr.yes is None:
-        return f"{condition} ?: {no}"
-    return f"{condition} ? {pretty(expr.yes, indent=indent)} : {no}"
+        yield from _list_pieces(expr, indent)
+    elif isinstance(expr, AdNode):
+        yield from _ad_pieces(expr, indent)
+    elif isinstance(expr, Parentheses):
+        yield from ("(", (expr.inner, indent), ")")
+    elif isinstance(expr, Unary):
+        yield from (f" {expr.operator}", (expr.operand, indent))
+    elif isinstance(expr, Call):
+        yield f"{expr.name}("
+        for place, item in enumerate(expr.arguments):
+            yield from ("," if place else "", (item, indent))
+        yield ")"
+    elif isinstance(expr, Selection):
+        yield from ((expr.base, indent), f".{expr.name}")
+    elif isinstance(expr, Subscript):
+        yield from ((expr.base, indent), "[", (expr.index, indent), "]")
+    elif isinstance(expr, Binary):
+        spelling = NEW_SPELLING.get(expr.operator, expr.operator)
+        yield from ((expr.left, indent), f" {spelling} ", (expr.right, indent))
+    else:
+        assert isinstance(expr, Conditional)
+        yield (expr.condition, indent)
+        yield from (" ?: ",) if expr.yes is None else (" ? ", (expr.yes, indent), " : ")
+        yield (expr.no, indent)
 
 
-def _pretty_list(expr: ListNode, indent: int) -> str:
+def _list_pieces(expr: ListNode, indent: int) -> Iterator[_Piece]:
     blank = " " * (indent + 3)
-    items = [f"{blank}   {pretty(item, indent=indent + 6)}" for item in expr.elements]
-    body = ",\n".join(items)
-    return f"\n{blank}{{\n" + (body + "\n" if body else "") + f"{blank}}}"
+    yield f"\n{blank}{{\n"
+    for place, item in enumerate(expr.elements):
+        yield from (f"{',' + chr(10) if place else ''}{blank}   ", (item, indent + 6))
+    yield f"{chr(10) if expr.elements else ''}{blank}}}"
 
 
-def _pretty_ad(expr: AdNode, indent: int) -> str:
+def _ad_pieces(expr: AdNode, indent: int) -> Iterator[_Piece]:
     blank = " " * (indent + 4)
     names = sorted(expr.names.values(), key=by_length)
-    lines = []
-    for name in names:
+    yield f"\n{blank}[\n"
+    for place, name in enumerate(names):
         value = expr.table[name.lower()]
         assert isinstance(value, Expr)
-        lines.append(f"{blank}    {quote_name(name)} = {pretty(value, indent=indent + 8)}")
-    body = "; \n".join(lines)
-    return f"\n{blank}[\n" + (body + "\n" if body else "") + f"{blank}]"
+        yield f"{'; ' + chr(10) if place else ''}{blank}    {quote_name(name)} = "
+        yield (value, indent + 8)
+    yield f"{chr(10) if names else ''}{blank}]"

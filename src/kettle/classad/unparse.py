@@ -324,19 +324,21 @@ def _write_unary(expr: Unary, out: list[str], old: bool) -> None:
 
 
 def _write_conditional(expr: Conditional, out: list[str], old: bool) -> None:
-    last: Expr = expr
-    least = _rank(expr)
-    while isinstance(last, Conditional) and _rank(last) >= least:
-        _write_at(last.condition, _rank(last) + 1, out, old)
-        least = _rank(last)
-        if last.yes is None:
-            out.append(" ?: ")
+    # Hundreds may stand in one another without a bracket: what is still to be written is a list.
+    pending: list[tuple[Expr, int] | str] = [(expr, 0)]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            out.append(part)
+            continue
+        node, least = part
+        rank = _rank(node)
+        if rank < least or not isinstance(node, Conditional):
+            _write_at(node, least, out, old)
+        elif node.yes is None:
+            pending += [(node.no, rank), " ?: ", (node.condition, rank + 1)]
         else:
-            out.append(" ? ")
-            _write(last.yes, out, old)
-            out.append(" : ")
-        last = last.no
-    _write_at(last, least, out, old)
+            pending += [(node.no, rank), " : ", (node.yes, 0), " ? ", (node.condition, rank + 1)]
 
 
 def _write_items(items: tuple[Expr, ...], out: list[str], old: bool) -> None:

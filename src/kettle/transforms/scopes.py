@@ -93,8 +93,10 @@ def rebuild(expr: Expr, replace: Replace) -> Expr:
             return _selection(expr, replace)
         case Binary():
             return _chain(expr, replace)
-        case Unary() | Conditional() | Subscript():
+        case Unary() | Subscript():
             return _operation(expr, replace)
+        case Conditional():
+            return _conditional(expr, replace)
         case Parentheses():
             return Parentheses(rebuild(expr.inner, replace))
         case Call():
@@ -106,14 +108,36 @@ def rebuild(expr: Expr, replace: Replace) -> Expr:
     return expr
 
 
-def _operation(expr: Unary | Conditional | Subscript, replace: Replace) -> Expr:
-    if isinstance(expr, Unary):
-        return Unary(expr.operator, _operand(expr.operand, replace))
+def _operation(expr: Unary | Subscript, replace: Replace) -> Expr:
     if isinstance(expr, Subscript):
         return Subscript(_operand(expr.base, replace), rebuild(expr.index, replace))
-    yes = None if expr.yes is None else _operand(expr.yes, replace)
-    condition = _operand(expr.condition, replace)
-    return Conditional(condition, yes, _operand(expr.no, replace))
+    operators: list[str] = []
+    inner: Expr = expr
+    while isinstance(inner, Unary):
+        operators.append(inner.operator)
+        inner = inner.operand
+    result = _operand(inner, replace)
+    for operator in reversed(operators):
+        result = Unary(operator, result)
+    return result
+
+
+def _conditional(expr: Conditional, replace: Replace) -> Expr:
+    """Rewrite conditionals, in whose arms others may stand by the hundred, so in a loop."""
+    pending: list[tuple[Expr, Expr | None]] = [(expr, None)]
+    done: list[Expr] = []
+    while pending:
+        node, condition = pending.pop()
+        if not isinstance(node, Conditional):
+            done.append(_operand(node, replace))
+        elif condition is None:
+            pending += [(node, _operand(node.condition, replace)), (node.no, None)]
+            if node.yes is not None:
+                pending.append((node.yes, None))
+        else:
+            no = done.pop()
+            done.append(Conditional(condition, None if node.yes is None else done.pop(), no))
+    return done.pop()
 
 
 def _ad(expr: AdNode, replace: Replace) -> AdNode:
