@@ -16,7 +16,7 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 
 FORMS: Final = ("long", "new", "json", "xml")
-_BLANK: Final = late_pattern(r"(?:[ \t\n\v\f\r,]|//[^\n]*|/\*[\s\S]*?\*/)*")
+_BLANK: Final = late_pattern(r"(?:[ \t\n\v\f\r,]++|//[^\n]*+|/\*[\s\S]*?\*/)*")
 
 
 def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:

@@ -24,7 +24,7 @@ from kettle.classad.unparse import by_length
 from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_text
-from kettle.patterns import late_pattern
+from kettle.patterns import late_pattern, replace_each
 from kettle.remembered import Answers
 
 # Limit: objects and lists nested deeper than this are refused.
@@ -52,8 +52,8 @@ _OPENS: Final = r"\/expr("
 _CLOSES: Final = r")\/"
 _UNESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _TOKEN: Final = late_pattern(
-    r"(?:[ \t\r\n]|//[^\n]*|/\*[\s\S]*?\*/)*"
-    r'(?:([{}\[\],:])|"((?:[^"\\]|\\[\s\S])*)"'
+    r"(?:[ \t\r\n]++|//[^\n]*+|/\*[\s\S]*?\*/)*"
+    r'(?:([{}\[\],:])|"([^"\\]*+(?:\\[\s\S][^"\\]*+)*+)"'
     r"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![.\w])|([A-Za-z]+)|(\Z)|)"
 )
 
@@ -177,7 +177,7 @@ _json_text: Final = Answers(_expression_text, _MOST_EXPRESSIONS, lambda text: 4 
 def _quote(text: str) -> str:
     if (text.isprintable() and '"' not in text and "\\" not in text) or not _ESCAPE.search(text):
         return f'"{text}"'
-    return '"' + _ESCAPE.sub(_escape, text) + '"'
+    return '"' + replace_each(_ESCAPE, _escape, text) + '"'
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -326,4 +326,4 @@ def _unescape(text: str) -> str:
             return to_text(chr(int(code, 16)).encode("utf-8", "surrogatepass"))
         return _UNESCAPES.get(letter, letter)
 
-    return _UNESCAPE.sub(resolve, text) if "\\" in text else text
+    return replace_each(_UNESCAPE, resolve, text) if "\\" in text else text

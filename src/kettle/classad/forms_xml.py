@@ -30,8 +30,6 @@ _PROLOGUE: Final = late_pattern(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?", r
 _ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"', re.ASCII)
 # What only ASCII calls blank parts tags; other blanks are text.
 _BLANKS: Final = frozenset(" \t\n\v\f\r")
-_ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
-_ENTITY: Final = late_pattern("|".join(_ENTITIES))
 
 
 def to_xml(ad: ClassAd, *, sort: bool = False) -> str:
@@ -229,4 +227,5 @@ class _Reader:
 
 
 def _resolve(text: str) -> str:
-    return _ENTITY.sub(lambda found: _ENTITIES[found.group()], text)
+    # The ampersand last: what it makes is no entity any more.
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from kettle.errors import ClassAdSyntaxError
-from kettle.patterns import late_pattern
+from kettle.patterns import late_pattern, replace_each
 
 # Limit: an expression longer than this is refused; nothing sane comes near it.
 MAX_TEXT: Final = 16 * 1024 * 1024
@@ -24,8 +24,10 @@ TOKENS: Final = (
     ("real",    r"(?:[0-9]+\.[0-9]+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"),
     ("integer", r"0[xX][0-9a-fA-F]+|[0-9]+"),
     ("name",    r"[A-Za-z_][A-Za-z0-9_]*"),
-    ("string",  r'"(?:[^"\\]|\\[\s\S])*"'),
-    ("quoted",  r"'(?:[^'\\]|\\[\s\S])*'"),
+    # What has an end is never taken another way: to remember the ways, for each character or
+    # escape, took the memory of a hundred of them.
+    ("string",  r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"'),
+    ("quoted",  r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+'"),
     ("symbol",  r"=\?=|=!=|>>>|\|\||&&|==|!=|<=|>=|<<|>>|\?:|[-+*%&|^~!<>?:.,;=()\[\]{}]|/(?!\*)"),
     # Nothing is searched for: what begins no token is found out at its own place.
     ("bad",     r"[\s\S]"),
@@ -94,7 +96,7 @@ def unescape(body: str, *, old: bool = False) -> str:
             return chr(0xDC00 + int(code, 8)) if int(code, 8) >= 128 else chr(int(code, 8))
         return _SIMPLE.get(code, code)
 
-    resolved = _ESCAPE.sub(resolve, body)
+    resolved = replace_each(_ESCAPE, resolve, body)
     if octal:
         raw = resolved.encode("utf-8", "surrogateescape")
         return raw.decode("utf-8", "surrogateescape")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias, Union
+from typing import Final, TypeAlias, Union
 
 from kettle.classad.nodes import (
     AdNode,
@@ -17,15 +17,22 @@ from kettle.classad.nodes import (
     Unary,
     children,
 )
+from kettle.classad.parser import BRACKET_DEPTH, MAX_DEPTH
 from kettle.classad.unparse import NEW_SPELLING, by_length, quote_name, unparse
 from kettle.classad.values import Expr
 
+# Limit: how far a line stands in. No text has lists or ads so deep in one another that it is read;
+# those that a program put together would be mostly blanks.
+_MOST_INDENT: Final = 16 * (MAX_DEPTH // BRACKET_DEPTH)
 # Text, or an expression and how far its lines stand in.
 _Piece: TypeAlias = Union[str, tuple[Expr, int]]
 
 
 def pretty(expr: Expr, *, indent: int = 0) -> str:
-    """Return the expression in new syntax, its ads and lists one item a line."""
+    """Return the expression in new syntax, its ads and lists one item a line.
+
+    Raises RecursionError for lists and ads that lie deeper in one another than a text may have it.
+    """
     lined = _with_lines(expr)
     out: list[str] = []
     pending: list[_Piece] = [(expr, indent)]
@@ -34,6 +41,8 @@ def pretty(expr: Expr, *, indent: int = 0) -> str:
         if isinstance(piece, str):
             out.append(piece)
         elif id(piece[0]) in lined:
+            if piece[1] > _MOST_INDENT:
+                raise RecursionError("lists and ads lie too deep in one another")
             pending += reversed(list(_pieces(*piece)))
         else:
             out.append(unparse(piece[0]))

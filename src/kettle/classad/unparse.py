@@ -45,7 +45,7 @@ from kettle.classad.values import (
 )
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_bytes
-from kettle.patterns import late_pattern
+from kettle.patterns import late_pattern, replace_each
 from kettle.remembered import Answers
 
 _PLAIN_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -172,7 +172,7 @@ def quote(text: str, *, old: bool = False) -> str:
         return quote_old(text)
     if _is_clean(text):
         return f'"{text}"'
-    return '"' + _NEEDS_ESCAPE.sub(_escape, text) + '"'
+    return '"' + replace_each(_NEEDS_ESCAPE, _escape, text) + '"'
 
 
 def _is_clean(text: str) -> bool:

@@ -40,10 +40,10 @@ _FORMS: Final = {ParserType.Old: "long", ParserType.XML: "xml", ParserType.JSON:
 _NOT_BLANK: Final = late_pattern(r"[^ \t\n\v\f\r]")
 # What may stand before an ad in new syntax, and what hides the brackets that end one. What nothing
 # ends reaches to the text's end, so that it is read once.
-_BEFORE: Final = late_pattern(r"(?:[\s{},]|//[^\n]*|/\*[\s\S]*?\*/)*")
+_BEFORE: Final = late_pattern(r"(?:[\s{},]++|//[^\n]*+|/\*[\s\S]*?\*/)*")
 _BRACKET: Final = late_pattern(
-    r'"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z)|'
-    r"'(?:[^'\\]|\\[\s\S])*(?:'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[\[\]]"
+    r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+(?:"|\\?\Z)|'
+    r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+(?:'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[\[\]]"
 )
 
 
