@@ -82,8 +82,11 @@ class _Flattening:
     def _subscript(self, expr: Subscript) -> Expr:
         base, index = self.flatten(expr.base), self.flatten(expr.index)
         rebuilt = Subscript(base, index)
-        known = isinstance(base, Literal) and isinstance(index, Literal)
-        return self._value(rebuilt) if known else rebuilt
+        # What a function returns is a value, be it a list; what is written out stays.
+        is_value = isinstance(base, Literal) or (
+            isinstance(base, ListNode) and isinstance(expr.base, Call)
+        )
+        return self._value(rebuilt) if is_value and isinstance(index, Literal) else rebuilt
 
     def _nested(self, expr: AdNode) -> Expr:
         # The names inside are looked up inside, in all ads there, and nowhere else.
@@ -104,8 +107,8 @@ class _Flattening:
     def _reference(self, expr: Expr) -> Expr:
         # An ad written out in the expression does not see the ad around it here.
         base = expr
-        while isinstance(base, Selection):
-            base = base.base
+        while isinstance(base, Selection | Parentheses):
+            base = base.base if isinstance(base, Selection) else base.inner
         around = ClassAd() if isinstance(base, AdNode) else self._ad
         value = evaluate_lazily(expr, new_state(around, None, self._context))
         if isinstance(value, ClassAd | ExprList):

@@ -255,6 +255,9 @@ class Parser:
         return Call(name, (Literal(text),))
 
     def _moment(self, text: str) -> str | None:
+        # Compat: what the reference prints of a moment before the year 1000 is another moment when
+        # it is read again, and yet another then; so the text stays
+        # (test_a_moment_that_would_not_be_read_back_is_printed_as_it_was_written).
         offset_at = ambient().utc_offset
         moment = parse_moment(text, offset_at)
         self.cacheable = self.cacheable and text.rstrip()[-1:] in ("Z", "z")
@@ -297,7 +300,7 @@ class Parser:
         return ListNode(tuple(elements))
 
     def outermost_ad(self) -> AdNode:
-        """Outermost = ad; its own brackets are no level of depth, as they are none in old syntax."""
+        """Outermost = ad; its own brackets are no level of depth; old syntax has none."""
         self._depth = -BRACKET_DEPTH
         node = self.ad()
         self._depth = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias, Union
+from typing import Final, TypeAlias
 
 from kettle.classad.nodes import (
     AdNode,
@@ -25,7 +25,7 @@ from kettle.classad.values import Expr
 # those that a program put together would be mostly blanks.
 _MOST_INDENT: Final = 16 * (MAX_DEPTH // BRACKET_DEPTH)
 # Text, or an expression and how far its lines stand in.
-_Piece: TypeAlias = Union[str, tuple[Expr, int]]
+_Piece: TypeAlias = str | tuple[Expr, int]
 
 
 def pretty(expr: Expr, *, indent: int = 0) -> str:

@@ -37,9 +37,7 @@ def late_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", LatePattern(source, flags))
 
 
-def replace_each(
-    pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str
-) -> str:
+def replace_each(pattern: re.Pattern[str], make: Callable[[re.Match[str]], str], text: str) -> str:
     """Return the text with what is made of each match in its place, as `pattern.sub` does.
 
     It takes a few bytes a character; `sub` holds a text of its own for each match and for what is

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kettle.classad import ERROR, UNDEFINED, Context, parse_ads, parse_expression, unparse
 from kettle.classad.ad import parse_ad
 from kettle.classad.compile import evaluate_lazily, new_state
-from kettle.classad.references import find_references
 
 
 def _read(text: str, form: str) -> list[str]:
@@ -18,11 +17,6 @@ def test_a_context_of_a_list_may_be_a_reference() -> None:
         parse_expression("m[0] + m[1]"), new_state(ad, parse_ad("[]"), Context(strict=True))
     )
     assert value == 5
-
-
-def test_references_of_a_nested_ad_are_those_of_the_ad_around_it() -> None:
-    internal, external = find_references(parse_expression("[z = a].z"), parse_ad("[a = b; b = a]"))
-    assert (internal, external) == ({"a", "b"}, set())
 
 
 def test_escaped_characters_of_json_are_read_whole() -> None:

@@ -137,6 +137,14 @@ def test_a_text_that_is_worked_out_is_a_time() -> None:
     assert ad.evaluate_expression(parse_expression("relTime(s)")) == 86401.0
 
 
+@pytest.mark.parametrize("text", ["8.9.10", "8-9-10", "8/9/10", "8.9.10T01:02:03", "00.00.00"])
+def test_a_moment_that_would_not_be_read_back_is_printed_as_it_was_written(text: str) -> None:
+    """The wheel prints 8-09-30 of the first three, which it reads as a day of the year 10."""
+    expr = parse_expression(f'absTime("{text}")')
+    assert unparse(expr) == f'absTime("{text}")'
+    assert parse_expression(unparse(expr)).evaluate() == expr.evaluate() != ERROR
+
+
 def test_a_selection_from_what_is_no_ad_still_says_what_it_needs() -> None:
     """The wheel's externalRefs raises ValueError for all of these."""
     ad = parse_ad("[a = 1]")

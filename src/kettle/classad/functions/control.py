@@ -9,7 +9,7 @@ from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.functions.convert import text_of
 from kettle.classad.functions.regex import compile_pattern, matches_any
 from kettle.classad.functions.table import Function, lazy, strict
-from kettle.classad.nodes import AttributeReference, Selection
+from kettle.classad.nodes import UNDEFINED_LITERAL, AttributeReference, Selection
 from kettle.classad.operators import truth
 from kettle.classad.parser import parse_expression
 from kettle.classad.pretty import pretty
@@ -75,12 +75,12 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
         return ERROR
     if not isinstance(arguments[0], AttributeReference | Selection):
         return ERROR
-    found = _attribute_meant(state, arguments[0])
+    found = _asked_about(state, arguments[0])
     if found is None:
         return UNDEFINED
     expr, ad = found
     state.spend(_READ_BYTES * (_NODES_OF_A_STEP * expr.weight + len(ad.names())))
-    _, external = find_references(expr, ad)
+    _, external = find_references(expr, ad, other_ad(state, ad.outermost()))
     # Compat: the order is that of the names with TARGET where no such ad is there, as in the
     # reference (functions.py of the scripts).
     in_match = state.right is not None
@@ -119,6 +119,32 @@ def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, Ad] | None:
         return None
     expr = ad.entry(key)
     return None if expr is None else (expr, ad)
+
+
+def _asked_about(state: State, argument: Expr) -> tuple[Expr, Ad] | None:
+    """Return the expression whose names are asked for: of an attribute in either ad of a match.
+
+    `MY` and `SELF` are all of the ad, the time needs nothing.
+    """
+    found = _attribute_meant(state, argument)
+    if found is not None:
+        return found
+    ad = state.ad
+    assert isinstance(argument, AttributeReference | Selection)
+    if ad is None:
+        return None
+    at_home = not isinstance(argument, Selection) or isinstance(
+        argument.base.closure(state), ClassAd
+    )
+    if argument.key == "currenttime" and at_home and not state.strict:
+        return UNDEFINED_LITERAL, ad
+    if not isinstance(argument, AttributeReference) or argument.absolute:
+        return None
+    if argument.key in ("my", "self") and not state.strict:
+        return to_expression(ad), ad
+    other = None if state.strict else other_ad(state, ad)
+    entry = None if other is None else other.entry(argument.key)
+    return None if entry is None or other is None else (entry, other)
 
 
 def debug(state: State, values: list[Value]) -> Value:
