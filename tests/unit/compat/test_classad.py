@@ -91,13 +91,6 @@ def test_ads_of_version_2_are_taken_wherever_ads_are() -> None:
     assert ClassAd({"inner": ad})["inner"] == {"x": 2}
 
 
-def test_a_scope_must_be_an_ad() -> None:
-    with pytest.raises(TypeError):
-        ExprTree("x").eval({"x": 1})  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        ExprTree("x").eval(ClassAd(), 3)  # type: ignore[arg-type]
-
-
 def test_an_expression_of_an_inner_ad_knows_that_ad() -> None:
     assert ClassAd("[e = [f = 1; g = f + 1]]")["e"]["g"].eval() == 2
 

@@ -79,6 +79,11 @@ class ClassAd(classad2.ClassAd):
         with _value_errors():
             super().__setitem__(key, classad2.ExprTree._of(tree_of(value)))
 
+    def __delitem__(self, key: str) -> None:
+        # In version 1 what is not there is gone already.
+        with contextlib.suppress(KeyError):
+            super().__delitem__(key)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ClassAd) and bool(super().__eq__(other))
 
@@ -109,13 +114,13 @@ class ClassAd(classad2.ClassAd):
         rest = super().flatten(expr)
         return ExprTree._of(rest._tree) if isinstance(rest, classad2.ExprTree) else _shown(rest)
 
-    def externalRefs(self, expr: classad2.ExprTree) -> list[str]:  # noqa: N802
-        """Return the names in the expression that this ad does not have."""
-        return [name for name in super().externalRefs(expr) if name]
+    def externalRefs(self, expr: Any) -> list[str]:  # noqa: N802
+        """Return the names in the expression that this ad does not have; a text is a value."""
+        return [name for name in super().externalRefs(_expression_of(expr)) if name]
 
-    def internalRefs(self, expr: classad2.ExprTree) -> list[str]:  # noqa: N802
-        """Return the names in the expression that this ad has."""
-        return [name for name in super().internalRefs(expr) if name]
+    def internalRefs(self, expr: Any) -> list[str]:  # noqa: N802
+        """Return the names in the expression that this ad has; a text is a value."""
+        return [name for name in super().internalRefs(_expression_of(expr)) if name]
 
 
 class ExprTree(classad2.ExprTree):
@@ -174,11 +179,12 @@ class ExprTree(classad2.ExprTree):
             return ExprTree._of(to_expression(self._value(scope, target)))
 
     def _value(self, scope: classad2.ClassAd | None, target: classad2.ClassAd | None) -> Any:
+        # Version 1 looks at no scope and no target that is not an ad.
         mine = self._scope if scope is None else scope
-        if mine is not None and not isinstance(mine, classad2.ClassAd):
-            raise TypeError("scope must be a ClassAd")
-        if target is not None and not isinstance(target, classad2.ClassAd):
-            raise TypeError("target must be a ClassAd")
+        if not isinstance(mine, classad2.ClassAd):
+            mine = None
+        if not isinstance(target, classad2.ClassAd):
+            target = None
         theirs = None if mine is None or target is None or target._ad is mine._ad else target._ad
         ours = None if mine is None else mine._ad
         value = evaluate_lazily(self._tree, new_state(ours, theirs, CONTEXT))
@@ -360,12 +366,18 @@ def tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
     return from_python(value, tree_of, levels)
 
 
+def _expression_of(value: Any) -> classad2.ExprTree:
+    return value if isinstance(value, classad2.ExprTree) else classad2.ExprTree._of(tree_of(value))
+
+
 def to_value(value: Any, scope: ClassAd | None = None) -> Any:
     """Return a value of the engine's as Python's."""
     return _shown(to_python(value, _as_dictionary, lambda tree: ExprTree._of(tree, scope)))
 
 
 def _ad_of(mapping: Mapping[Any, Any], levels: int = MOST_LEVELS) -> Ad:
+    if "" in mapping:
+        raise ClassAdValueError("Unable to insert a value without a name.")
     with _value_errors():
         inside = one_level_less(levels)
         return ad_of_mapping({key: _wrapped(value, inside) for key, value in mapping.items()})

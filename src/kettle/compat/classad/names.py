@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from kettle.compat.classad2.names import ClassAdException
 
@@ -42,6 +44,9 @@ class ClassAdOSError(ClassAdException, OSError, RuntimeError):
 class Value(enum.IntEnum):
     """The values that Python has no value for. Neither is true."""
 
+    names: ClassVar[Mapping[str, Any]]
+    values: ClassVar[Mapping[int, Any]]
+
     Error = 1
     Undefined = 2
 
@@ -58,6 +63,9 @@ class Value(enum.IntEnum):
 class Parser(enum.IntEnum):
     """The forms that ads come in; Auto tells them apart."""
 
+    names: ClassVar[Mapping[str, Any]]
+    values: ClassVar[Mapping[int, Any]]
+
     Auto = 0
     Old = 1
     New = 2
@@ -67,3 +75,9 @@ class Parser(enum.IntEnum):
 
     def __repr__(self) -> str:
         return f"classad.classad.Parser.{self.name}"
+
+
+# As enumerations of version 1 find their members.
+for _kind in (Value, Parser):
+    _kind.names = dict(_kind.__members__)
+    _kind.values = {int(one): one for one in _kind}

@@ -10,6 +10,13 @@ from __future__ import annotations
 
 from kettle.attributes.version import VERSION
 from kettle.compat import classad
+from kettle.compat.htcondor.absent import (
+    Claim,
+    CredStatus,
+    LogReader,
+    ResourceRequestIterator,
+    ScheddNegotiate,
+)
 from kettle.compat.htcondor.collector import Collector, DaemonLocation
 from kettle.compat.htcondor.daemons import Credd, Negotiator, RemoteParam, Startd, param
 from kettle.compat.htcondor.enums import (
@@ -23,7 +30,9 @@ from kettle.compat.htcondor.enums import (
     FileTransferEventType,
     JobAction,
     JobEventType,
+    LockType,
     LogLevel,
+    ProvisionerState,
     QueryOpts,
     SubsystemType,
     TransactionFlags,
@@ -52,6 +61,7 @@ from kettle.compat.htcondor.job_event_log import (
     JobEventLog,
     read_events,
 )
+from kettle.compat.htcondor.locks import FileLock, lock
 from kettle.compat.htcondor.loose import (
     enable_classad_extensions,
     enable_debug,
@@ -66,6 +76,7 @@ from kettle.compat.htcondor.loose import (
 from kettle.compat.htcondor.schedd import EditResult, Schedd
 from kettle.compat.htcondor.security import SecMan, Token
 from kettle.compat.htcondor.submit import Submit
+from kettle.compat.htcondor.token_request import TokenRequest
 from kettle.compat.htcondor.transaction import SubmitResult, Transaction
 from kettle.compat.htcondor2 import (
     CredCheck,
@@ -81,8 +92,10 @@ __all__ = [
     "AdTypes",
     "BlockingMode",
     "BulkQueryIterator",
+    "Claim",
     "Collector",
     "CredCheck",
+    "CredStatus",
     "CredTypes",
     "Credd",
     "DaemonCommands",
@@ -92,6 +105,7 @@ __all__ = [
     "EditResult",
     "EntryType",
     "EventIterator",
+    "FileLock",
     "FileTransferEventType",
     "HTCondorEnumError",
     "HTCondorException",
@@ -107,13 +121,18 @@ __all__ = [
     "JobEventLog",
     "JobEventType",
     "JobStatus",
+    "LockType",
     "LogLevel",
+    "LogReader",
     "Negotiator",
+    "ProvisionerState",
     "QueryIterator",
     "QueryOpts",
     "QueueItemsIterator",
     "RemoteParam",
+    "ResourceRequestIterator",
     "Schedd",
+    "ScheddNegotiate",
     "SecMan",
     "Startd",
     "Submit",
@@ -121,6 +140,7 @@ __all__ = [
     "SubmitResult",
     "SubsystemType",
     "Token",
+    "TokenRequest",
     "Transaction",
     "TransactionFlags",
     "VacateTypes",
@@ -128,6 +148,7 @@ __all__ = [
     "enable_classad_extensions",
     "enable_debug",
     "enable_log",
+    "lock",
     "log",
     "param",
     "platform",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kettle.compat import htcondor2
+from kettle.compat import classad2, htcondor2
 from kettle.compat.classad.ads import ClassAd
 from kettle.compat.classad2 import ClassAdException, ExprTree
 from kettle.compat.htcondor.convert import calls_version_2, given, shown
@@ -28,12 +28,21 @@ class DaemonLocation(NamedTuple):
 
 
 def location_of(ad: ClassAd | DaemonLocation | None) -> Any:
-    """Return a location ad for what a program knows of a daemon; HTCondorValueError."""
-    if not isinstance(ad, tuple):
-        if isinstance(ad, ClassAd) and ad.get("MyAddress") is None:
-            raise HTCondorValueError("address not specified.")
+    """Return a location ad for what a program knows of a daemon; HTCondorValueError.
+
+    Of which version the daemon is need not be said.
+    """
+    if ad is None:
+        return None
+    if isinstance(ad, tuple):
+        return ClassAd({"MyAddress": ad[1], "CondorVersion": ad[2]})
+    if not isinstance(ad, classad2.ClassAd):
+        raise HTCondorValueError("a daemon's place is a ClassAd or a DaemonLocation")
+    if ad.get("MyAddress") is None:
+        raise HTCondorValueError("address not specified.")
+    if "CondorVersion" in ad:
         return ad
-    return ClassAd({"MyAddress": ad[1], "CondorVersion": ad[2]})
+    return ClassAd({**ad, "CondorVersion": ""})
 
 
 def constraint_text(constraint: Any) -> str:
@@ -66,6 +75,11 @@ class Collector(htcondor2.Collector):
             return None
         with raising(HTCondorIOError):
             return DaemonLocation(DaemonTypes.Collector, str(self._addresses()[0]), "")
+
+    def location_ad(self) -> ClassAd:
+        """Return where the first collector is, as a location ad."""
+        with raising(HTCondorIOError):
+            return ClassAd({"MyAddress": str(self._addresses()[0]), "CondorVersion": ""})
 
     def query(  # type: ignore[override]
         self,

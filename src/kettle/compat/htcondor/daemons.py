@@ -107,6 +107,11 @@ class Credd(htcondor2.Credd):
                 super().__init__(location_of(ad))
 
     @property
+    def location(self) -> DaemonLocation:
+        """Where the credd is."""
+        return DaemonLocation(DaemonTypes.Credd, str(self._address), "")
+
+    @property
     def _address(self) -> Sinful:
         if not self._addr:
             try:

@@ -15,6 +15,16 @@ class Enumeration(enum.IntEnum):
     names: ClassVar[Mapping[str, Any]]
     values: ClassVar[Mapping[int, Any]]
 
+    @classmethod
+    def _missing_(cls, value: object) -> Enumeration | None:
+        # A number without a name is one nevertheless: an event of a later version is of a type.
+        if not isinstance(value, int):
+            return None
+        made = int.__new__(cls, value)
+        made._name_ = str(int(value))
+        made._value_ = int(value)
+        return made
+
     def __str__(self) -> str:
         return self.name
 
@@ -22,7 +32,8 @@ class Enumeration(enum.IntEnum):
         return format(self.name if not spec or spec[-1] == "s" else int(self), spec)
 
     def __repr__(self) -> str:
-        return f"htcondor.htcondor.{type(self).__name__}.{self.name}"
+        kind = f"htcondor.htcondor.{type(self).__name__}"
+        return f"{kind}.{self.name}" if self.name in type(self).names else f"{kind}({int(self)})"
 
 
 # What makes an enumeration of names and numbers, which its type does not say.
@@ -90,6 +101,18 @@ DaemonCommands = _made(
         "Reconfig": 60012,
         "Restart": 453,
         "RestartPeacful": 485,
+    },
+)
+LockType = _made("LockType", None, {"ReadLock": 0, "WriteLock": 1})
+ProvisionerState = _made(
+    "ProvisionerState",
+    None,
+    {
+        "New": 0,
+        "ProvisioningStarted": 1,
+        "ProvisioningComplete": 2,
+        "DeprovisioningStarted": 3,
+        "DeprovisioningComplete": 4,
     },
 )
 BlockingMode = _made("BlockingMode", None, {"Blocking": 1, "NonBlocking": 0})

@@ -69,6 +69,8 @@ class JobEventLog(htcondor2.JobEventLog):
 
     def __init__(self, filename: str) -> None:
         """Open a log; HTCondorIOError where that cannot be done."""
+        if filename == "":
+            raise HTCondorIOError("a log without a name cannot be opened")
         with raising(HTCondorIOError):
             super().__init__(filename)
 
@@ -89,20 +91,40 @@ class EventIterator:
         del is_xml
         self._log = JobEventLog(file if isinstance(file, str) else str(file.name))
         self._blocking = False
+        # What `wait` waited for, and nobody has had yet.
+        self._ahead: ClassAd | None = None
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> ClassAd:
-        event = next(self._log.events(None if self._blocking else 0))
-        return ClassAd(dict(event.items()))
+        return self._next(None if self._blocking else 0)
+
+    def _next(self, seconds: int | None) -> ClassAd:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            return ahead
+        return ClassAd(dict(next(self._log.events(seconds)).items()))
 
     def poll(self, timeout: int = -1) -> ClassAd | None:
         """Return the next event, for which it waits so many milliseconds; None if none came."""
         seconds = None if timeout < 0 else max(1, -(-timeout // 1000)) if timeout else 0
         with contextlib.suppress(StopIteration):
-            return ClassAd(dict(next(self._log.events(seconds)).items()))
+            return self._next(seconds)
         return None
+
+    def wait(self) -> None:
+        """Wait until there is an event; the next call returns it."""
+        self._ahead = self._next(None)
+
+    @property
+    def use_inotify(self) -> bool:
+        """Whether there is a descriptor to watch: there is none, the log is looked at."""
+        return False
+
+    def watch(self) -> int:
+        """Return a descriptor that tells of new events: -1, which is none."""
+        return -1
 
     def setBlocking(self, blocking: bool) -> bool:  # noqa: N802 - the wheel's name
         """Say whether the end of the log is waited at; return what was said before."""

@@ -28,6 +28,8 @@ def enable_log() -> None:
 
 def log(level: Any, msg: str) -> None:
     """Write a line where `enable_debug` or `enable_log` has been called."""
+    if not isinstance(level, int):
+        raise TypeError(f"a level is a number, not {type(level).__name__}")
     htcondor2.log(int(level), msg)
 
 

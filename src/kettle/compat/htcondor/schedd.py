@@ -11,6 +11,7 @@ from kettle.compat.classad.ads import ClassAd
 from kettle.compat.classad2 import ExprTree
 from kettle.compat.classad2.ads import to_engine
 from kettle.compat.classad2.depth import bounded
+from kettle.compat.htcondor.absent import NO_NEGOTIATION, refuse
 from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
 from kettle.compat.htcondor.convert import calls_version_2, given, shown
 from kettle.compat.htcondor.enums import DaemonTypes, QueryOpts
@@ -168,6 +169,22 @@ class Schedd(htcondor2.Schedd):
         with raising(HTCondorIOError):
             counts = [super(Schedd, self).edit(spec, *pair, flag) for pair in values.items()]
         return EditResult(sum(counts))
+
+    def edit_multiple(
+        self, edits: Iterable[tuple[Any, Mapping[str, Any]]], flags: Any = 0
+    ) -> EditResult:
+        """Set attributes: pairs of jobs and an ad, as `edit` takes them, one after the other."""
+        return EditResult(sum(int(self.edit(jobs, ad, flags=flags)) for jobs, ad in edits))
+
+    def insert_jobs(self, ads: Any) -> Any:
+        """Refuse: jobs come from descriptions."""
+        del ads
+        refuse("jobs are submitted from descriptions: Schedd.submit with a Submit, or with its ad")
+
+    def negotiate(self, owner: str, ad: Any = None) -> Any:
+        """Refuse: a program is no negotiator."""
+        del owner, ad
+        refuse(NO_NEGOTIATION)
 
     def transaction(self, flags: Any = 0, continue_txn: bool = False) -> Transaction:
         """Return a transaction for a `with` statement.

@@ -93,6 +93,16 @@ class SecMan:
         """Use a token before all others, until the `with` statement ends."""
         PROCESS.use_token(token.contents)
 
+    def setTag(self, tag: str) -> None:  # noqa: N802
+        """Part the sessions that are made from now on from those made under another tag."""
+        del tag
+        PROCESS.use_token(PROCESS.token)
+
+    def setGSICredential(self, filename: str) -> None:  # noqa: N802
+        """Refuse: GSI is gone, as from HTCondor itself."""
+        del filename
+        raise HTCondorInternalError("GSI is gone; proxies are shown by the method SSL or a token")
+
     def setPoolPassword(self, new_pass: str) -> None:  # noqa: N802
         """Refuse: a pool's password is in the file SEC_PASSWORD_FILE."""
         del new_pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from kettle.octets import AS_IS
 if TYPE_CHECKING:
     from kettle.compat.htcondor.transaction import SubmitResult, Transaction
 
+_SERVICE_PARTS: Final = {"permissions": "Scopes", "resource": "Audience", "options": "Options"}
 _DAG_OPTIONS: Final[dict[str, Any]] = {}
 
 
@@ -26,6 +28,8 @@ class Submit(Lists, htcondor2.Submit):
 
     def __init__(self, input: Any = None, **kwargs: Any) -> None:  # noqa: A002
         """Read a description, or take commands from a mapping and as named arguments."""
+        if isinstance(input, list | tuple):
+            input = dict(input)  # noqa: A001
         if isinstance(input, Mapping):
             input = {key: _text_of(value) for key, value in input.items()}  # noqa: A001
         with raising(HTCondorInternalError):
@@ -35,10 +39,17 @@ class Submit(Lists, htcondor2.Submit):
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, _text_of(value))
 
+    def __getitem__(self, key: str) -> str:
+        # `+name` is how `MY.name` may be written, here as in a description.
+        return super().__getitem__(_plain(key))
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(_plain(key) if isinstance(key, str) else key)
+
     def __delitem__(self, key: str) -> None:
         if key not in self:
             raise KeyError(key)
-        del self._macros.variables[key.upper()]
+        del self._macros.variables[_plain(key).upper()]
 
     def __str__(self) -> str:
         args = self.getQArgs()
@@ -129,6 +140,32 @@ class Submit(Lists, htcondor2.Submit):
         with raising(HTCondorInternalError):
             super().setSubmitMethod(int(method_value), allow_reserved_values)
 
+    @property
+    def oauth_services(self) -> list[ClassAd]:
+        """Return what tokens the jobs need: an ad for each service and each handle of it."""
+        wanted = []
+        for service in re.split(r"[\s,]+", self.get("use_oauth_services", "").strip()):
+            found = {handle: ClassAd({"Service": service}) for handle in self._handles(service)}
+            for handle, ad in sorted(found.items()):
+                if handle:
+                    ad["Handle"] = handle
+                for part, name in _SERVICE_PARTS.items():
+                    text = self.get(f"{service}_oauth_{part}{handle and '_' + handle}")
+                    if text:
+                        ad[name] = text
+            wanted += [found[handle] for handle in sorted(found)]
+        return wanted
+
+    def _handles(self, service: str) -> set[str]:
+        """Return the handles of a service that the description speaks of; empty for none."""
+        if not service:
+            return set()
+        begin = re.compile(
+            rf"{re.escape(service)}_oauth_(?:{'|'.join(_SERVICE_PARTS)})(?:_|\Z)", re.IGNORECASE
+        )
+        matches = [(key, begin.match(key)) for key in self]
+        return {key[found.end() :] for key, found in matches if found is not None} or {""}
+
     @staticmethod
     def from_dag(filename: str, options: Mapping[str, Any] = _DAG_OPTIONS) -> Submit:
         """Write the description of a DAGMan job for a DAG, FILE.condor.sub, and return it."""
@@ -136,6 +173,10 @@ class Submit(Lists, htcondor2.Submit):
         with raising(HTCondorIOError):
             made._take(htcondor2.Submit.from_dag(str(filename), dict(options)))
         return made
+
+
+def _plain(key: str) -> str:
+    return f"MY.{key[1:]}" if key[:1] == "+" else key
 
 
 def _text_of(value: Any) -> str:

@@ -1,0 +1,186 @@
+"""Calls of version 1, and what the wheel 24.12 makes of them (asked of it one by one)."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.compat import classad, htcondor
+from kettle.compat.htcondor import security, token_request
+
+UNNAMED = """\
+060 (007.000.000) 2026-11-23 10:00:00 Something of a later version
+\tmore: 1
+...
+"""
+
+
+@pytest.mark.parametrize("scope", [{"x": 4}, 4, "x", [1]], ids=str)
+def test_what_is_no_ad_is_no_scope(scope: Any) -> None:
+    tree = classad.ExprTree("x + 1")
+    assert tree.eval(scope) is classad.Value.Undefined
+    assert str(tree.simplify(scope)) == "undefined"
+    assert tree.eval(classad.ClassAd({"x": 4})) == 5
+
+
+def test_what_is_not_there_can_be_removed() -> None:
+    ad = classad.ClassAd({"a": 1})
+    del ad["zz"]
+    del ad[""]
+    del ad["A"]
+    assert dict(ad) == {}
+
+
+def test_a_text_is_a_value_where_names_are_looked_for() -> None:
+    ad = classad.ClassAd({"a": 1})
+    assert ad.externalRefs("a + zz") == []
+    assert ad.internalRefs("a + zz") == []
+    assert ad.externalRefs(classad.ExprTree("a + zz")) == ["zz"]
+
+
+def test_a_value_without_a_name_is_refused() -> None:
+    with pytest.raises(classad.ClassAdValueError):
+        classad.ClassAd({"": 1})
+
+
+def test_enumerations_have_their_names_and_take_any_number() -> None:
+    assert list(classad.Parser.names) == ["Auto", "Old", "New"]
+    assert classad.Value.values[2] is classad.Value.Undefined
+    unnamed = htcondor.JobAction(99)
+    assert (unnamed == 99, str(unnamed), int(unnamed)) == (True, "99", 99)
+    assert repr(unnamed) == "htcondor.htcondor.JobAction(99)"
+    assert htcondor.JobAction.names.keys() == htcondor.JobAction.__members__.keys()
+    with pytest.raises(ValueError, match="Hold"):
+        htcondor.JobAction("Hold")
+    assert dict(htcondor.LockType.names) == {"ReadLock": 0, "WriteLock": 1}
+    assert htcondor.ProvisionerState.DeprovisioningComplete == 4
+
+
+def test_an_event_of_a_later_version_has_a_type(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(UNNAMED)
+    (event,) = htcondor.JobEventLog(str(log)).events(0)
+    assert repr(event.type) == "htcondor.htcondor.JobEventType(60)"
+    assert (event.type == 60, event["MyType"]) == (True, "FutureEvent")
+
+
+def test_a_wait_for_an_event_loses_none(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(UNNAMED + UNNAMED.replace("007", "008"))
+    events = htcondor.read_events(str(log))
+    events.wait()
+    assert [event["Cluster"] for event in events] == [7, 8]
+    assert (events.poll(0), events.use_inotify, events.watch()) == (None, False, -1)
+
+
+def test_a_log_without_a_name_is_an_error_of_files() -> None:
+    with pytest.raises(htcondor.HTCondorIOError):
+        htcondor.JobEventLog("")
+
+
+@pytest.mark.parametrize("name", ["Schedd", "Startd", "Negotiator", "Credd"])
+def test_what_is_no_place_is_no_daemon(name: str) -> None:
+    with pytest.raises(htcondor.HTCondorValueError):
+        getattr(htcondor, name)(1)
+
+
+def test_a_place_need_not_say_a_version() -> None:
+    place = classad.ClassAd({"MyAddress": "<127.0.0.1:5>"})
+    assert htcondor.Schedd(place).location.address == "<127.0.0.1:5>"
+    assert htcondor.Credd(place).location == (htcondor.DaemonTypes.Credd, "<127.0.0.1:5>", "")
+
+
+def test_a_description_is_made_of_pairs_and_knows_a_plus() -> None:
+    made = htcondor.Submit([("a", "b"), ("+x", '"y"')])
+    assert (made["a"], made["+x"], made["MY.x"], "+X" in made) == ("b", '"y"', '"y"', True)
+    del made["+x"]
+    assert list(made.keys()) == ["a"]
+
+
+def test_the_tokens_that_a_description_needs() -> None:
+    assert htcondor.Submit({}).oauth_services == []
+    made = htcondor.Submit(
+        {
+            "use_oauth_services": "box, gdrive",
+            "box_oauth_permissions": "r",
+            "Box_OAuth_Permissions_a": "p",
+            "box_oauth_options": "o",
+            "gdrive_oauth_resource_x": "rr",
+        }
+    )
+    assert [dict(ad) for ad in made.oauth_services] == [
+        {"Service": "box", "Scopes": "r", "Options": "o"},
+        {"Service": "box", "Handle": "a", "Scopes": "p"},
+        {"Service": "gdrive", "Handle": "x", "Audience": "rr"},
+    ]
+
+
+def test_a_level_is_a_number() -> None:
+    with pytest.raises(TypeError):
+        htcondor.log("x", "x")
+
+
+def test_one_writer_has_a_file_alone(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    order: list[str] = []
+    with file.open("w") as one, file.open() as other:
+
+        def read() -> None:
+            with htcondor.lock(other, htcondor.LockType.ReadLock):
+                order.append("read")
+
+        with htcondor.lock(one, htcondor.LockType.WriteLock):
+            reader = threading.Thread(target=read)
+            reader.start()
+            order.append("written")
+        reader.join()
+    assert order == ["written", "read"]
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (htcondor.Claim, "claims on demand"),
+        (lambda: htcondor.LogReader("x"), "Schedd.query"),
+        (htcondor.ScheddNegotiate, "negotiates with the pool's negotiator"),
+        (htcondor.ResourceRequestIterator, "negotiates with the pool's negotiator"),
+        (lambda: htcondor.SecMan().setGSICredential("x"), "GSI is gone"),
+    ],
+)
+def test_what_is_not_here_says_why(call: Any, why: str) -> None:
+    with pytest.raises(htcondor.HTCondorInternalError, match=why):
+        call()
+    with pytest.raises(RuntimeError):
+        htcondor.CredStatus()
+
+
+def test_a_token_is_asked_for_until_it_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    answers = iter(["", "", "a.b.c"])
+
+    def start(_connector: Any, _address: Any, **wish: Any) -> tuple[str, str]:
+        asked.append(wish)
+        return "", "1234567"
+
+    def finish(_connector: Any, _address: Any, **wish: Any) -> str:
+        assert wish["request_id"] == "1234567"
+        return next(answers)
+
+    monkeypatch.setattr(token_request, "start_token_request", start)
+    monkeypatch.setattr(token_request, "finish_token_request", finish)
+    monkeypatch.setattr(token_request.time, "sleep", lambda _seconds: None)
+    request = htcondor.TokenRequest("a@b", bounding_set=["READ", "WRITE"], lifetime=60)
+    for unasked in (request.done, request.result, lambda: request.request_id):
+        with pytest.raises(htcondor.HTCondorIOError, match="not been submitted"):
+            unasked()
+    request.submit(classad.ClassAd({"MyAddress": "<127.0.0.1:5>"}))
+    assert request.request_id == "1234567"
+    assert asked[0]["user"] == "a@b"
+    assert (asked[0]["levels"], asked[0]["lifetime_seconds"]) == ("READ,WRITE", 60)
+    assert not request.done()
+    token = request.result()
+    assert isinstance(token, security.Token)
+    assert token.contents == "a.b.c"
