@@ -122,7 +122,7 @@ class _Flattening:
     def _call(self, expr: Call) -> Expr:
         if find_function(expr.name) is None:
             return literal(ERROR)
-        if expr.name.lower() in _OF_NAMES:
+        if expr.name.lower() in _OF_NAMES and _is_of_a_name(expr):
             return self._call_of_name(expr)
         arguments = tuple(self.flatten(argument) for argument in expr.arguments)
         rebuilt = Call(expr.name, arguments)
@@ -130,7 +130,7 @@ class _Flattening:
 
     def _call_of_name(self, expr: Call) -> Expr:
         """Flatten a call that is about the expression under a name, not about its value."""
-        name = expr.arguments[0] if expr.arguments else None
+        name = expr.arguments[0]
         if isinstance(name, AttributeReference) and not isinstance(
             self._ad.entry(name.key), Literal
         ):
@@ -219,6 +219,11 @@ class _Flattening:
         if len(constants) == 2:
             constant = self._value(Binary(operator, *constants))
         return _Part(constant, rest, operator if rest is not None else "")
+
+
+def _is_of_a_name(expr: Call) -> bool:
+    """Tell whether what is called for names is asked about one: anything else is an error."""
+    return bool(expr.arguments) and isinstance(expr.arguments[0], AttributeReference | Selection)
 
 
 def _decided(operator: str, other: _Part, *, value: bool) -> _Part:

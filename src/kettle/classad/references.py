@@ -101,7 +101,7 @@ class _Search:
                 # Compat: names are looked up around the nested ad, not in it; shown by the
                 # vectors of unresolved().
                 entries = _entries(ClassAd.view_of(node, here))
-                pending += [place.beside(entry, here) for entry in entries]
+                pending += [place.beside(entry, here) for entry in reversed(entries)]
             else:
                 pending += [place.beside(child, here) for child in reversed(children(node))]
 
@@ -129,7 +129,7 @@ class _Search:
             return
         special = self._special(node.key, here)
         if special is not None:
-            pending += [place.beside(entry, special) for entry in _entries(special)]
+            pending += [place.beside(entry, special) for entry in reversed(_entries(special))]
         elif node.key != _NOW:
             self._miss(node.name, place)
 

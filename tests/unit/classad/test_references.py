@@ -98,3 +98,9 @@ def test_an_element_of_what_a_function_returns_is_worked_out() -> None:
     assert AD.flatten(classad2.ExprTree('split("a b")[1]')) == "b"
     assert repr(AD.flatten(classad2.ExprTree('split("a b")[zz]'))) == '{ "a","b" }[zz]'
     assert repr(AD.flatten(classad2.ExprTree("([x = a]).x"))) == "([ x = a ]).x"
+
+
+def test_a_name_is_spelled_as_it_is_where_it_stands_first() -> None:
+    ad = classad2.ClassAd("[n = [k = 3 > Bee; m = [q = bee]]]")
+    assert ad.externalRefs(classad2.ExprTree("n")) == ["Bee"]
+    assert ad.externalRefs(classad2.ExprTree("[k = Zed; m = zed]")) == ["Zed"]

@@ -35,9 +35,8 @@ class FileLock:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> bool:
+    ) -> None:
         self._apply(fcntl.LOCK_UN)
-        return False
 
 
 def lock(file: Any, lock_type: Any) -> FileLock:
