@@ -74,7 +74,12 @@ class ClassAdSyntaxError(LanguageError):
 
 
 class ConfigError(LanguageError):
-    """A configuration file, or the value of a knob, that is wrong."""
+    """A configuration file, or the value of a knob, that is wrong.
+
+    `circle` are the names that refer to each other, the first one last again; empty for none.
+    """
+
+    circle: tuple[str, ...] = ()
 
 
 class EndingConfigError(ConfigError):
@@ -87,7 +92,25 @@ class EndingConfigError(ConfigError):
 
 
 class SubmitError(LanguageError):
-    """A submit file that cannot be made into jobs."""
+    """A submit file that cannot be made into jobs.
+
+    `command` is the one at fault, under any of its names: None for that which the step that raises
+    has looked at last. `choices` are the words that it takes, where it takes few.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str = "",
+        line: int = 0,
+        hint: str = "",
+        command: str | None = None,
+        choices: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message, source=source, line=line, hint=hint)
+        self.command = command
+        self.choices = choices
 
 
 class TransformError(LanguageError):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad.never import why_never_true
 from kettle.config import knob
-from kettle.config.cross_check import find_cross_faults
+from kettle.config.cross_check import find_cross_faults, make
 from kettle.config.declared import (
     explain_wrong,
     find_family,
@@ -117,13 +117,6 @@ def broken_config(error: ConfigError) -> Finding:
     return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
 
 
-def _make(
-    macro: Macro, severity: str, kind: str, sentence: str, nearest: str = "", hint: str = ""
-) -> Finding:
-    origin = macro.origin
-    return Finding(severity, kind, origin.source, origin.line, macro.name, sentence, nearest, hint)
-
-
 def _find_said(config: Config) -> Iterator[Finding]:
     """Find what the reading of the files complained of: older syntax, and their own warnings."""
     for text in (*config.warnings, *config.problems):
@@ -160,7 +153,7 @@ def _find_wrong_values(config: Config) -> Iterator[Finding]:
         if dot and config.plain_name(macro.name) not in told:
             wrong = explain_wrong(config, plain, macro.text)
             if wrong:
-                yield _make(macro, ERROR, "value", wrong)
+                yield make(macro, ERROR, "value", wrong)
 
 
 def _find_names(config: Config) -> Iterator[Finding]:
@@ -169,7 +162,7 @@ def _find_names(config: Config) -> Iterator[Finding]:
         newer, sentence = find_newer(macro.name.rpartition(".")[2])
         if newer and not macro.origin.template:
             said = f"{macro.name} {sentence}"
-            yield _make(macro, WARNING, "deprecated", said, newer, f"write {newer}")
+            yield make(macro, WARNING, "deprecated", said, newer, f"write {newer}")
     mentioned = find_mentioned(config)
     for macro in find_strangers(config):
         plain = macro.name.upper().rpartition(".")[2]
@@ -180,9 +173,9 @@ def _find_names(config: Config) -> Iterator[Finding]:
             continue
         near = find_meant(config, macro.name)
         if near:
-            yield _make(macro, WARNING, "unknown", f"nothing reads {macro.name}", near)
+            yield make(macro, WARNING, "unknown", f"nothing reads {macro.name}", near)
         elif not (family or _MAYBE_MADE_UP.fullmatch(plain)):
-            yield _make(macro, NOTE, "unused", f"nothing reads {macro.name}, and nothing uses it")
+            yield make(macro, NOTE, "unused", f"nothing reads {macro.name}, and nothing uses it")
 
 
 def find_mentioned(config: Config) -> set[str]:
@@ -230,12 +223,12 @@ def _find_never_true(config: Config, told: set[str]) -> Iterator[Finding]:
         try:
             expr = knob.parse_expression_text(config.expand(macro.text))
         except ConfigError as error:
-            yield _make(macro, ERROR, "value", f"{macro.name} is no expression: {error.message}")
+            yield make(macro, ERROR, "value", f"{macro.name} is no expression: {error.message}")
             continue
         why = "" if expr is None else why_never_true(expr)
         if why:
             sentence = f"{macro.name} can never be true: {_shorten(why)}"
-            yield _make(macro, WARNING, "never", sentence)
+            yield make(macro, WARNING, "never", sentence)
 
 
 def _shorten(text: str) -> str:

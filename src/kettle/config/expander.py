@@ -275,10 +275,12 @@ class Expander:
     def _enter(self, name: str, active: tuple[str, ...]) -> tuple[str, ...]:
         key = name.upper()
         if key in active:
-            chain = " -> ".join((*active[active.index(key) :], key))
+            circle = (*active[active.index(key) :], key)
             # Compat: the reference goes round for ever
             # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
-            raise ConfigError(f"{name} refers to itself: {chain}")
+            error = ConfigError(f"{name} refers to itself: {' -> '.join(circle)}")
+            error.circle = circle
+            raise error
         if len(active) >= DEEPEST:
             raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
         return (*active, key)

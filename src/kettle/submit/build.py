@@ -111,9 +111,6 @@ class Submission(Struct):
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
-    # The names that the step looked at which refused a job, and how many were looked at before it.
-    refused_at: tuple[str, ...] = ()
-    _asked_before: int = 0
     # The statement whose jobs are being made.
     statement: QueueStatement | None = None
 
@@ -222,6 +219,8 @@ class Submission(Struct):
         return self.cluster.to_ad()
 
     def _next_queue(self, *, first: bool) -> QueueText | None:
+        # What is read now belongs to no command of a job.
+        self.macros.reading = ""
         if first and self._first_text is not None:
             return self._first_text
         if first:
@@ -300,7 +299,6 @@ class Submission(Struct):
                 return plan
         watched = self._watched_job()
         job = watched or self.builder()
-        self._asked_before = 0
         try:
             if not job.is_later:
                 return self._build_first(row, job)
@@ -308,16 +306,18 @@ class Submission(Struct):
                 return self._build_watched(row, watched)
             return self.plan(row, job, all_steps(self.macros))
         except ConfigError as error:
-            raise SubmitError(f"ERROR: {error.message}", hint=self._hint(error, job)) from None
+            told = SubmitError(f"ERROR: {error.message}", command=job.at_fault(error))
+            told.hint = self._hint(error, told)
+            raise told from None
         except SubmitError as error:
-            error.hint = error.hint or self._hint(error, job)
-            self.refused_at = tuple(job.asked[self._asked_before :])
+            error.command = job.at_fault(error)
+            error.hint = error.hint or self._hint(error, error)
             raise
 
-    def _hint(self, error: LanguageError, job: JobBuilder) -> str:
+    def _hint(self, error: LanguageError, told: SubmitError) -> str:
         from kettle.submit import refusals  # for those alone who are refused
 
-        return refusals.hint_for(error, job.asked, self.macros)
+        return refusals.hint_for(error, told, self.macros)
 
     def _assume(self, command: str, text: str) -> None:
         """Take a command for given that the description does not have."""
@@ -332,8 +332,7 @@ class Submission(Struct):
             self._assume("transfer_executable", "false")
         set_base(job)
         for step in all_steps(self.macros):
-            self._asked_before = len(job.asked)
-            step.run(job)
+            job.take_step(step.run)
         self._finish(job)
         self.cluster = job.attributes
         return JobPlan(self.job_count, self._status, row, Attributes())
@@ -379,8 +378,7 @@ class Submission(Struct):
         from kettle.submit.differences import differences  # for more than one job
 
         for step in steps:
-            self._asked_before = len(job.asked)
-            step.run(job)
+            job.take_step(step.run)
         self._finish(job)
         return JobPlan(self.job_count, self._status, row, differences(job))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
@@ -24,6 +23,7 @@ from kettle.structs import Struct, field
 from kettle.submit import registry
 from kettle.submit.doubts import find_doubts
 from kettle.submit.job import evaluate, split_list
+from kettle.submit.requests import REQUESTS
 
 if TYPE_CHECKING:
     from kettle.submit.build import JobPlan, Submission
@@ -48,13 +48,9 @@ _POLICIES = {
     "PeriodicRemove": "periodic_remove",
     "PeriodicVacate": "periodic_vacate",
 }
-_REQUESTS = ("RequestCpus", "RequestMemory", "RequestDisk", "RequestGPUs")
 _URL = late_pattern(r"[A-Za-z][\w+.-]*://")
 _AT_LINE = late_pattern(r"on Line (\d+) of .*?: ")
 _FAILED = late_pattern(r"(?<!\s)\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
-_NAMED = late_pattern(r"[A-Za-z_]\w*(?:\.\w+)*")
-# Words of complaints that are names of commands, too.
-_ABOUT_NOTHING = late_pattern(r"\b[Pp]arse error in expression:|\bERROR:|\berror:")
 _UNUSED = "was unused by condor_submit"
 # Nothing is known of what programs of these do with files here.
 _ELSEWHERE = frozenset({JobUniverse.GRID, JobUniverse.VM})
@@ -200,21 +196,10 @@ def _describe(submission: Submission, report: Report) -> None:
         report.universe = names.get(number, str(number))
     program = evaluate(cluster.get("Cmd") or "undefined")
     report.program = program if isinstance(program, str) else ""
-    for name in _REQUESTS:
+    for name in REQUESTS:
         text = cluster.get(name)
         if text is not None:
             report.requests[name] = text
-
-
-def _variable_of(submission: Submission, command: str) -> Variable | None:
-    """Return what the description sets for a command, under any of its names."""
-    macros = submission.macros
-    for name in registry.command_names(command):
-        for key in (name.upper(), f"MY.{name.upper()}"):
-            found = macros.variables.get(key)
-            if found is not None:
-                return found
-    return None
 
 
 def _place(submission: Submission, variable: Variable | None) -> tuple[str, int]:
@@ -232,7 +217,8 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
         number = error.line or int(at_line[1])
         source, line, text = take_place(text[at_line.end() :], source, number)
         return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
-    variable = _find_named(submission, text) or _find_asked(submission)
+    variable = submission.macros.variable_of(error.command) if error.command else None
+    variable = variable or _find_kind(submission)
     source, line = _place(submission, variable)
     statement = submission.statement
     if variable is None and statement is not None:
@@ -240,7 +226,7 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
         line = statement.told_line or statement.line
     name = variable.name if variable else ""
     hint = error.hint
-    if variable is not None and "arse error in expression" in text:
+    if variable is not None and isinstance(error.__cause__, ClassAdSyntaxError):
         hint = "\n".join(filter(None, (hint, _drawn(submission, variable))))
     return Finding(ERROR, "value", source, line, name, text, hint=hint)
 
@@ -262,53 +248,16 @@ def _plain(text: str) -> str:
     return re.sub(r"^(?:(?:ERROR|WARNING): )+", "", text)
 
 
-def _find_named(submission: Submission, text: str) -> Variable | None:
-    """Return the line of the description that a complaint is about, None if that is not clear.
+def _find_kind(submission: Submission) -> Variable | None:
+    """Return the line that says what kind of job it is, which decides what it needs.
 
-    That is the first command or attribute that it names, else the longest text that it repeats.
+    For complaints about what the description lacks, or has outside.
     """
-    commands = _commands_by_word()
-    variables = submission.macros.variables
-    for word in _NAMED.findall(_ABOUT_NOTHING.sub("", text)):
-        plain = word.rpartition(".")[2]
-        command = commands.get(_squeeze(plain))
-        found = None if command is None else _variable_of(submission, command)
-        found = found or variables.get(f"MY.{plain.upper()}")
-        if found is not None:
-            return found
-    repeated = [
-        variable
-        for variable in variables.values()
-        if len(fixed := variable.text.partition("$")[0].strip()) > 2 and fixed in text
-    ]
-    return max(repeated, key=lambda variable: len(variable.text), default=None)
-
-
-def _find_asked(submission: Submission) -> Variable | None:
-    """Return the line of what a refused job was looked at last for, or of what kind of job it is.
-
-    For complaints that name nothing of the description: about what it lacks, or has outside.
-    """
-    variables = submission.macros.variables
-    for name in (*reversed(submission.refused_at), "grid_resource", "universe"):
-        found = variables.get(name.upper()) or variables.get(f"MY.{name.upper()}")
+    for name in ("grid_resource", "universe"):
+        found = submission.macros.variable_of(name)
         if found is not None and found.origin.line > 0:
             return found
     return None
-
-
-@cache
-def _commands_by_word() -> dict[str, str]:
-    """Return the commands by all their names; complaints write these in several ways."""
-    return {
-        _squeeze(name): command.name
-        for command in registry.all_commands()
-        for name in registry.command_names(command.name)
-    }
-
-
-def _squeeze(name: str) -> str:
-    return name.replace("_", "").lower()
 
 
 def _find_missing(submission: Submission, missing: list[Input]) -> Iterator[Finding]:
@@ -322,10 +271,10 @@ def _find_missing(submission: Submission, missing: list[Input]) -> Iterator[Find
 
 
 def _missing(submission: Submission, file: Input) -> Finding:
-    variable = _variable_of(submission, file.command)
+    variable = submission.macros.variable_of(file.command)
     if file.command == "transfer_input_files":
         # An image is input, too.
-        image = _variable_of(submission, "container_image")
+        image = submission.macros.variable_of("container_image")
         is_image = image is not None and posixpath.basename(file.path) in image.text
         variable = image if is_image or variable is None else variable
     source, line = _place(submission, variable)
@@ -372,7 +321,8 @@ def _find_warnings(submission: Submission) -> Iterator[Finding]:
         if _UNUSED in warning:
             continue
         text = _plain(warning)
-        variable = _find_named(submission, text)
+        command = submission.macros.blamed.get(warning)
+        variable = submission.macros.variable_of(command) if command else None
         source, line = _place(submission, variable)
         yield Finding(WARNING, "said", source, line, variable.name if variable else "", text)
 
@@ -380,8 +330,7 @@ def _find_warnings(submission: Submission) -> Iterator[Finding]:
 def _place_doubts(submission: Submission) -> Iterator[Finding]:
     """Find what would be taken and comes to nothing, at its lines."""
     for doubt in find_doubts(submission):
-        variable = submission.macros.variables.get(doubt.command.upper())
-        variable = variable or _variable_of(submission, doubt.command)
+        variable = submission.macros.variable_of(doubt.command)
         source, line = _place(submission, variable)
         name = variable.name if variable else doubt.command
         severity, kind, _, sentence, nearest = doubt
@@ -399,7 +348,7 @@ def _find_never_true(submission: Submission) -> Iterator[Finding]:
         except ClassAdSyntaxError:
             continue
         if why:
-            variable = _variable_of(submission, command)
+            variable = submission.macros.variable_of(command)
             source, line = _place(submission, variable)
             name = variable.name if variable else command
             yield Finding(WARNING, "never", source, line, name, f"{name} can never be true: {why}")

@@ -14,18 +14,13 @@ from kettle.patterns import late_pattern
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab
 from kettle.submit.job import evaluate
 from kettle.submit.macros import LIVE_NAMES
+from kettle.submit.requests import REQUESTS
 
 if TYPE_CHECKING:
     from kettle.submit.build import Submission
 
 # Files that are written when a job runs or ends, by attribute; and the commands that name them.
 _WRITTEN = {"Out": "output", "Err": "error", "UserLog": "log"}
-_REQUESTS = {
-    "RequestCpus": "request_cpus",
-    "RequestMemory": "request_memory",
-    "RequestDisk": "request_disk",
-    "RequestGPUs": "request_gpus",
-}
 _LIMIT = late_pattern(r"[A-Za-z_][\w.]*(?::\d+(?:\.\d+)?)?")
 _MENTION = late_pattern(r"(?<!\$)\$\(([A-Za-z_]\w*)\)")
 
@@ -46,7 +41,7 @@ def find_doubts(submission: Submission) -> Iterator[Doubt]:
     if not submission.cluster:
         return
     yield from _find_folders(submission)
-    for attribute, command in _REQUESTS.items():
+    for attribute, command in REQUESTS.items():
         number = evaluate(submission.cluster.get(attribute) or "undefined")
         if isinstance(number, int | float) and number < 0:
             sentence = f"{command} is below zero: no machine has less than nothing"

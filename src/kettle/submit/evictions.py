@@ -18,6 +18,7 @@ from kettle.submit.sizes import missing_unit, parse_size
 LINE_END = "\x1e"
 # What an attribute's name may end with, behind TransformBody_.
 _NAME = late_pattern(r"[A-Za-z0-9_]{1,200}")
+INCREASE = "retry_request_memory_increase"
 UNITS = "a units suffix (i.e K, M, G, or T)"
 
 
@@ -34,16 +35,20 @@ MEMORY = Retry("RequestMemory", "M", 102, "defaults to megabytes, but ")
 DISK = Retry("RequestDisk", "K", 104, "")
 
 
-def set_retry(job: JobBuilder, retry: Retry, command: str, text: str) -> None:
-    """Decide what is asked for next: a number, a sequence of them, or an expression."""
-    numbers, last = _read_sequence(job, retry, command, text)
+def set_retry(job: JobBuilder, retry: Retry, command: str, text: str, told: str = "") -> None:
+    """Decide what is asked for next: a number, a sequence of them, or an expression.
+
+    `told` is what the reference calls the command.
+    """
+    numbers, last = _read_sequence(job, retry, command, text, told)
     for earlier, later in zip([0, *numbers], numbers, strict=False):
         # Compat: one number may be anything, also 0 and less than what is asked for at first
         # (test_a_request_of_two_numbers_asks_for_the_second_when_the_first_was_too_little).
         if later <= earlier and len(numbers) > 1:
             raise SubmitError(
-                f"ERROR: {command} must have an increasing sequence of values, but {later} is "
-                f"not greater than {earlier}"
+                f"ERROR: {told or command} must have an increasing sequence of values, but "
+                f"{later} is not greater than {earlier}",
+                command=command,
             )
     if len(numbers) + bool(last) > 1:
         _set_sequence(job, retry, [*map(str, numbers), *([last] if last else [])])
@@ -53,8 +58,11 @@ def set_retry(job: JobBuilder, retry: Retry, command: str, text: str) -> None:
         _set_transform(job, retry, f"SET {retry.attribute} {numbers[0]}")
 
 
-def _read_sequence(job: JobBuilder, retry: Retry, command: str, text: str) -> tuple[list[int], str]:
+def _read_sequence(
+    job: JobBuilder, retry: Retry, command: str, text: str, told: str = ""
+) -> tuple[list[int], str]:
     """Return the numbers at the beginning and the expression after them, empty for none."""
+    told = told or command
     numbers: list[int] = []
     rest, bare = text.strip(), ""
     while rest:
@@ -71,10 +79,11 @@ def _read_sequence(job: JobBuilder, retry: Retry, command: str, text: str) -> tu
             rest = normalize(rest)
         except ClassAdSyntaxError as fault:
             raise SubmitError(
-                f"ERROR: {command}={rest} is invalid. must be an expression or number"
+                f"ERROR: {told}={rest} is invalid. must be an expression or number",
+                command=command,
             ) from fault
     if bare:
-        job.want_units(f"{command}={bare} {retry.label}{{must}} contain {UNITS}")
+        job.want_units(command, f"{told}={bare} {retry.label}{{must}} contain {UNITS}")
     return numbers, rest
 
 
@@ -118,8 +127,9 @@ def _read_increase(job: JobBuilder, retry: Retry, text: str) -> str:
     if size is not None:
         if missing_unit(text):
             job.want_units(
+                INCREASE,
                 f"{name} retry increment {text} {retry.label}{{must}} contain a units suffix "
-                "(i.e K, M, G or T)"
+                "(i.e K, M, G or T)",
             )
         if size <= 0:
             raise error
@@ -161,7 +171,9 @@ def set_evict_checks(job: JobBuilder) -> None:
             continue
         if not _NAME.fullmatch(name):
             raise SubmitError(
-                f"ERROR: on_evict_checks = {name[:80]} is invalid. A name has letters, digits and _"
+                f"ERROR: on_evict_checks = {name[:80]} is invalid. "
+                "A name has letters, digits and _",
+                command="on_evict_checks",
             )
         lines = [line.strip() for line in body.split("\n")]
         lines = [line for line in lines if line and not line.startswith("#")]

@@ -93,7 +93,7 @@ def set_grid(job: JobBuilder) -> None:
     said, needed = NEEDED.get(job.grid_type, ("", ()))
     for command in needed:
         if job.param(command) is None:
-            raise SubmitError(f'{said} "{command}" parameter')
+            raise SubmitError(f'{said} "{command}" parameter', command=command)
     _set_key_pair(job)
     _set_volumes(job)
     _set_profile(job)
@@ -120,7 +120,8 @@ def _set_keys(job: JobBuilder) -> None:
         ("EC2SecretAccessKey", "ec2_secret_access_key", "aws_secret_access_key_file"),
     ):
         if attribute not in job.attributes and job.param(other) is None:
-            raise SubmitError(f"ERROR: EC2 jobs require a '{own}' or '{other}' parameter")
+            said = f"ERROR: EC2 jobs require a '{own}' or '{other}' parameter"
+            raise SubmitError(said, command=own)
 
 
 def _set_key_pair(job: JobBuilder) -> None:
@@ -128,9 +129,10 @@ def _set_key_pair(job: JobBuilder) -> None:
     if name is None:
         return
     if job.param("ec2_keypair") is not None:
-        job.warnings.append(
+        job.warn(
+            "ec2_keypair_file",
             "WARNING: EC2 job(s) contain both ec2_keypair && ec2_keypair_file, "
-            "ignoring ec2_keypair_file"
+            "ignoring ec2_keypair_file",
         )
         return
     job.set_string("EC2KeyPairFile", job.path(name))
@@ -165,9 +167,10 @@ def _set_profile(job: JobBuilder) -> None:
     if job.param("ec2_iam_profile_arn") is None:
         # Compat: the reference has the condition the wrong way round, and what it does with the
         # name is what jobs see (recorded cases, ec2_iam_profile_name).
-        job.warnings.append(
+        job.warn(
+            "ec2_iam_profile_name",
             "WARNING: EC2 job(s) contain both ec2_iam_profile_arn and ec2_iam_profile_name; "
-            "ignoring ec2_iam_profile_name."
+            "ignoring ec2_iam_profile_name.",
         )
         return
     job.set_string("EC2IamProfileName", name)

@@ -34,7 +34,9 @@ DEFAULT_ARGUMENTS = (
 def set_interactive(job: JobBuilder) -> None:
     """Replace the program by one that waits, and mark the job."""
     if job.universe is not JobUniverse.VANILLA:
-        raise SubmitError("ERROR: Interactive jobs are vanilla universe jobs, no others")
+        raise SubmitError(
+            "ERROR: Interactive jobs are vanilla universe jobs, no others", command="universe"
+        )
     attributes, config = job.attributes, job.config
     attributes.set("OrigCmd", attributes.get("Cmd") or '""')
     job.set_string("Cmd", config.get("INTERACTIVE_SUBMIT_CMD_OVERRIDE") or DEFAULT_COMMAND)

@@ -20,12 +20,13 @@ from kettle.digits import whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
-from kettle.submit.registry import command_names, given_names
+from kettle.submit.registry import attribute_of, command_names, given_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from kettle.config import Config
+    from kettle.errors import LanguageError
     from kettle.submit.commands.command import Command
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
@@ -35,6 +36,7 @@ STRING = late_pattern(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)')
 WORD = late_pattern(
     r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
 )
+TRUTHS = ("true", "false", "yes", "no")
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 _DIGITS = late_pattern(r"[-+]?[0-9]+")
 _SLASHES = late_pattern(r"([/\\])[/\\]+")
@@ -170,19 +172,45 @@ class JobBuilder:
         self.attributes = Attributes(cluster)
         self.forced = Attributes()
         self.warnings: list[str] = []
-        # The names that were looked at and are there, for whoever tells of a refusal.
+        # The names that the step has looked at which are there, for whoever tells of a refusal.
         self.asked: list[str] = []
 
     def ask(self, question: Callable[..., T], *words: object) -> T:
         """Ask a question about the job: that a step asked counts for what the answer is alone."""
         return question(self, *words)
 
+    def take_step(self, run: Callable[[JobBuilder], None]) -> None:
+        """Run a step; whatever it refuses, `at_fault` says which command is to blame."""
+        self.asked.clear()
+        run(self)
+
+    def at_fault(self, error: LanguageError) -> str:
+        """Return the command that the running step refuses, empty if it has looked at none.
+
+        It is that which the error names, else the one that was looked at last.
+        """
+        if isinstance(error, SubmitError) and error.command is not None:
+            return error.command
+        return self.asked[-1] if self.asked else ""
+
+    def _asked_for(self, attribute: str) -> str | None:
+        """Return the command that was asked for an attribute; None if no command of it was."""
+        for name in reversed(self.asked):
+            if attribute_of(name).lower() == attribute.lower():
+                return name
+        return None
+
+    def note(self, name: str) -> None:
+        """Remember that a name is looked at, for whoever tells of a refusal or a problem."""
+        self.asked.append(name)
+        self.macros.reading = name
+
     def param(self, command: str) -> str | None:
         """Return the expanded text of a command; None if it is not set or empty."""
         for name in command_names(command):
             text = self.macros.raw(name)
             if text is not None:
-                self.asked.append(name)
+                self.note(name)
                 text = self.macros.expand(text) if "$" in text else text
                 return text.strip() or None
         return None
@@ -204,7 +232,7 @@ class JobBuilder:
         """Return the expanded text of exactly this name, other names of its command aside."""
         text = self.macros.raw(name)
         if text is not None:
-            self.asked.append(name)
+            self.note(name)
         return None if text is None else self.macros.expand(text).strip()
 
     def expand(self, text: str) -> str:
@@ -216,7 +244,8 @@ class JobBuilder:
         return SubmitError(
             f"ERROR: If you wish to specify both '{either}' and\n'{new}' for maximal "
             "compatibility with different\nversions of Condor, then you must also specify\n"
-            f"{allow}=true."
+            f"{allow}=true.",
+            command=new,
         )
 
     @property
@@ -251,12 +280,12 @@ class JobBuilder:
         if is_plain(text):
             return text
         if is_long_formula(text):
-            raise SubmitError(f"ERROR: {name} {LONG_FORMULA}")
+            raise SubmitError(f"ERROR: {name} {LONG_FORMULA}", command=self._asked_for(name))
         try:
             return normalize(text)
         except ClassAdSyntaxError as error:
             message = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
-            raise SubmitError(message) from error
+            raise SubmitError(message, command=self._asked_for(name)) from error
 
     def set_conjunction(self, name: str, clauses: list[str]) -> None:
         """Set an attribute to what all clauses say; raise SubmitError where it does not parse.
@@ -294,7 +323,8 @@ class JobBuilder:
         value = evaluate(text)
         if isinstance(value, (bool, int, float)):
             return bool(value)
-        raise SubmitError(f"ERROR: {command}={text} is invalid, must eval to a boolean.")
+        said = f"ERROR: {command}={text} is invalid, must eval to a boolean."
+        raise SubmitError(said, command=command, choices=TRUTHS)
 
     def integer(self, command: str, shown: str = "", *, bits: int = 65) -> int | None:
         """Return the number of a command; raise SubmitError if it is none, or has more `bits`."""
@@ -304,7 +334,8 @@ class JobBuilder:
         number = whole_number(text)
         if number is None or abs(number) >> (bits - 1):
             name = shown or self.name_of(command)
-            raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to an integer.")
+            said = f"ERROR: {name}={text} is invalid, must eval to an integer."
+            raise SubmitError(said, command=command)
         return number
 
     def name_of(self, command: str) -> str:
@@ -314,7 +345,12 @@ class JobBuilder:
                 return name
         return command
 
-    def want_units(self, said: str, before: str = "") -> None:
+    def warn(self, command: str, text: str) -> None:
+        """Say that something about a command is odd, and go on."""
+        self.warnings.append(text)
+        self.macros.blamed[text] = command
+
+    def want_units(self, command: str, said: str, before: str = "") -> None:
         """Complain of a size without a unit as SUBMIT_REQUEST_MISSING_UNITS wants it; SubmitError.
 
         `{must}` in what is said becomes must or should.
@@ -322,11 +358,12 @@ class JobBuilder:
         wish = (self.config.get("SUBMIT_REQUEST_MISSING_UNITS") or "").lower()
         if wish == "error":
             raise SubmitError(
-                f"ERROR: {before and 'ERROR: '.join((before, ''))}{said.format(must='must')}"
+                f"ERROR: {before and 'ERROR: '.join((before, ''))}{said.format(must='must')}",
+                command=command,
             )
         if wish:
             prefix = f"{before}WARNING: " if before else ""
-            self.warnings.append(f"WARNING: {prefix}{said.format(must='should')}")
+            self.warn(command, f"WARNING: {prefix}{said.format(must='should')}")
 
     def path(self, name: str) -> str:
         """Return a name as seen from the job's own folder."""

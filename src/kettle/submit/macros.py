@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config import metaknobs
 from kettle.config.expander import KEPT, LEAST_WORK, Expander
+from kettle.submit.registry import command_names, find_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,6 +70,10 @@ class SubmitMacros:
         self.facts = facts
         self.warnings: list[str] = []
         self.problems: list[str] = []
+        # The name whose text was expanded last for a job, and by their texts the names that
+        # warnings and problems are about.
+        self.reading = ""
+        self.blamed: dict[str, str] = {}
         self._told: set[str] = set()
         # What is said before and after a problem: where it was met.
         self.place = ("ERROR: ", "")
@@ -197,6 +202,21 @@ class SubmitMacros:
         """Tell whether the description or the queue statement sets a name, even to nothing."""
         return name.upper() in self.variables or name.upper() in self.row_variables
 
+    def variable_of(self, command: str) -> Variable | None:
+        """Return what is set for a command, given under any of its names; None if nothing is.
+
+        An attribute is one that the description forces, where it has no command.
+        """
+        row = find_command(command)
+        names = (command.upper(), *(command_names(row.name) if row else ()))
+        for key in dict.fromkeys((*names, *(f"MY.{name}" for name in names))):
+            found = self.row_variables.get(key) or self.variables.get(key)
+            if found is not None:
+                return found
+        # What stands for another name, as that is to blame.
+        other = OTHER_NAMES.get(command.upper(), "")
+        return self.variable_of(other[2:-1]) if other else None
+
     def expand(self, text: str) -> str:
         """Return the text with its macros replaced; raise ConfigError for a circle."""
         return self._expander.expand(text)
@@ -232,7 +252,9 @@ class SubmitMacros:
         if text not in self._told:
             self._told.add(text)
             before, after = self.place
-            self.problems.append(f"{before}{text}{after}")
+            told = f"{before}{text}{after}"
+            self.problems.append(told)
+            self.blamed[told] = self.reading
 
     def _peek(self, name: str) -> str | None:
         key = name.upper()

@@ -72,12 +72,12 @@ def _retry_until(text: str) -> str:
     try:
         expression = normalize(text)
     except ClassAdSyntaxError as fault:
-        raise SubmitError(said) from fault
+        raise SubmitError(said, command="retry_until") from fault
     code = whole_number(text)
     if code is None:
         return expression
     if abs(code) >> 31:
-        raise SubmitError(said)
+        raise SubmitError(said, command="retry_until")
     return f"ExitCode =?= {code}"
 
 
@@ -119,9 +119,10 @@ def set_lease(job: JobBuilder) -> None:
 
     seconds = literal_number(text)
     if seconds is not None and 1 <= seconds < SHORTEST_SECONDS:
-        job.warnings.append(
+        job.warn(
+            "job_lease_duration",
             f"WARNING: JobLeaseDuration less than {SHORTEST_SECONDS} seconds is not "
-            f"allowed, using {SHORTEST_SECONDS} instead"
+            f"allowed, using {SHORTEST_SECONDS} instead",
         )
         text = str(SHORTEST_SECONDS)
     job.set_expression("JobLeaseDuration", text)
@@ -134,14 +135,15 @@ def set_accounting(job: JobBuilder) -> None:
         if group is None:
             group = job.config.get("NICE_USER_ACCOUNTING_GROUP_NAME") or NICE_GROUP
         else:
-            job.warnings.append(
-                "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored"
+            job.warn(
+                "nice_user",
+                "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored",
             )
         if job.param("max_job_retirement_time") is None:
             job.set_expression("MaxJobRetirementTime", "0")
     for command, value in (("accounting_group", group), ("accounting_group_user", user)):
         if value is not None and not GROUP_NAME.fullmatch(value):
-            raise SubmitError(f"ERROR: Invalid {command}: {value}")
+            raise SubmitError(f"ERROR: Invalid {command}: {value}", command=command)
     if group is None and user is None:
         return
     name = user if user is not None else job.facts.user
@@ -167,12 +169,13 @@ def set_notification(job: JobBuilder) -> None:
         return
     if user.lower() in ("never", "false"):
         domain = job.config.get("UID_DOMAIN") or ""
-        job.warnings.append(
+        job.warn(
+            "notify_user",
             f"WARNING: You used  notify_user={user}  in your submit file.\n"
             f'This means notification email will go to user "{user}@{domain}".\n'
             "This is probably not what you expect!\n"
             'If you do not want notification email, put "notification = never"\n'
-            "into your submit file, instead."
+            "into your submit file, instead.",
         )
     job.set_string("NotifyUser", user)
 

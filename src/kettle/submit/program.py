@@ -109,7 +109,7 @@ def set_executable(job: JobBuilder) -> None:
         return
     if name is None:
         if not job.is_docker and not _is_container(job):
-            raise SubmitError("ERROR: No 'executable' parameter was provided")
+            raise SubmitError("ERROR: No 'executable' parameter was provided", command="executable")
         job.set_string("Cmd", "")
         transfer = False
     elif job.universe is JobUniverse.JAVA:
@@ -152,12 +152,14 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
     fact = job.sources.look_at(path)
     if fact is None:
         raise SubmitError(
-            f"\nERROR: Can't access executable file {name}: No such file or directory"
+            f"\nERROR: Can't access executable file {name}: No such file or directory",
+            command="executable",
         )
     if fact.is_directory:
         return
     if fact.is_measured and not fact.size_bytes:
-        raise SubmitError(f"\nERROR: Executable file {name} has zero length")
+        said = f"\nERROR: Executable file {name} has zero length"
+        raise SubmitError(said, command="executable")
     try:
         first = job.sources.head(path).split(b"\n", 1)[0]
     except OSError:
@@ -166,7 +168,8 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
         raise SubmitError(
             f"\nERROR: Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
             f"This generally doesn't work, and you should probably run 'dos2unix {name}' -- or a "
-            "similar tool -- before you resubmit."
+            "similar tool -- before you resubmit.",
+            command="executable",
         )
 
 
@@ -189,7 +192,8 @@ def set_environment(job: JobBuilder) -> None:
             variables |= arguments.parse_environment(text)
         except SubmitError as error:
             raise SubmitError(
-                f"ERROR: {error.message}\nThe environment you specified was: '{text}'"
+                f"ERROR: {error.message}\nThe environment you specified was: '{text}'",
+                command="environment" if new is None else "environment2",
             ) from None
     is_old = old is not None and old != "" and not arguments.is_new_syntax(old)
     _write_environment(job, variables, is_old=is_old)
@@ -271,7 +275,8 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
     if job.universe is JobUniverse.VM:
         raise SubmitError(
             "ERROR: You cannot use input, ouput, and error parameters in the submit description "
-            "file for vm universe"
+            "file for vm universe",
+            command=command,
         )
     # Quotes are part of the name, as they are of a log's.
     job.set_string(attribute, name)

@@ -168,6 +168,7 @@ class QuickJob(JobBuilder):
                 known = self._texts[command] = known.strip() or None
         if known is None or isinstance(known, str):
             return known
+        self.macros.reading = command
         return known().strip() or None
 
     def text_of(self, name: str) -> str | None:
@@ -178,6 +179,7 @@ class QuickJob(JobBuilder):
             known = self._exact[name] = self._learn((name,))
         if known is None:
             return None
+        self.macros.reading = name
         return (known if isinstance(known, str) else known()).strip()
 
     def expand(self, text: str) -> str:

@@ -58,6 +58,34 @@ def nearest_command(name: str) -> str:
 
 
 @cache
+def _by_name() -> dict[str, Command]:
+    found: dict[str, Command] = {}
+    for command in all_commands():
+        for name in (command.name, *command.aliases):
+            found.setdefault(name.lower(), command)
+    # An attribute may be that of several commands, or have the name of another one.
+    for command in all_commands():
+        found.setdefault(command.attribute.lower(), command)
+    return found
+
+
+def find_command(name: str) -> Command | None:
+    """Return the command that has a name, its attribute's among them; None if there is none."""
+    return _by_name().get(name.lower()) if name else None
+
+
+def attribute_of(name: str) -> str:
+    """Return the attribute that a command sets, given under any of its names; else the name's own.
+
+    What a description forces is given with its `MY.`.
+    """
+    command = find_command(name)
+    if command is not None and command.attribute:
+        return command.attribute
+    return name[3:] if name[:3].upper() == "MY." else name
+
+
+@cache
 def command_names(command: str) -> tuple[str, ...]:
     """Return all names that set a command, its own first."""
     for row in all_commands():

@@ -16,7 +16,14 @@ from kettle.submit.job import JobBuilder, literal_number, mentioned_names, norma
 from kettle.submit.sizes import missing_unit, parse_size
 
 RESOURCE = late_pattern(r"REQUEST_([A-Z0-9]\w+)", re.IGNORECASE)
-OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
+# What every machine may have, by attribute: the commands that ask for it.
+REQUESTS = {
+    "RequestCpus": "request_cpus",
+    "RequestMemory": "request_memory",
+    "RequestDisk": "request_disk",
+    "RequestGPUs": "request_gpus",
+}
+OWN_STEPS = tuple(command.removeprefix("request_").upper() for command in REQUESTS.values())
 MOST_HISTORY = (1 << 31) - 1
 NO_RESOURCES = ("GPU_MEMORY", "GPUS_MEMORY")
 # What is no resource but a slip, and not looked at.
@@ -51,9 +58,10 @@ def set_requests(job: JobBuilder) -> None:
 
         near = difflib.get_close_matches(name.upper(), OWN_STEPS, n=1, cutoff=0.8)
         if near:
-            job.warnings.append(
+            job.warn(
+                command,
                 f"WARNING: {command} asks for a custom resource named {name}. "
-                f"Did you mean request_{near[0].lower()}?"
+                f"Did you mean request_{near[0].lower()}?",
             )
         if text is not None:
             job.set_expression(f"Request{name}", text)
@@ -86,9 +94,8 @@ def _tell_of_slips(job: JobBuilder) -> None:
     for tag, command in _requested(job):
         meant = SLIPS.get(tag.upper())
         if meant is not None:
-            job.warnings.append(
-                f"WARNING: {command} is not a valid submit keyword, did you mean {meant}?"
-            )
+            said = f"WARNING: {command} is not a valid submit keyword, did you mean {meant}?"
+            job.warn(command, said)
 
 
 def set_cpus(job: JobBuilder, *, without_defaults: bool) -> None:
@@ -102,8 +109,9 @@ def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestMemory in MiB, and what is asked for after using too much."""
     text = job.param("request_memory")
     if job.universe is JobUniverse.VM and text is None and not job.is_later:
-        job.warnings.append(
-            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory"
+        job.warn(
+            "request_memory",
+            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
         )
         job.set_expression("RequestMemory", "MY.JobVMMemory")
         return
@@ -120,12 +128,13 @@ def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
         return
     retry = job.param("retry_request_memory")
     most = job.param("retry_request_memory_max")
-    increase = job.param("retry_request_memory_increase")
+    increase = job.param(evictions.INCREASE)
     if retry is not None:
         if increase is not None:
-            job.warnings.append(
+            job.warn(
+                evictions.INCREASE,
                 "WARNING: \nWARNING: retry_request_memory_increase will be ignored because "
-                "retry_request_memory was used"
+                "retry_request_memory was used",
             )
         evictions.set_retry(job, evictions.MEMORY, "retry_request_memory", retry)
     elif increase is not None:
@@ -146,9 +155,10 @@ def set_disk(job: JobBuilder, *, without_defaults: bool) -> None:
     then = _set_size(job, evictions.DISK, text, said)
     if then is None:
         return
-    then = then or job.param("retry_request_disk") or ""
+    command = "request_disk" if then else "retry_request_disk"
+    then = then or job.param(command) or ""
     if then:
-        evictions.set_retry(job, evictions.DISK, "request_disk", then)
+        evictions.set_retry(job, evictions.DISK, command, then, "request_disk")
 
 
 def _set_size(job: JobBuilder, retry: evictions.Retry, text: str | None, said: str) -> str | None:
@@ -164,7 +174,7 @@ def _set_size(job: JobBuilder, retry: evictions.Retry, text: str | None, said: s
         job.set_expression(retry.attribute, text)
         return None
     if missing_unit(first.strip()):
-        job.want_units(said, before="\n")
+        job.want_units(said.partition("=")[0], said, before="\n")
     job.set_integer(retry.attribute, size)
     return then.strip()
 
@@ -186,9 +196,10 @@ def set_gpus(job: JobBuilder) -> None:
     if job.param("gpus_minimum_memory") is None and (
         job.param("request_gpu_memory") or job.param("request_gpus_memory")
     ):
-        job.warnings.append(
+        job.warn(
+            job.asked[-1] if job.asked else "",
             "WARNING: \nWARNING: request_gpu_memory is not a submit command, did you mean "
-            "gpus_minimum_memory?"
+            "gpus_minimum_memory?",
         )
 
 
@@ -198,7 +209,7 @@ def _gpu_limit(job: JobBuilder, command: str, text: str) -> str:
         size = parse_size(text, "M")
         if size is not None and missing_unit(text):
             said = "defaults to megabytes, but {must} contain a units suffix (i.e K, M, or B)"
-            job.want_units(f"gpus_minimum_memory={text} {said}", before="\n")
+            job.want_units(command, f"{command}={text} {said}", before="\n")
         return text if size is None else str(size)
     if command == "gpus_minimum_runtime":
         return _runtime_version(text)

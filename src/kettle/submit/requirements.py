@@ -65,9 +65,10 @@ def set_requirements(job: JobBuilder) -> None:
     user = job.param("requirements")
     if job.forced.get("Requirements") is not None:
         if user is not None:
-            job.warnings.append(
+            job.warn(
+                "requirements",
                 "WARNING: Use of MY.Requirements or +Requirements  overrides requirements. You "
-                "should remove one of these statements from your submit file."
+                "should remove one of these statements from your submit file.",
             )
         return
     own = [text for text in (user, _appended(job)) if text]
@@ -77,10 +78,11 @@ def set_requirements(job: JobBuilder) -> None:
     for attribute, your in mixed.items():
         lower = attribute.lower()
         if ("", lower) in mentioned or ("target", lower) in mentioned:
-            job.warnings.append(
+            job.warn(
+                "requirements",
                 f"WARNING: {your} Requirements expression refers to TARGET.{attribute}. This is "
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
-                "expression as needed."
+                "expression as needed.",
             )
     users = [f"({text})" for text in own]
     clauses = users + _clauses(job, names)
@@ -89,7 +91,8 @@ def set_requirements(job: JobBuilder) -> None:
     except SubmitError as error:
         raise SubmitError(
             f"{error.message}\nWARNING: Could not get attribute references from Requirements: "
-            f"{' && '.join(users)}"
+            f"{' && '.join(users)}",
+            command="requirements",
         ) from error.__cause__
 
 
@@ -211,8 +214,9 @@ def _urls(job: JobBuilder) -> list[str]:
 def _check_destination(job: JobBuilder) -> None:
     destination = _text_of(job, "output_destination", "OutputDestination")
     if destination and not transfer.URL.match(destination):
-        job.warnings.append(
-            "WARNING: output_destination must be a URL, did you mean output_directory ?"
+        job.warn(
+            "output_destination",
+            "WARNING: output_destination must be a URL, did you mean output_directory ?",
         )
 
 

@@ -97,7 +97,7 @@ def _force(job: JobBuilder, variable: Variable) -> None:
     """Take one `+Attr` or `MY.Attr`."""
     variable.used = True
     name = variable.name[3:]
-    job.asked.append(variable.name)
+    job.note(variable.name)
     text = job.expand(variable.text).strip()
     if name.upper() in OWN_NUMBERS:
         # The queue gives a job its numbers; what a description says of them counts for nothing.

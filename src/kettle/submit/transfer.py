@@ -289,7 +289,10 @@ def set_proxy(job: JobBuilder) -> None:
         except OSError:
             text = ""
         if "-----BEGIN CERTIFICATE-----" not in text:
-            raise SubmitError(UNREADABLE_PROXY)
+            at_fault = (
+                "use_x509userproxy" if job.param("x509userproxy") is None else "x509userproxy"
+            )
+            raise SubmitError(UNREADABLE_PROXY, command=at_fault)
         job.set_string("x509userproxy", path)
     lifetime = job.param("delegate_job_gsi_credentials_lifetime")
     if lifetime is not None:

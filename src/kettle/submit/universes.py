@@ -44,7 +44,8 @@ def set_container(job: JobBuilder) -> None:
     if image is None:
         name = strip_quotes(docker or "")
         if not name:
-            raise SubmitError(f"ERROR: '{name}' is not a valid docker_image for container universe")
+            said = f"ERROR: '{name}' is not a valid docker_image for container universe"
+            raise SubmitError(said, command="docker_image")
         job.set_string("DockerImage", name)
         job.set_boolean("WantDockerImage", True)
         job.container_clause = "TARGET.HasContainer && TARGET.HasDockerURL"
@@ -71,9 +72,9 @@ def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
     if docker is None and job.is_later:
         docker = job.said("docker_image", "DockerImage")
     if docker is None:
-        raise SubmitError("ERROR: docker jobs require a docker_image")
+        raise SubmitError("ERROR: docker jobs require a docker_image", command="docker_image")
     if not strip_quotes(docker):
-        raise SubmitError("ERROR: '' is not a valid docker_image")
+        raise SubmitError("ERROR: '' is not a valid docker_image", command="docker_image")
     job.set_boolean("WantDocker", True)
     job.set_string("DockerImage", strip_quotes(docker))
     job.container_clause = "TARGET.HasDocker"
@@ -94,7 +95,8 @@ def _set_services(job: JobBuilder) -> None:
         if port is None or not 0 <= port <= 65535:
             raise SubmitError(
                 f"ERROR: Requested container service '{name}' was not assigned a port, or the "
-                "assigned port was not valid."
+                "assigned port was not valid.",
+                command="container_service_names" if port is None else f"{name}_container_port",
             )
         job.set_integer(f"{name}_ContainerPort", port)
 
@@ -166,7 +168,8 @@ def set_parallel(job: JobBuilder) -> None:
         if count is None and job.is_later:
             return
         if count is None:
-            raise SubmitError("ERROR: No machine_count specified!")
+            asking = "WantParallelScheduling" if wanted else "machine_count"
+            raise SubmitError("ERROR: No machine_count specified!", command=asking)
         digits = re.match(r"[-+]?\d+", count)
         hosts = whole(digits.group()) if digits else 0
     if job.universe is JobUniverse.PARALLEL:

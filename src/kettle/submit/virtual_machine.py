@@ -73,7 +73,8 @@ def _set_memory(job: JobBuilder) -> None:
     if text is None:
         raise SubmitError(
             "ERROR: vm_memory cannot be found.\n"
-            "Please specify vm_memory for vm universe in your submit description file."
+            "Please specify vm_memory for vm universe in your submit description file.",
+            command="vm_memory",
         )
     memory = parse_size(text, "M") or 0
     if memory <= 0:
@@ -93,7 +94,8 @@ def _set_kernel(job: JobBuilder) -> None:
         raise SubmitError(
             "ERROR: 'xen_kernel' cannot be found.\n"
             "Please specify 'xen_kernel' for the xen virtual machine in your submit description "
-            f'file.\nxen_kernel must be one of "{INCLUDED}", "{BARE}", <file-name>.'
+            f'file.\nxen_kernel must be one of "{INCLUDED}", "{BARE}", <file-name>.',
+            command="xen_kernel",
         )
     job.set_string("VMPARAM_Xen_Kernel", kernel)
     if kernel.lower() == BARE:
@@ -109,7 +111,8 @@ def _set_kernel(job: JobBuilder) -> None:
         if root is None:
             raise SubmitError(
                 "ERROR: 'xen_root' cannot be found.\nPlease specify 'xen_root' for the xen "
-                "virtual machine in your submit description file."
+                "virtual machine in your submit description file.",
+                command="xen_root",
             )
         job.set_string("VMPARAM_Xen_Root", root)
     words = job.param("xen_kernel_params")
@@ -119,14 +122,15 @@ def _set_kernel(job: JobBuilder) -> None:
 
 def _set_disk(job: JobBuilder, kind: str) -> None:
     if kind == "vmware":
-        raise SubmitError("ERROR: A vm_type of 'vmware' is no longer supported")
+        raise SubmitError("ERROR: A vm_type of 'vmware' is no longer supported", command="vm_type")
     if kind not in ("xen", "kvm"):
         return
     disk = job.said("vm_disk", "VMPARAM_vm_Disk")
     if disk is None:
         raise SubmitError(
             "ERROR: '<vm>_disk' cannot be found.\n"
-            "Please specify '<vm>_disk' for the virtual machine in your submit description file."
+            "Please specify '<vm>_disk' for the virtual machine in your submit description file.",
+            command="vm_disk",
         )
     if not has_fields(disk, 3, 4):
         raise SubmitError(DISK_FORMAT)

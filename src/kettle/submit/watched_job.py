@@ -128,7 +128,7 @@ class WatchedJob(JobBuilder):
         """Run a step and return the record of it."""
         record = self.record = Record(self.state())
         self.macros.looked_at_live = False
-        step.run(self)
+        self.take_step(step.run)
         record.is_live = self.macros.looked_at_live
         record.after = self.state()
         self.record = _NOBODY

@@ -65,7 +65,8 @@ def set_arguments(job: JobBuilder) -> None:
         if job.universe is JobUniverse.JAVA and not job.is_later:
             raise SubmitError(
                 "ERROR: In Java universe, you must specify the class name to run.\n"
-                "Example:\n\narguments = MyClass\n"
+                "Example:\n\narguments = MyClass\n",
+                command="universe",
             )
 
 
@@ -121,6 +122,7 @@ def set_words(job: JobBuilder, commands: WordCommands) -> bool:
             job.set_string(commands.old_attribute, arguments.parse_old_arguments(text))
     except SubmitError as error:
         raise SubmitError(
-            f"ERROR: {commands.before}{error.message}\n{commands.after} {text}"
+            f"ERROR: {commands.before}{error.message}\n{commands.after} {text}",
+            command=commands.either if new is None else commands.new,
         ) from None
     return True
