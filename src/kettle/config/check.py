@@ -30,7 +30,7 @@ from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
-    from kettle.config.store import Config, Macro
+    from kettle.config.store import Config
 
 # The knobs that let something happen when they are true; ranks and numbers are none.
 _POLICY = late_pattern(

@@ -5,7 +5,6 @@ Part of the check of a whole configuration (`check.py`); here is what needs more
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import parse_integer, split_list
 from kettle.config.unread import find_unread
 from kettle.errors import ConfigError
+from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -111,13 +111,6 @@ def make(
     return Finding(severity, kind, origin.source, origin.line, macro.name, sentence, nearest, hint)
 
 
-def nearest_of(word: str, words: list[str]) -> str:
-    """Return the word of a list that is most like one, empty if none is."""
-    known = {other.upper(): other for other in words}
-    close = difflib.get_close_matches(word.upper(), known, n=1, cutoff=0.75)
-    return known[close[0]] if close else ""
-
-
 def settings(config: Config) -> dict[str, Macro]:
     """Return what a site has set, by plain name in upper case."""
     return {
@@ -156,16 +149,18 @@ def _find_undefined(
     config: Config, macro: Macro, pattern: str, listed: list[str], defined: list[str]
 ) -> Iterator[Finding]:
     """Find the names of one list that nothing defines."""
+    words = Nearest(defined)
     for word in listed:
         needed = pattern.format(word)
         if config.raw(needed) is None:
             sentence = f"{macro.name} names {word}, and nothing sets {needed}"
-            yield make(macro, WARNING, "undefined", sentence, nearest_of(word, defined))
+            yield make(macro, WARNING, "undefined", sentence, words.of(word))
 
 
 def _find_groups(config: Config) -> Iterator[Finding]:
     """Find quotas that are no numbers, and those of groups that there are not."""
     names = list(split_list(config.get("GROUP_NAMES") or ""))
+    words = Nearest(names)
     upper = {name.upper() for name in names} | {"<NONE>"}
     # Two knobs of all groups begin as those of one group do.
     knobs = declared_knobs()
@@ -178,13 +173,13 @@ def _find_groups(config: Config) -> Iterator[Finding]:
             yield make(macro, ERROR, "value", sentence)
         group = match[1].removeprefix("DYNAMIC_")
         if group not in upper:
-            near = nearest_of(group, names)
+            near = words.of(group)
             yield make(macro, WARNING, "undefined", f"GROUP_NAMES does not name {group}", near)
 
 
 def _find_mentions(config: Config) -> Iterator[Finding]:
     """Find macros that nobody sets, and those that are not closed."""
-    own = [macro.name for macro in config.entries()]
+    own = Nearest(macro.name for macro in config.entries())
     knobs = declared_knobs()
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
@@ -194,7 +189,7 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
             yield make(macro, WARNING, "macro", f"a $( of {macro.name} is not closed by )")
         for name in dict.fromkeys(_MENTION.findall(macro.text.replace("$$(", ""))):
             if config.find(name) is None and name.upper() not in _LIVE:
-                near = nearest_of(name, own) or config.nearest(name)
+                near = own.of(name) or config.nearest(name)
                 sentence = f"{macro.name} mentions $({name}), and nothing sets {name}"
                 # A knob that has no default may be left unset: it is empty then.
                 is_knob = name.upper() in knobs
@@ -204,11 +199,12 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
 
 def _find_prefixes(config: Config) -> Iterator[Finding]:
     """Find what stands before a dot and is nearly a daemon's name."""
+    words = Nearest(_SUBSYSTEMS)
     for macro in config.entries():
         prefix = macro.name.upper().partition(".")[0]
         if "." not in macro.name or prefix in _SUBSYSTEMS:
             continue
-        near = nearest_of(prefix, _SUBSYSTEMS)
+        near = words.of(prefix)
         if near:
             yield make(macro, WARNING, "unknown", f"{prefix} is no daemon's name", near)
 

@@ -6,7 +6,6 @@ tools that judge one, do.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import pkgutil
@@ -28,6 +27,8 @@ from kettle.config.knob import (
 )
 from kettle.config.unread import find_area
 from kettle.errors import ConfigError
+from kettle.nearest import LOOSE, Nearest, nearest_of
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -86,6 +87,7 @@ _CONTEXTS = [
 
 # How much of two names is the same, of which one is two letters longer and the other a slip.
 _ALIKE = 0.9
+_MENTION = late_pattern(r"\$\(([A-Za-z_]\w*)")
 _LISTS_OF_RIGHTS = ("ALLOW_", "DENY_")
 
 
@@ -263,7 +265,9 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     declared = declared_knobs()
     # They have no default, so no row of their own.
     unset = names_of_levels()
-    texts = " ".join(macro.text for macro in config.entries()).upper()
+    mentioned = {
+        word.upper() for macro in config.entries() for word in _MENTION.findall(macro.text)
+    }
     # A site's own daemons, whose settings the master reads by their names.
     listed = (config.get("DAEMON_LIST") or "").upper()
     own = tuple(word for word in re.split(r"[\s,+]+", listed) if word and word not in declared)
@@ -271,7 +275,7 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     for macro in config.entries():
         name = macro.name.upper().rpartition(".")[2]
         if not (
-            name in declared or name in unset or f"$({name}" in texts or config.find_default(name)
+            name in declared or name in unset or name in mentioned or config.find_default(name)
         ) and not (name in own or name.startswith(theirs)):
             yield macro
 
@@ -284,26 +288,32 @@ def find_meant(config: Config, name: str) -> str:
     if apart <= 1:
         return near
     # Two letters are missing, or too many, of a long name.
-    alike = difflib.SequenceMatcher(None, near.upper(), plain).ratio()
-    return near if apart == 2 and alike >= _ALIKE else ""
+    return nearest_of(plain, [near], _ALIKE) if apart == 2 else ""
 
 
 def nearest_knob(config: Config, name: str) -> str:
     """Return the knob that a name is most like, also one without a default; empty for none."""
-    bare = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
-    if not name.upper().startswith(_LISTS_OF_RIGHTS):
-        # Of a list of rights that has another level more is told elsewhere.
-        bare |= {key: key for key in names_of_levels() if key.startswith(_LISTS_OF_RIGHTS)}
-    found = (config.nearest(name), *difflib.get_close_matches(name.upper(), bare, n=1, cutoff=0.75))
-    near = difflib.get_close_matches(name.upper(), [word.upper() for word in found if word], n=1)
-    return next((bare.get(key, word) for key in near for word in found if word.upper() == key), "")
+    # Of a list of rights that has another level more is told elsewhere.
+    bare = _names_without_default(not name.upper().startswith(_LISTS_OF_RIGHTS))
+    return nearest_of(name, filter(None, (config.nearest(name), bare.of(name))), LOOSE)
+
+
+@functools.cache
+def _names_without_default(with_rights: bool) -> Nearest:
+    names = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
+    rights = [key for key in names_of_levels() if key.startswith(_LISTS_OF_RIGHTS)]
+    return Nearest((*names.values(), *(rights if with_rights else ())))
 
 
 def find_family(name: str) -> str:
     """Return the pattern of the tables by which a site has made a name up, empty if by none."""
-    for row in _rows():
-        if not isinstance(row, Family) or not _pattern(row).fullmatch(name):
-            continue
-        if not re.search(r"\{(?:level|context|which)\}", row.pattern):
-            return row.pattern
-    return ""
+    return next((shown for shown, pattern in _families() if pattern.fullmatch(name)), "")
+
+
+@functools.cache
+def _families() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple(
+        (row.pattern, _pattern(row))
+        for row in _rows()
+        if isinstance(row, Family) and not re.search(r"\{(?:level|context|which)\}", row.pattern)
+    )

@@ -375,11 +375,9 @@ family = Family
 
 
 def _most_alike(text: str, words: tuple[str, ...]) -> str:
-    import difflib  # for those alone who mistype
+    from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
-    by_key = {word.lower(): word for word in words}
-    close = difflib.get_close_matches(text.strip().lower(), by_key, n=1)
-    return by_key[close[0]] if close else ""
+    return nearest_of(text.strip(), words, LOOSE)
 
 
 def split_list(text: str) -> tuple[str, ...]:

@@ -77,11 +77,9 @@ def template_name(category: str, name: str) -> str:
 
 def nearest_template(category: str, name: str) -> str:
     """Return the name closest to a misspelt one, empty if none is near."""
-    import difflib  # for those alone who mistype
+    from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
-    names = {own.lower(): own for own in TEMPLATES.get(find_category(category) or "", {})}
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return names[close[0]] if close else ""
+    return nearest_of(name, TEMPLATES.get(find_category(category) or "", {}), LOOSE)
 
 
 def split_arguments(text: str) -> list[str]:

@@ -210,12 +210,12 @@ class StatementReader:
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
         """Refuse a line that is neither statement nor assignment."""
-        import difflib  # for those alone who mistype
+        from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
         del lines, place
         word = line.split()[0]
-        close = difflib.get_close_matches(word.lower(), self.keywords, n=1)
-        hint = f'; did you mean "{close[0]}"?' if close else ""
+        near = nearest_of(word, self.keywords, LOOSE)
+        hint = f'; did you mean "{near}"?' if near else ""
         raise Trouble(hint=f'"{line}" is neither an assignment nor a statement{hint}')
 
     def say(self, word: str, text: str, number: int, place: Place) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kettle.classad import Expr
+    from kettle.nearest import Nearest
 
 T = TypeVar("T")
 
@@ -453,13 +455,7 @@ class Config:
 
     def nearest(self, name: str) -> str:
         """Return the known name closest to a misspelt one, empty if none is near."""
-        import difflib  # for those alone who mistype
-
-        from kettle.config.default_texts import DEFAULTS
-
-        names = {key: row[0] for key, row in DEFAULTS.items()}
-        close = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.75)
-        return names[close[0]] if close else ""
+        return _names_with_default().of(name)
 
     def _prefixed(self, key: str) -> Iterator[str]:
         # Compat: with a subsystem and an instance the reference's own lookup leaves the first of
@@ -482,3 +478,11 @@ class Config:
         if which.default and (which.empty_is_default or self.find(which.name) is None):
             return self.expand(which.default)
         return which.unset
+
+
+@cache
+def _names_with_default() -> Nearest:
+    from kettle.config.default_texts import DEFAULTS  # for those alone who mistype
+    from kettle.nearest import Nearest
+
+    return Nearest(row[0] for row in DEFAULTS.values())

@@ -18,6 +18,7 @@ from kettle.classad.pointing import point_at
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
 from kettle.config.odd_lines import find_odd_lines
 from kettle.errors import ClassAdSyntaxError, ConfigError, SubmitError
+from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit import registry
@@ -262,12 +263,14 @@ def _find_kind(submission: Submission) -> Variable | None:
 
 def _find_missing(submission: Submission, missing: list[Input]) -> Iterator[Finding]:
     """Find each file that is not there; of very many the last finding says how many more."""
+    folders: dict[str, Nearest] = {}
     for file in missing[:_MOST_MISSING]:
-        yield _missing(submission, file)
+        near = _nearest_file(submission, file.path, folders)
+        yield _missing(submission, file)._replace(nearest=near)
     more = len(missing) - _MOST_MISSING
     if more > 0:
         last = _missing(submission, missing[-1])
-        yield last._replace(sentence=f"… and {more} more, up to {missing[-1].path}", nearest="")
+        yield last._replace(sentence=f"… and {more} more, up to {missing[-1].path}")
 
 
 def _missing(submission: Submission, file: Input) -> Finding:
@@ -280,21 +283,21 @@ def _missing(submission: Submission, file: Input) -> Finding:
     source, line = _place(submission, variable)
     name = variable.name if variable else file.command
     sentence = f"{file.path} is not there"
-    near = _nearest_file(submission, file.path)
-    return Finding(ERROR, "missing", source, line, name, sentence, near)
+    return Finding(ERROR, "missing", source, line, name, sentence)
 
 
-def _nearest_file(submission: Submission, path: str) -> str:
-    """Return the name in the same folder that is most like a missing one, empty if none is."""
-    import difflib  # for those alone who mistype
+def _nearest_file(submission: Submission, path: str, folders: dict[str, Nearest]) -> str:
+    """Return the name in the same folder that is most like a missing one, empty if none is.
 
+    `folders` keeps what was found in them.
+    """
     folder, name = posixpath.split(path)
     if any(mark in folder for mark in "*?["):
         return ""
-    found = submission.sources.glob(f"{folder}/*")[:_MOST_NEIGHBOURS]
-    names = [posixpath.basename(other) for other in found]
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
-    return close[0] if close else ""
+    if folder not in folders:
+        found = submission.sources.glob(f"{folder}/*")[:_MOST_NEIGHBOURS]
+        folders[folder] = Nearest(map(posixpath.basename, found), cutoff=0.8)
+    return folders[folder].of(name)
 
 
 def _find_unused(submission: Submission, *, only_slips: bool) -> Iterator[Finding]:

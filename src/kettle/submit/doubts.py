@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.finding import ERROR, WARNING
+from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab
 from kettle.submit.job import evaluate
@@ -56,19 +57,16 @@ def find_doubts(submission: Submission) -> Iterator[Doubt]:
 
 def _find_mentions(submission: Submission) -> Iterator[Doubt]:
     """Find macros that nothing sets: they stand for an empty text."""
-    import difflib  # for those alone who ask
-
     macros = submission.macros
     own = {**macros.variables, **macros.row_variables}
+    words = Nearest(variable.name for variable in own.values())
     for variable in own.values():
         for name in dict.fromkeys(_MENTION.findall(variable.text)):
             key = name.upper()
             if key in own or key in LIVE_NAMES or key in macros.defaults:
                 continue
-            near = difflib.get_close_matches(key, own, n=1, cutoff=0.75)
-            nearest = own[near[0]].name if near else ""
             sentence = f"{variable.name} mentions $({name}), and nothing sets {name}"
-            yield Doubt(WARNING, "undefined", variable.name, sentence, nearest)
+            yield Doubt(WARNING, "undefined", variable.name, sentence, words.of(name))
 
 
 def _find_folders(submission: Submission) -> Iterator[Doubt]:

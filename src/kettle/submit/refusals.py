@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse, Notification
 from kettle.errors import ConfigError
+from kettle.nearest import LOOSE, nearest_of
 from kettle.submit import grid, program, registry, transfer
 
 if TYPE_CHECKING:
@@ -68,13 +69,10 @@ def nearest_value(command: str, text: str, others: tuple[str, ...] = ()) -> str:
     known = {one.lower(): one for one in words}
     if not known or word.lower() in known:
         return ""
-    import difflib  # for those alone who mistype
-
     for key in (word.lower(), f"sig{word.lower()}"):
         if key in known:
             return known[key]
-    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return known[close[0]] if close else ""
+    return nearest_of(word, words, LOOSE)
 
 
 def _words_of(command: str) -> tuple[str, ...]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from kettle.submit.commands import cloud, labels, policy, program, requests, transfer, universes
 from kettle.submit.commands.command import Command
+
+if TYPE_CHECKING:
+    from kettle.nearest import Nearest
 
 TABLES = (program, requests, transfer, policy, labels, universes, cloud)
 # Of these the attribute's name is no command, as in the reference.
@@ -48,13 +52,16 @@ def known_names() -> dict[str, str]:
 
 def nearest_command(name: str) -> str:
     """Return the command closest to a misspelt one, empty if none is near or it is one."""
-    names = known_names()
-    if name.lower() in names:
+    if name.lower() in known_names():
         return ""
-    import difflib  # for those alone who mistype
+    return _words().of(name)
 
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.8)
-    return names[close[0]] if close else ""
+
+@cache
+def _words() -> Nearest:
+    from kettle.nearest import Nearest  # for those alone who mistype
+
+    return Nearest(known_names().values(), cutoff=0.8)
 
 
 @cache

@@ -54,14 +54,14 @@ def set_requests(job: JobBuilder) -> None:
     _tell_of_slips(job)
     for name, command in custom_requests(job):
         text = job.param(command)
-        import difflib  # for those alone who mistype
+        from kettle.nearest import nearest_of  # for those alone who mistype
 
-        near = difflib.get_close_matches(name.upper(), OWN_STEPS, n=1, cutoff=0.8)
+        near = nearest_of(name, OWN_STEPS, cutoff=0.8)
         if near:
             job.warn(
                 command,
                 f"WARNING: {command} asks for a custom resource named {name}. "
-                f"Did you mean request_{near[0].lower()}?",
+                f"Did you mean request_{near.lower()}?",
             )
         if text is not None:
             job.set_expression(f"Request{name}", text)

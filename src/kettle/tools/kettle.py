@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import importlib
 import io
 import re
@@ -18,6 +17,7 @@ from typing import NamedTuple, Protocol, cast
 
 import kettle
 from kettle.errors import KettleError, UsageError
+from kettle.nearest import LOOSE, nearest_of
 from kettle.tools.programs import Streams
 
 
@@ -106,9 +106,9 @@ def suggest_options(words: list[str], parser: argparse.ArgumentParser) -> str:
         name = word.partition("=")[0]
         if name.startswith("--") and not any(option.startswith(name) for option in known):
             # The dashes, which all have, make no two options alike.
-            found = difflib.get_close_matches(name[2:], [option[2:] for option in known], n=1)
+            found = nearest_of(name[2:], [option[2:] for option in known], LOOSE)
             near = _ALSO_CALLED.get(name)
-            near = near if near in known else f"--{found[0]}" if found else None
+            near = near if near in known else f"--{found}" if found else None
             lists = f"there is no such option; '{parser.prog} --help' lists them"
             lines.append(f"{name}: {f'did you mean {near}?' if near else lists}\n")
     return "".join(lines)
@@ -133,8 +133,8 @@ def choose_subcommand(word: str) -> str:
     names = [row.name for row in SUBCOMMANDS]
     if word in names:
         return word
-    near = difflib.get_close_matches(word, names, n=1)
-    hint = f"did you mean 'kettle {near[0]}'?" if near else "'kettle --help' lists them"
+    near = nearest_of(word, names, LOOSE)
+    hint = f"did you mean 'kettle {near}'?" if near else "'kettle --help' lists them"
     raise UsageError(f"there is no subcommand '{word}'", hint=hint)
 
 

@@ -239,8 +239,8 @@ def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Gi
 
 def suggest_option(word: str, options: Sequence[Option]) -> str:
     """Return a hint naming the option nearest to a mistyped `word`, empty if none is near."""
-    import difflib  # for those alone who mistype
+    from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
     names = [option.name for option in options]
-    near = difflib.get_close_matches(word.lstrip("-").partition(":")[0], names, n=1)
-    return f"did you mean -{near[0]}?" if near else ""
+    near = nearest_of(word.lstrip("-").partition(":")[0], names, LOOSE)
+    return f"did you mean -{near}?" if near else ""

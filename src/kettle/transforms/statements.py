@@ -226,7 +226,7 @@ def _pattern(text: str, start: int) -> tuple[str, str, int]:
 
 
 def _nearest(word: str) -> str:
-    import difflib  # for those alone who mistype
+    from kettle.nearest import nearest_of  # for those alone who mistype
 
-    close = difflib.get_close_matches(word.upper(), STATEMENTS, n=1, cutoff=0.7)
-    return f"did you mean {close[0]}?" if close else ""
+    near = nearest_of(word, STATEMENTS, cutoff=0.7)
+    return f"did you mean {near}?" if near else ""

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 # Who imports in a function, and what: as the code has it (tests/tidy/test_late_modules.py).
 LATE = (
-    ("kettle.classad.ad", "kettle.classad.plain_ads"),
     ("kettle.classad", "kettle.classad.compile"),
+    ("kettle.classad.ad", "kettle.classad.plain_ads"),
     ("kettle.classad.compile", "kettle.classad.hot"),
     ("kettle.classad.forms", "kettle.classad.forms_json"),
     ("kettle.classad.forms", "kettle.classad.forms_xml"),
@@ -41,10 +41,14 @@ LATE = (
     ("kettle.config.knob", "kettle.classad"),
     ("kettle.config.knob", "kettle.config.log_sizes"),
     ("kettle.config.knob", "kettle.errors"),
+    ("kettle.config.knob", "kettle.nearest"),
+    ("kettle.config.metaknobs", "kettle.nearest"),
+    ("kettle.config.reader", "kettle.nearest"),
     ("kettle.config.sources", "kettle.classad.functions.system"),
     ("kettle.config.store", "kettle.config.default_texts"),
     ("kettle.config.store", "kettle.config.loading"),
     ("kettle.config.store", "kettle.config.strictest"),
+    ("kettle.config.store", "kettle.nearest"),
     ("kettle.config.unread", "kettle.config.bare_names"),
     ("kettle.config.unread", "kettle.config.default_texts"),
     ("kettle.config.unread", "kettle.config.unread_names"),
@@ -75,6 +79,9 @@ LATE = (
     ("kettle.submit.protected", "kettle.wire.security.mapfile"),
     ("kettle.submit.queue_statement", "kettle.submit.matching"),
     ("kettle.submit.reader", "kettle.submit.matching"),
+    ("kettle.submit.registry", "kettle.nearest"),
+    ("kettle.submit.requests", "kettle.nearest"),
+    ("kettle.transforms.statements", "kettle.nearest"),
     ("kettle.wire.codec", "kettle.classad.references"),
 )
 # What brings a library of megabytes with it (numpy, the standard library's web client): arrays, for

@@ -5,12 +5,12 @@ For ads of things that no daemon speaks for, and for tests (R074).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import ClassAdSyntaxError, KettleError, UnknownHostError, Unreached
+from kettle.nearest import LOOSE, nearest_of
 from kettle.runtime.storage.texts import LARGEST_ADS, read_stream, read_text
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
@@ -142,8 +142,8 @@ def _take_word(wish: Wish, word: str) -> None:
     if wish.command not in COMMANDS:
         # Compat: the reference does not name the nearest one
         # (test_a_misspelt_command_names_the_nearest_and_exits_with_1).
-        near = difflib.get_close_matches(wish.command, COMMANDS, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
+        near = nearest_of(wish.command, COMMANDS, LOOSE)
+        hint = f" (did you mean {near}?)" if near else ""
         raise SaidError(f"Unknown command name {word}{hint}\n", with_usage=True)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from kettle.config.cross_check import make, nearest_of, settings
+from kettle.config.cross_check import make, settings
 from kettle.config.declared import declared_knobs, names_of_levels
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import (
@@ -27,6 +27,7 @@ from kettle.config.knobs.log import CATEGORIES
 from kettle.config.knobs.security import CRYPTO_METHODS
 from kettle.config.log_sizes import odd_unit
 from kettle.errors import ConfigError
+from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.classad import parse_expression
-from kettle.config.cross_check import make, nearest_of, settings
+from kettle.config.cross_check import make, settings
 from kettle.config.finding import ERROR, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
+from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
 from kettle.tools.front.setting_faults import find_setting_faults
 from kettle.transforms.configured import macros_of

@@ -46,11 +46,10 @@ class Complaint(NamedTuple):
 
     def hint(self) -> str:
         """Return the nearest right word, in a question; empty if none is near."""
-        import difflib  # for those alone who mistype
+        from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype
 
-        found = [word for word in self.meant if word == self.word.upper()]
-        found = found or difflib.get_close_matches(self.word.upper(), self.meant, n=1)
-        return f"did you mean {found[0]}?" if found else ""
+        near = nearest_of(self.word, self.meant, LOOSE)
+        return f"did you mean {near}?" if near else ""
 
 
 class Words:
