@@ -28,7 +28,7 @@ OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
 
 def is_new_syntax(text: str) -> bool:
     """Tell whether a text is in the new syntax."""
-    return text.startswith('"')
+    return text.lstrip().startswith('"')
 
 
 def require_new_syntax(text: str, what: str = "double-quoted input string") -> None:
@@ -39,6 +39,7 @@ def require_new_syntax(text: str, what: str = "double-quoted input string") -> N
 
 def strip_outer_quotes(text: str) -> str:
     """Return the inside of a text in the new syntax; raise SubmitError."""
+    text = text.lstrip()
     end = text.find('"', 1)
     if end > 0 and not text[end + 1 :].strip():
         # Most texts have no quotes inside.

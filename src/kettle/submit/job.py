@@ -211,8 +211,8 @@ class JobBuilder:
             text = self.macros.raw(name)
             if text is not None:
                 self.note(name)
-                text = self.macros.expand(text) if "$" in text else text
-                return text.strip() or None
+                # Blanks beside a macro that expands to nothing stay, as in the reference.
+                return (self.macros.expand(text) if "$" in text else text) or None
         return None
 
     def said(self, command: str, attribute: str) -> str | None:
@@ -233,7 +233,7 @@ class JobBuilder:
         text = self.macros.raw(name)
         if text is not None:
             self.note(name)
-        return None if text is None else self.macros.expand(text).strip()
+        return None if text is None else self.macros.expand(text)
 
     def expand(self, text: str) -> str:
         """Return a text of the description with its macros replaced."""
@@ -429,8 +429,11 @@ def whole_number(text: str) -> int | None:
 
 
 def leading_number(text: str, bits: int = 0) -> int | None:
-    """Return the number that a text begins with, cut to `bits` as C's atoi() does it."""
-    digits = _DIGITS.match(text)
+    """Return the number that a text begins with, cut to `bits` as C's atoi() does it.
+
+    Blanks before it do not count.
+    """
+    digits = _DIGITS.match(text.lstrip())
     if digits is None:
         return None
     number = whole(digits.group())
@@ -454,5 +457,10 @@ def split_list(text: str) -> list[str]:
 
 
 def strip_quotes(text: str) -> str:
+    """Remove blanks and then one pair of double quotes around a text."""
+    return unquoted(text.strip())
+
+
+def unquoted(text: str) -> str:
     """Remove one pair of double quotes around a text."""
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text

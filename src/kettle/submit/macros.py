@@ -92,7 +92,8 @@ class SubmitMacros:
         self.defaults = {
             "CLUSTER": str(facts.cluster),
             "CLUSTERID": str(facts.cluster),
-            "SUBMIT_FILE": facts.file_name,
+            # Of what came by standard input there is no file.
+            "SUBMIT_FILE": "" if facts.file_name == "-" else facts.file_name,
             "SUBMIT_TIME": str(facts.now),
             **dict(zip(("YEAR", "MONTH", "DAY"), facts.local_date.split("-"), strict=True)),
             # The number of a packed task; none are packed yet.
@@ -247,7 +248,11 @@ class SubmitMacros:
         return self._expander.value(name, active)
 
     def take_problem(self, text: str) -> None:
-        """Note what a function could not do, once however many jobs meet it."""
+        """Note what a function could not do, once however many jobs meet it.
+
+        Compat: the reference tells it for each job anew, a line for each of a million jobs
+        (test_what_a_function_cannot_do_is_told_once).
+        """
         text = text.removeprefix('ERROR "').removesuffix('"')
         if text not in self._told:
             self._told.add(text)

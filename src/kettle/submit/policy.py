@@ -117,7 +117,7 @@ def set_lease(job: JobBuilder) -> None:
         return
     from kettle.policy.lease import SHORTEST_SECONDS  # few descriptions name a lease
 
-    seconds = literal_number(text)
+    seconds = literal_number(text.strip())
     if seconds is not None and 1 <= seconds < SHORTEST_SECONDS:
         job.warn(
             "job_lease_duration",
@@ -207,20 +207,20 @@ def set_deferral(job: JobBuilder) -> None:
     ):
         text = job.param(command) or default
         job.set_expression(attribute, _non_negative(job, command, text))
-    interval = job.config.integer("SCHEDD_INTERVAL")
-    job.set_integer("ScheddInterval", 300 if interval is None else interval)
 
 
 def needs_deferral(job: JobBuilder) -> bool:
     """Tell whether the job waits for a time, also one that it has as an attribute of its own.
 
-    Decides ScheddInterval, which such a job's Requirements speak of.
+    Decides ScheddInterval, which such a job's Requirements speak of; a job whose Requirements have
+    no such clause has none.
     """
     own = any(job.forced.get(name) for name in ("DeferralTime", *CRON_ATTRIBUTES))
-    if own and job.current("ScheddInterval") is None:
+    waits = own or job.needs_deferral
+    if waits and (job.needs_deferral or job.current("ScheddInterval") is None):
         interval = job.config.integer("SCHEDD_INTERVAL")
         job.set_integer("ScheddInterval", 300 if interval is None else interval)
-    return own or job.needs_deferral
+    return waits
 
 
 def _non_negative(job: JobBuilder, command: str, text: str) -> str:

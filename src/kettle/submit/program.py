@@ -353,6 +353,7 @@ def set_starter_log(job: JobBuilder) -> None:
     name = job.param("starter_log")
     if name is None:
         return
-    job.set_string("JobStarterLog", job.path(strip_quotes(name)))
+    name = strip_quotes(name)
+    job.set_string("JobStarterLog", job.path(name) if name else "")
     if job.param("starter_debug") is None:
         job.set_default("JobStarterDebug", "true")

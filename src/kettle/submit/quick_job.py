@@ -164,12 +164,12 @@ class QuickJob(JobBuilder):
             known = self._texts[command]
         except KeyError:
             known = self._texts[command] = self._learn(command_names(command))
-            if isinstance(known, str):
-                known = self._texts[command] = known.strip() or None
+            if known == "":
+                known = self._texts[command] = None
         if known is None or isinstance(known, str):
             return known
         self.macros.reading = command
-        return known().strip() or None
+        return known() or None
 
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name."""
@@ -180,7 +180,7 @@ class QuickJob(JobBuilder):
         if known is None:
             return None
         self.macros.reading = name
-        return (known if isinstance(known, str) else known()).strip()
+        return known if isinstance(known, str) else known()
 
     def expand(self, text: str) -> str:
         """Return a text of the description with its macros replaced."""

@@ -34,7 +34,6 @@ WORDS: dict[str, tuple[str, ...]] = {
     "kill_sig": SIGNALS,
     "remove_kill_sig": SIGNALS,
     "hold_kill_sig": SIGNALS,
-    "checkpoint_exit_signal": SIGNALS,
     "grid_resource": tuple(grid.GRID_TYPES),
     "skip_filechecks": ("warn", "true", "false"),
 }

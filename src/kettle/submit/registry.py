@@ -15,8 +15,8 @@ TABLES = (program, requests, transfer, policy, labels, universes, cloud)
 # Of these the attribute's name is no command, as in the reference.
 _ATTRIBUTE_ALONE = frozenset(
     {
-        *("accounting_group", "checkpoint_exit_by_signal", "checkpoint_exit_signal", "input"),
-        *("concurrency_limits", "concurrency_limits_expr", "error", "output"),
+        *("accounting_group", "concurrency_limits", "concurrency_limits_expr"),
+        *("input", "error", "output"),
         *("transfer_input_files", "transfer_output_files", "use_oauth_services"),
     }
 )

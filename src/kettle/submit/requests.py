@@ -109,10 +109,6 @@ def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestMemory in MiB, and what is asked for after using too much."""
     text = job.param("request_memory")
     if job.universe is JobUniverse.VM and text is None and not job.is_later:
-        job.warn(
-            "request_memory",
-            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
-        )
         job.set_expression("RequestMemory", "MY.JobVMMemory")
         return
     text = text or _default(job, "RequestMemory", without_defaults)
@@ -293,7 +289,8 @@ def concurrency_limits(job: JobBuilder) -> None:
     for limit in limits:
         if not re.fullmatch(r"[a-z_]\w*(\.\w+)*(:.*)?", limit):
             raise SubmitError(f"ERROR: Invalid concurrency limit '{limit}'")
-    job.set_string("ConcurrencyLimits", ",".join(sorted(limits)))
+    if limits:
+        job.set_string("ConcurrencyLimits", ",".join(sorted(limits)))
 
 
 def is_more_than(text: str | None, bound: float) -> bool:

@@ -15,7 +15,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import policy, transfer
-from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_list, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_list, unquoted
 from kettle.submit.requests import is_more_than
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _text_of(job: JobBuilder, command: str, attribute: str) -> str:
     """Return the string of an attribute that no step before this one needs, empty for none."""
     forced = job.forced.get(attribute)
     if forced is None:
-        return strip_quotes(job.said(command, attribute) or "") if command else ""
+        return unquoted(job.said(command, attribute) or "") if command else ""
     value = evaluate(forced)
     return value if isinstance(value, str) else ""
 
@@ -225,7 +225,7 @@ def _cuda(job: JobBuilder) -> list[str]:
     text = job.param("cuda_version")
     if text is None or job.forced.get("CUDAVersion") is not None:
         return []
-    match = CUDA_VERSION.fullmatch(text)
+    match = CUDA_VERSION.fullmatch(text.lstrip())
     if match is None:
         raise SubmitError(
             "ERROR: cuda_version must be of the form 'x' or 'x.y', where x and y are positive "

@@ -252,8 +252,11 @@ def check_object_store(job: JobBuilder, methods: list[str]) -> None:
 
 
 def set_checkpoint(job: JobBuilder) -> None:
-    """Decide WantFTOnCheckpoint: a job that writes checkpoints has them brought back."""
-    if job.param("checkpoint_exit_code") is not None or job.param("checkpoint_exit_signal"):
+    """Decide WantFTOnCheckpoint: a job that writes checkpoints has them brought back.
+
+    As in the reference there is no command for a signal that means so, which is an attribute alone.
+    """
+    if job.param("checkpoint_exit_code") is not None:
         job.set_boolean("WantFTOnCheckpoint", True)
 
 
@@ -296,13 +299,13 @@ def set_proxy(job: JobBuilder) -> None:
         job.set_string("x509userproxy", path)
     lifetime = job.param("delegate_job_gsi_credentials_lifetime")
     if lifetime is not None:
-        if not re.fullmatch(r"[-+]?\d+", lifetime):
+        if not re.fullmatch(r"\s*[-+]?\d+", lifetime):
             raise SubmitError(
                 f"ERROR: invalid integer setting delegate_job_gsi_credentials_lifetime = {lifetime}"
             )
         job.set_integer("DelegateJobGSICredentialsLifetime", int(lifetime))
     _set_token(job)
-    if job.param("use_oauth_services") is not None:
+    if (job.param("use_oauth_services") or "").strip():
         # Compat: the reference asks a credd first; there is none here to ask
         # (test_oauth_services_are_refused_before_anything_is_queued).
         raise SubmitError(

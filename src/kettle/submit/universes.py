@@ -8,7 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
-from kettle.submit.job import JobBuilder, leading_number, split_list, strip_quotes
+from kettle.submit.job import JobBuilder, leading_number, split_list, strip_quotes, unquoted
 from kettle.submit.transfer import URL
 
 UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
@@ -50,7 +50,8 @@ def set_container(job: JobBuilder) -> None:
         job.set_boolean("WantDockerImage", True)
         job.container_clause = "TARGET.HasContainer && TARGET.HasDockerURL"
     else:
-        _set_image(job, strip_quotes(image))
+        # Blanks around it stay, as in the reference.
+        _set_image(job, unquoted(image))
     _set_services(job)
 
 
@@ -74,7 +75,8 @@ def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
     if docker is None:
         raise SubmitError("ERROR: docker jobs require a docker_image", command="docker_image")
     if not strip_quotes(docker):
-        raise SubmitError("ERROR: '' is not a valid docker_image", command="docker_image")
+        said = f"ERROR: '{unquoted(docker)}' is not a valid docker_image"
+        raise SubmitError(said, command="docker_image")
     job.set_boolean("WantDocker", True)
     job.set_string("DockerImage", strip_quotes(docker))
     job.container_clause = "TARGET.HasDocker"
@@ -102,7 +104,7 @@ def _set_services(job: JobBuilder) -> None:
 
 
 def _set_image(job: JobBuilder, image: str) -> None:
-    if not image or image.startswith(NO_IMAGES):
+    if not image.strip() or image.startswith(NO_IMAGES):
         raise SubmitError(f"ERROR: '{image}' is not a valid container image")
     if image.startswith("docker:"):
         kind, clause = KINDS[0]

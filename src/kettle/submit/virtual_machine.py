@@ -84,6 +84,11 @@ def _set_memory(job: JobBuilder) -> None:
             "you need to use 128 in your submit description file."
         )
     job.set_integer("JobVMMemory", memory)
+    if job.param("request_memory") is None and not job.is_later:
+        job.warn(
+            "vm_memory",
+            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
+        )
     # A suspended machine's memory is a file.
     job.executable_kib = memory * 1024
 

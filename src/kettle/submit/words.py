@@ -118,7 +118,7 @@ def set_words(job: JobBuilder, commands: WordCommands) -> bool:
         if arguments.is_new_syntax(text):
             words = arguments.split_new(arguments.strip_outer_quotes(text))
             job.set_string(commands.new_attribute, arguments.join_new(words))
-        else:
+        elif text.strip() or commands is PROGRAM:
             job.set_string(commands.old_attribute, arguments.parse_old_arguments(text))
     except SubmitError as error:
         raise SubmitError(

@@ -540,3 +540,16 @@ def test_the_attributes_of_a_few_commands_are_no_commands(name: str) -> None:
 def test_getenv_takes_all_where_its_value_is_true(wanted: str, is_taken: bool) -> None:
     (found,) = values(f"getenv = {wanted}\nqueue\n", "Environment")
     assert ("HOME=/home/me" in (found or "")) == is_taken
+
+
+def test_what_a_function_cannot_do_is_told_once() -> None:
+    """The reference tells it for each job, so that a million jobs have a million lines."""
+    made, jobs = jobs_of("x = a\narguments = $INT(x) $CHOICE(7,l,m)\nqueue 3\n")
+    assert len(jobs) == 3
+    assert [number for number, _ in made.problems] == [0, 0]
+
+
+def test_what_came_by_standard_input_has_no_file() -> None:
+    facts = FACTS.changed(file_name="-")
+    assert values('+File = "$(SUBMIT_FILE)"\nqueue\n', "File", facts=facts) == ['""']
+    assert values('+File = "$(SUBMIT_FILE)"\nqueue\n', "File") == ['"job.sub"']

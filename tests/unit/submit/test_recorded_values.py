@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,13 @@ from kettle.errors import LanguageError
 from kettle.submit.sources import SubmitFacts
 from unit.submit.submitting import FACTS, submission
 
-DATA = json.loads((Path(__file__).parents[2] / "data" / "submit_values.json").read_text("utf-8"))
-CASES: list[list[object]] = DATA["cases"]
+FOLDER = Path(__file__).parents[2] / "data"
+# Odd values of a few commands; and of all commands a value beside macros that expand to nothing,
+# with sizes that no machine has, and times of jobs of the grid.
+VALUES, BLANKS = (
+    json.loads((FOLDER / name).read_text("utf-8"))
+    for name in ("submit_values.json", "submit_blanks.json")
+)
 # Where it was recorded.
 WHERE = SubmitFacts(
     now=FACTS.now,
@@ -26,9 +32,9 @@ WHERE = SubmitFacts(
 FILES = {"/bin/sleep": "x", "/tmp/ld/in.txt": "i"}
 
 
-def made_of(line: str) -> tuple[str, dict[str, str]]:
+def made_of(line: str, description: str) -> tuple[str, dict[str, str]]:
     """What is said of a description with this line, and the attributes of its job."""
-    text = f"{DATA['description']}{line}\nqueue\n"
+    text = f"{description}{line}\nqueue\n"
     try:
         made = submission(text, files=FILES, facts=WHERE)
         (job,) = made.jobs()
@@ -38,19 +44,20 @@ def made_of(line: str) -> tuple[str, dict[str, str]]:
     return said, {name: text for ad in (made.cluster, job.differences) for name, text in ad}
 
 
-def test_odd_values_become_what_the_reference_makes_of_them() -> None:
-    _, plain = made_of("")
+@pytest.mark.parametrize("data", [VALUES, BLANKS], ids=["values", "blanks"])
+def test_odd_values_become_what_the_reference_makes_of_them(data: dict[str, Any]) -> None:
+    _, plain = made_of("", data["description"])
     found = []
-    for line, _, _ in CASES:
-        said, made = made_of(str(line))
+    for line, _, _ in data["cases"]:
+        said, made = made_of(line, data["description"])
         # How a job is made says nothing here: some of these lines have it made later.
         names = sorted((made.keys() | plain.keys()) - {"ProcId", "JobStatus"}) if made else []
         other = {name: made.get(name) for name in names if made.get(name) != plain.get(name)}
         found.append([line, said, other])
-    assert found == CASES
+    assert found == data["cases"]
 
 
 @pytest.mark.parametrize("text", ["-1.5", "-1.-5", "-1"])
 def test_a_version_of_cuda_is_no_number_below_zero(text: str) -> None:
-    said, _ = made_of(f"cuda_version = {text}")
+    said, _ = made_of(f"cuda_version = {text}", VALUES["description"])
     assert said.startswith("ERROR: cuda_version must be of the form")

@@ -119,18 +119,6 @@ COMMANDS = (
         "integer",
         'Exit code that means "a checkpoint is ready".',
     ),
-    Command(
-        "checkpoint_exit_signal",
-        "SuccessCheckpointExitSignal",
-        "plain",
-        'Signal that means "a checkpoint is ready".',
-    ),
-    Command(
-        "checkpoint_exit_by_signal",
-        "SuccessCheckpointExitBySignal",
-        "boolean",
-        "Whether it is a signal.",
-    ),
     Command("manifest", "ManifestDesired", "boolean", "Whether lists of the sandbox are kept."),
     Command("manifest_dir", "ManifestDir", "plain", "Where they are kept."),
     Command(
