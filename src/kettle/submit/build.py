@@ -310,6 +310,7 @@ class Submission(Struct):
             told.hint = self._hint(error, told)
             raise told from None
         except SubmitError as error:
+            self._take_warnings(job.warnings)
             error.command = job.at_fault(error)
             error.hint = error.hint or self._hint(error, error)
             raise

@@ -55,6 +55,17 @@ def set_virtual_machine(job: JobBuilder) -> None:
     _set_disk(job, kind)
 
 
+def tell_of_memory(job: JobBuilder) -> None:
+    """Warn of a virtual machine whose job does not ask for memory itself."""
+    if job.universe is not JobUniverse.VM:
+        return
+    if job.param("request_memory") is None and not job.is_later:
+        job.warn(
+            "vm_memory",
+            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
+        )
+
+
 def _refuse_checkpoint_and_network(job: JobBuilder) -> None:
     when = (job.param("when_to_transfer_output") or "").lower()
     if when != "on_exit_or_evict" and job.boolean("vm_checkpoint") and job.boolean("vm_networking"):
@@ -84,11 +95,6 @@ def _set_memory(job: JobBuilder) -> None:
             "you need to use 128 in your submit description file."
         )
     job.set_integer("JobVMMemory", memory)
-    if job.param("request_memory") is None and not job.is_later:
-        job.warn(
-            "vm_memory",
-            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
-        )
     # A suspended machine's memory is a file.
     job.executable_kib = memory * 1024
 

@@ -156,3 +156,30 @@ def test_an_expression_that_takes_seconds_to_read_is_refused(command: str) -> No
 def test_a_string_may_be_long() -> None:
     text = f'+Go = "{"y" * LONGEST_FORMULA}"\nqueue\n'
     assert values(text, "Go") == [f'"{"y" * LONGEST_FORMULA}"']
+
+
+@pytest.mark.parametrize(
+    ("later", "first", "said"),
+    [
+        ("on_exit_hold = 1 +", "hold = maybe", "ERROR: hold=maybe is invalid"),
+        ("request_memory = 1 +", "x509userproxy = nope", "ERROR: unable to read proxy file"),
+        ("kill_sig = x", "x509userproxy = nope", "ERROR: unable to read proxy file"),
+        ("disk_usage = 0", "accounting_group = a b", "ERROR: Invalid accounting_group: a b"),
+        ("disk_usage = 0", "nice_user = maybe", "ERROR: nice_user=maybe is invalid"),
+        ("image_size = -1", "concurrency_limits = a b!", "ERROR: Invalid concurrency limit"),
+        ("skip_filechecks = x", "remote_universe = foo", "ERROR: Unknown Remote_Universe"),
+    ],
+)
+def test_of_two_faults_that_is_told_which_the_reference_tells(
+    later: str, first: str, said: str
+) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    assert complaint(f"{later}\n{first}").startswith(said)
+    assert complaint(f"{first}\n{later}").startswith(said)
+
+
+def test_what_a_refused_job_was_warned_of_is_told_with_the_refusal() -> None:
+    made = submission("executable = job.sh\nnotify_user = never\nrequirements = 1 +\nqueue\n")
+    with pytest.raises(SubmitError):
+        list(made.jobs())
+    assert ["notify_user=never" in one for one in made.warnings] == [True]
