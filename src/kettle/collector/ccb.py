@@ -72,13 +72,15 @@ class Waiting:
 class Tell:
     """An effect: send this ad on a connection; then close it if `last`.
 
-    An id that is `new` is written down before anybody hears of it.
+    An id that is `new` is written down before anybody hears of it. A `note` is a line of the log,
+    for D_FULLDEBUG; its first half is what HTCondor's own tests look for.
     """
 
     connection: Hashable
     ad: ClassAd
     last: bool = False
     new: KeptId | None = None
+    note: str = ""
 
 
 @dataclass(slots=True)
@@ -235,12 +237,18 @@ class Broker:
         if request is None or request.listener != number:
             return []
         self._forget(request)
-        if ad.boolean("Result"):
+        done = bool(ad.boolean("Result"))
+        note = (
+            f"CCB: received '{'success' if done else 'failure'}' from target daemon "
+            f"{self.listeners[number].name}, id {number}; request {request.number} "
+            f"of {request.host} is over"
+        )
+        if done:
             self.counts.succeeded += 1
-            return [Tell(request.connection, ClassAd({"Result": True}), last=True)]
+            return [Tell(request.connection, ClassAd({"Result": True}), last=True, note=note)]
         self.counts.failed += 1
         reason = ad.string("ErrorString") or "the daemon could not connect back"
-        return [Tell(request.connection, _failure(reason), last=True)]
+        return [Tell(request.connection, _failure(reason), last=True, note=f"{note}: {reason}")]
 
     def lose(self, connection: Hashable, now: float) -> list[Tell]:
         """Note that a connection ended, a listener's or a requester's."""

@@ -50,6 +50,22 @@ def test_a_failed_call_back_is_told_with_its_reason(broker: Broker) -> None:
     assert answer.ad.string("ErrorString") == "refused"
 
 
+@pytest.mark.parametrize(
+    ("result", "word", "end"), [(True, "success", "over"), (False, "failure", "over: no route")]
+)
+def test_the_log_can_tell_what_came_of_a_request(
+    broker: Broker, result: bool, word: str, end: str
+) -> None:
+    broker.register("L", ClassAd({"Name": "startd"}))
+    (forward,) = broker.request("R", ask(), 0.0, "10.0.0.7")
+    assert not forward.note
+    forward.ad["Result"] = result
+    forward.ad["ErrorString"] = "no route"
+    (answer,) = broker.hear("L", forward.ad)
+    assert answer.note.startswith(f"CCB: received '{word}' from target daemon startd, id 1;")
+    assert answer.note.endswith(f"10.0.0.7 is {end}")
+
+
 def test_only_the_listener_that_was_asked_may_report(broker: Broker) -> None:
     broker.register("L", ClassAd())
     broker.register("M", ClassAd())

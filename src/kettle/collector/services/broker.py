@@ -150,6 +150,8 @@ class BrokerService:
 
     def _perform(self, tells: Iterable[Tell]) -> None:
         for tell in tells:
+            if tell.note:
+                self._runtime.log.full(tell.note)
             stream = tell.connection
             assert isinstance(stream, Stream)
             if stream.closed:
