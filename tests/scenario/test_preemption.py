@@ -98,6 +98,8 @@ def test_a_job_that_the_machine_likes_better_takes_the_slot(tmp_path: Path) -> N
         ad = point.service.slot_ad(record)
         assert (ad.string("RemoteUser"), ad.real("CurrentRank")) == ("bob@here", 2.0)
         assert point.service.machine.counters.rank_preemptions == 1
+        why = "slot1_1: preempting claim based on machine rank, for bob@here"
+        assert [line for line in point.world.log if line.endswith(why)]
 
     play(tmp_path, scenario, RANKED + "MachineMaxVacateTime = 8\n", starter)
 

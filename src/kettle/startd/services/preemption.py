@@ -87,12 +87,16 @@ class WaitingClaims:
         if not requests.accepts(ad, job) or not requests.may_preempt(rank, record.claim.rank):
             return self._answers.refuse("the job is not better than the one that runs", request)
         holder = requests.with_limits(holder, ad, job)
-        code = VacateReasonCode.StartdPreemptingClaimUserPrio
+        code, why = VacateReasonCode.StartdPreemptingClaimUserPrio, "user priority"
         if rank > record.claim.rank:
-            code = VacateReasonCode.StartdPreemptingClaimRank
+            code, why = VacateReasonCode.StartdPreemptingClaimRank, "machine rank"
             startd.machine.counters.rank_preemptions += 1
         else:
             startd.machine.counters.priority_preemptions += 1
+        # Words that HTCondor's own tests look for.
+        startd.runtime.log(
+            f"{record.short_name}: preempting claim based on {why}, for {holder.user}"
+        )
         record.waiting_claim = waiting._replace(holder=holder, rank=rank, phase=ClaimPhase.IDLE)
         record.waiting_job = job
         entry = self._waiting[waiting.claim_id] = _Waiting(request, holder, stream)
