@@ -311,3 +311,17 @@ def test_every_strictest_answer_is_a_value_of_a_knob() -> None:
 def test_a_wish_that_nobody_can_read_is_the_strictest() -> None:
     config = Config.from_text("SEC_DEFAULT_AUTHENTICATION = maybe\n")
     assert read_security(config).policies[Level.READ].authentication is Wish.REQUIRED
+
+
+def test_the_log_names_the_signal_once_before_the_configuration_is_read(file: Path) -> None:
+    daemon, _, log, _ = _make()
+    file.write_text("MAX_JOBS_RUNNING = 5\n")
+
+    async def ask_twice() -> None:
+        daemon.request_reconfigure()
+        daemon.request_reconfigure()
+        assert log == ["Got SIGHUP.  Re-reading config files."]
+        await asyncio.sleep(0)
+
+    asyncio.run(ask_twice())
+    assert log[1:] == ["The configuration was read again."]
