@@ -56,6 +56,8 @@ AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
     "Requirements"
 )
+# In the reference's words, once for each.
+_NODE_WITHOUT_NAME = "DAG node job with no DAGNodeName attribute!\n"
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
@@ -383,6 +385,9 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
         parts.append(_render_batches(wish, ads, most))
         parts += [totals, "\n"]
     else:
+        if _kind_of_table(wish) == "dag":
+            nameless = sum("DAGManJobId" in ad and ad.string("DAGNodeName") is None for ad in ads)
+            streams.stderr.write(_NODE_WITHOUT_NAME * nameless)
         parts.append(_render_rows(wish, ads, most, answer.host))
         if _kind_of_table(wish) not in _NO_TOTALS:
             parts += [totals, "\n"]
@@ -433,7 +438,7 @@ def _kind_of_table(wish: Wish) -> str:
 
 
 def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
-    from kettle.tools.queue.tables import OWNER_WIDTH, TABLES, Layout, render_hold_codes
+    from kettle.tools.queue.tables import TABLES, lay_out, render_hold_codes
 
     if "hold-codes" in wish.modes:
         return render_hold_codes(ads)
@@ -442,12 +447,9 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
         kind = "cputime"
     if kind == "dag":
         ads = sort_under_dags(ads)
-    longest = max((len(ad.string("Owner") or "") for ad in ads), default=0)
-    spare = max(0, most - 79) if most else 0
-    owner_width = max(OWNER_WIDTH, min(longest, OWNER_WIDTH + spare))
     _place(ads, host)
-    shown = {job_id(ad): ad for ad in ads} if kind == "dag" else {}
-    mask = TABLES[kind](Layout(owner_width, most, shown, "cumulative-time" in wish.flags))
+    all_runs = "cumulative-time" in wish.flags
+    mask = TABLES[kind](lay_out(ads, most=most, in_dags=kind == "dag", all_runs=all_runs))
     if wish.added:
         mask.append(wish.added)
     mask.measure(ads)

@@ -12,22 +12,65 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
 from kettle.tools.printing.times import as_whole
+from kettle.tools.printing.widths import length
 from kettle.tools.queue import job_columns as jobs
 
 OWNER_WIDTH = 14
 _OWNER_WIDTH_IN_DAGS = 17
+_SIZE_WIDTH = 4
+# The last numbers of a job beside which columns keep the widths that they begin with.
+_LAST_CLUSTER = 9998
+_LAST_PROC = 998
+# What a row may take without any more for its owner.
+_USUAL_ROW = 79
 
 
 class Layout(Struct):
     """What a table needs to know: owner's width, the most a row may take (0: no limit).
 
-    `shown` are all its jobs, by id. `all_runs`: the time of earlier runs counts, too.
+    `shown` are all its jobs, by id. `all_runs`: the time of earlier runs counts, too. `fits`:
+    sizes get the room that they need; else they are cut to that of usual ones.
     """
 
     owner_width: int = OWNER_WIDTH
     most: int = 0
     shown: Mapping[tuple[int, int], ClassAd] = {}
     all_runs: bool = False
+    fits: bool = False
+
+
+def lay_out(ads: Sequence[ClassAd], *, most: int, in_dags: bool, all_runs: bool) -> Layout:
+    """Return the layout for jobs; `in_dags` is one in which the names of nodes stand for owners.
+
+    As the reference's: widths are fitted where an owner is longer than usual or a job's number is
+    large, and only there (test_sizes_have_room_beside_long_owners_and_large_numbers_only).
+    """
+    # Late: condor_history has these tables, and no batches.
+    from kettle.tools.queue.batches import job_id
+
+    shown = {job_id(ad): ad for ad in ads} if in_dags else {}
+    usual = _OWNER_WIDTH_IN_DAGS if in_dags else OWNER_WIDTH
+    longest = max((_room_for_owner(ad, shown) for ad in ads), default=0)
+    spare = max(0, most - _USUAL_ROW) if most else 0
+    is_large = any(
+        cluster > _LAST_CLUSTER or proc > _LAST_PROC for cluster, proc in map(job_id, ads)
+    )
+    return Layout(
+        max(usual, min(longest, usual + spare)),
+        most,
+        shown,
+        all_runs,
+        fits=is_large or longest > OWNER_WIDTH,
+    )
+
+
+def _room_for_owner(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
+    """Return what the owner takes, or the name of a node, as if its DAG were shown."""
+    if shown and ad.string("DAGNodeName"):
+        from kettle.tools.queue.batches import find_depth
+
+        return length(jobs.show_node_name(ad, find_depth(ad, shown) or 1) or "")
+    return length(jobs.show_owner(ad) or "")
 
 
 def _unknown(shown: Shown, width: int) -> Shown:
@@ -42,7 +85,7 @@ def _unknown(shown: Shown, width: int) -> Shown:
 def _id_columns() -> list[Column]:
     return [
         Column(" ID", jobs.show_number("ClusterId"), left=False, least=4),
-        Column("", lambda ad: f".{ad.integer('ProcId') or 0:<3d}", width=4, prefix=False),
+        Column("", lambda ad: f".{ad.integer('ProcId') or 0}", least=4, prefix=False),
     ]
 
 
@@ -66,18 +109,25 @@ def _status() -> Column:
     return Column("ST", jobs.show_status, width=2)
 
 
-def _rest_of_jobs() -> list[Column]:
+def _rest_of_jobs(*, fits: bool) -> list[Column]:
+    size_width = None if fits else _SIZE_WIDTH
     return [
         _status(),
         Column("PRI", expression=parse_expression("JobPrio")),
-        Column("SIZE", jobs.show_memory, left=False),
+        Column("SIZE", jobs.show_memory, width=size_width, left=False),
         Column("CMD", jobs.show_description, width=3, truncate=False),
     ]
 
 
 def queue_table(layout: Layout) -> Mask:
     """The table of `-nobatch`."""
-    columns = [*_id_columns(), _owner(layout), _submitted(), _run_time(layout), *_rest_of_jobs()]
+    columns = [
+        *_id_columns(),
+        _owner(layout),
+        _submitted(),
+        _run_time(layout),
+        *_rest_of_jobs(fits=layout.fits),
+    ]
     return Mask(columns, fill_last=False, most=layout.most)
 
 
@@ -88,9 +138,9 @@ def cpu_time_table(layout: Layout) -> Mask:
     (test_a_job_has_its_whole_number_under_cputime).
     """
     cpu_time = Column("    CPU_TIME", jobs.show_cpu_time, width=12, left=False)
-    ids, rest = _id_columns(), _rest_of_jobs()
-    ids[0].width, ids[0].truncate = 4, False
-    rest[2].width = 4
+    ids, rest = _id_columns(), _rest_of_jobs(fits=False)
+    for column in ids:
+        column.width, column.truncate = 4, False
     return Mask(
         [*ids, _owner(layout), _submitted(), cpu_time, *rest],
         fill_last=False,
@@ -102,14 +152,12 @@ def dag_table(layout: Layout) -> Mask:
     """The table of `-dag -nobatch`: nodes under their DAG."""
     from kettle.tools.queue.batches import find_depth
 
-    width = max(_OWNER_WIDTH_IN_DAGS, layout.owner_width)
-
     def show(ad: ClassAd) -> str | None:
         return jobs.show_node_name(ad, find_depth(ad, layout.shown))
 
-    owner = Column("OWNER/NODENAME", show, width=width)
+    owner = Column("OWNER/NODENAME", show, width=layout.owner_width)
     return Mask(
-        [*_id_columns(), owner, _submitted(), _run_time(layout), *_rest_of_jobs()],
+        [*_id_columns(), owner, _submitted(), _run_time(layout), *_rest_of_jobs(fits=layout.fits)],
         fill_last=False,
         most=layout.most,
     )
