@@ -27,12 +27,12 @@ class GrowingFile:
         self._path = path
         self._room_kib = room_kib or (lambda: read_free_kib(os.path.dirname(path)))
         self._unsynced = 0
+        self._dropped = False
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
-            self._fd = os.open(
-                path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode
-            )
+            # A link that is there by now is refused, too: O_EXCL follows none.
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         except OSError as error:
             raise self._failed(error) from error
 
@@ -49,11 +49,10 @@ class GrowingFile:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Have it on disk, with its name; return that."""
+        """Have it on disk, with its name; return that. Who is told of an error calls `drop`."""
         try:
             os.fsync(self._fd)
-            descriptor, self._fd = self._fd, -1
-            os.close(descriptor)
+            self._close()
             folder = os.open(os.path.dirname(self._path), os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
@@ -64,11 +63,20 @@ class GrowingFile:
         return self._path
 
     def drop(self) -> None:
-        """Remove it, as far as it was written."""
-        with contextlib.suppress(OSError):
-            os.close(self._fd)
+        """Remove it, as far as it was written, or what was finished; a second time nothing."""
+        if self._dropped:
+            return
+        self._dropped = True
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                self._close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
+
+    def _close(self) -> None:
+        # Its number may be another file's from now on, even where the kernel tells of an error.
+        descriptor, self._fd = self._fd, -1
+        os.close(descriptor)
 
     def _sync(self) -> None:
         os.fdatasync(self._fd)

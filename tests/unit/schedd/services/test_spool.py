@@ -33,6 +33,15 @@ def test_what_makes_a_cluster_s_jobs_is_read_by_nobody_else(tmp_path: Path) -> N
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
+def test_items_that_a_crash_cut_off_are_nobodys(tmp_path: Path) -> None:
+    spool = make_spool(tmp_path)
+    # Half of them had come when the schedd died.
+    spool.begin_items(7).write(b"first row\nhalf")
+    assert [path.name for path in tmp_path.rglob("*.items")] == ["condor_submit.7.items"]
+    removed = asyncio.run(spool.remove_orphans(lambda _cluster, _proc: False))
+    assert (removed, list(tmp_path.iterdir())) == (["7/condor_submit.7.items"], [])
+
+
 def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path: Path) -> None:
     spool = make_spool(tmp_path)
     for cluster in (7, 8, 10_007):
