@@ -64,12 +64,12 @@ def test_rules_without_a_statement_leave_the_ads_alone() -> None:
         assert rules(text, "one") == (0, f"{ONE}\n", "")
 
 
-def test_what_makes_no_sense_is_told_with_its_line_and_the_nearest_right_word() -> None:
+def test_what_makes_no_sense_is_told_in_the_references_words() -> None:
     code, out, err = rules("SET B 1\nDELET A\n", "one")
     assert (code, out) == (255, "")
     assert err == (
         "Invalid rules file rules : DELET is not a valid transform keyword\n\n"
-        "    rules, line 2: did you mean DELETE?\nTransform of ad  failed!\n"
+        "Transform of ad  failed!\n"
     )
 
 

@@ -43,7 +43,6 @@ def _in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ["condor_qedit", "1", "Requirements", "Memory > "],
         ["condor_qedit", "-constraint", "Memory > ", "Requirements", "true"],
         ["classad_eval", "Memory > "],
-        ["condor_submit", "-dry-run", "-", "job"],
         ["condor_transform_ads", "-rules", "rules", "bad"],
     ],
 )
@@ -52,6 +51,30 @@ def test_what_does_not_parse_is_drawn(argv: list[str]) -> None:
     at_terminal = run(argv, Terminal())
     assert "^" not in elsewhere
     assert at_terminal.replace(_drawing(at_terminal), "") == elsewhere
+
+
+def test_a_command_that_does_not_parse_is_drawn_and_shown_with_its_line() -> None:
+    argv = ["condor_submit", "-dry-run", "-", "job"]
+    elsewhere, at_terminal = run(argv, io.StringIO()), run(argv, Terminal())
+    own = _drawing(at_terminal) + "       job, line 2: requirements = Memory >\n"
+    assert (own in at_terminal, at_terminal.replace(own, "")) == (True, elsewhere)
+    assert "job, line" not in elsewhere
+
+
+def test_a_value_that_is_none_is_told_with_its_line_and_the_nearest() -> None:
+    Path("job").write_text("executable = /bin/true\nuniverse = vanila\nqueue\n")
+    argv = ["condor_submit", "-dry-run", "-", "job"]
+    own = "       job, line 2: universe = vanila. Did you mean 'vanilla'?\n"
+    assert run(argv, Terminal()) == run(argv, io.StringIO()) + own
+
+
+def test_a_rule_that_is_none_is_told_with_its_line_and_the_nearest() -> None:
+    Path("rules").write_text("SET B 1\nDELET A\n")
+    argv = ["condor_transform_ads", "-rules", "rules", "ads"]
+    own = "    rules, line 2: did you mean DELETE?\n"
+    at_terminal = run(argv, Terminal())
+    assert at_terminal.count(own) == 1
+    assert at_terminal.replace(own, "") == run(argv, io.StringIO())
 
 
 def _drawing(text: str) -> str:

@@ -125,11 +125,7 @@ def test_a_parallel_job_is_described_and_refused(
         description.write_text(text + more)
         code, _, complaint = run_tool(pool, "condor_submit", str(description))
         assert code == 1
-        refusal, _, place = complaint.strip().partition("\n")
-        assert refusal == f"ERROR: '{name}' is not a supported universe."
-        # What is refused where a job is built has its line; the others are described first.
-        line = f"{description}, line 2: universe = {universe}" if name == "Standard" else ""
-        assert place.strip() == line
+        assert complaint.strip() == f"ERROR: '{name}' is not a supported universe."
     code, said, _ = run_tool(pool, "condor_submit", "-dry-run", "-", str(description))
     if name == "Parallel":
         assert code == 0

@@ -22,7 +22,11 @@ def draw_fault(error: BaseException, stderr: TextIO, said: str = "") -> None:
     """
     drawn = next(filter(None, map(_draw, _causes(error))), "")
     hint = error.hint if isinstance(error, KettleError) else ""
-    hint = f"    {hint}" if hint and hint not in said else ""
+    if hint in said:
+        hint = ""
+    elif not hint.startswith(" "):
+        # Those of several lines have their own margin.
+        hint = f"    {hint}"
     stderr.writelines(f"{part}\n" for part in (drawn, hint) if part)
 
 

@@ -405,10 +405,10 @@ class _Run:
             return rule.check(self._checked)
         except TransformError as error:
             self._told.add(error.message)
-            said = f"{error.message}\n"
-            if error.hint:
-                said += f"    {source}, line {error.line}: {error.hint}\n"
-            self.streams.stderr.write(f"Invalid rules file {rule.name} : {said}")
+            self.streams.stderr.write(f"Invalid rules file {rule.name} : {error.message}\n")
+            if error.hint and self.streams.stderr.isatty():
+                place = f"    {source}, line {error.line}"
+                self.streams.stderr.write(f"{place}: {error.hint}\n")
             return 1
 
     # -- Ads ------------------------------------------------------------------------------------

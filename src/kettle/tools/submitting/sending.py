@@ -125,9 +125,6 @@ class Progress:
             # (test_a_submission_that_is_refused_says_why).
             message = f"\n{message}"
         self.streams.stderr.write(f"{message}\n")
-        if isinstance(error, SubmitError) and error.hint:
-            self.streams.stderr.write(f"{error.hint}\n")
-            message += error.hint
         tell_more(error, self.streams.stderr, message)
         for warning in (*submission.warnings, *submission.unused):
             self.streams.stderr.write(f"{warning}\n")
