@@ -215,20 +215,22 @@ class _Reuse(Prefixed):
     """
 
     def body(self) -> list[str]:
-        """Return the fields that have a value."""
+        """Return the fields that have a value; without any, other lines begin below the header."""
         lines = [
             f"{prefix}{one_line(str(value))}"
             for prefix, name in self.LINES
             if (value := getattr(self, name)) is not None
         ]
-        return [lines[0].removeprefix("\t"), *lines[1:]] if lines else []
+        if not lines:
+            return [""] if self.extra else []
+        return [lines[0].removeprefix("\t"), *lines[1:]]
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the fields that are there."""
         rest = lines.rest()
         if rest and rest[0].strip():
-            rest = [f"\t{rest[0]}", *rest[1:]]
+            rest[0] = "\t" + rest[0].removeprefix("\t")
         elif rest:
             rest = rest[1:]
         inner = Lines(rest)

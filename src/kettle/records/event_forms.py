@@ -229,7 +229,8 @@ def _usage_of(ad: ClassAd, event: Event) -> dict[str, UsageValue]:
         value = ad.evaluate(name)
         numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
         assigned = isinstance(value, str) and name.lower().startswith("assigned")
-        if name.lower() not in known and (numeric or assigned):
+        # A name that is no word is no label of a row.
+        if name.lower() not in known and (numeric or assigned) and name.split() == [name]:
             assert isinstance(value, (int, float, str))
             usage[name] = value
     return usage

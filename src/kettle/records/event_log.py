@@ -14,6 +14,7 @@ import time as clock
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from math import ulp
 from typing import ClassVar, Self
 
 from kettle.patterns import late_pattern
@@ -151,13 +152,22 @@ def _second_text(second: int, iso: bool, utc: bool) -> str:
     return f"{parts.tm_mon:02}/{parts.tm_mday:02} {hours}"
 
 
+# From 1900, the first year that the reference reads, to the last of four digits, in every zone.
+_DAY = 86_400
+_FIRST_SECOND = -2_208_988_800 + _DAY
+_END_OF_TIME = 253_402_300_800 - _DAY
+
+
 def render_time(seconds: float, style: Style) -> str:
-    """Return a moment as the header of an event shows it."""
+    """Return a moment as the header of an event shows it; one that has no year's form is 1970's."""
+    if not _FIRST_SECOND <= seconds < _END_OF_TIME:
+        seconds = 0.0
     whole = int(seconds // 1)
     text = _second_text(whole, style.iso, style.utc)
     if style.sub_second:
         # A little more, because a thousandth that was read has no exact floating point form.
-        text += f".{int((seconds - whole) * 1000 + 0.001):03}"
+        slack = max(0.001, ulp(seconds) * 1000)
+        text += f".{min(999, int((seconds - whole) * 1000 + slack)):03}"
     return text + "Z" if style.utc else text
 
 
@@ -189,7 +199,8 @@ def parse_event(text: str, *, year: int = 1970) -> Event | None:
     gives a RawEvent.
     """
     match = _HEADER.match(text)
-    if match is None:
+    moment = _parse_time(match, year) if match is not None else None
+    if match is None or moment is None:
         return None
     body = text[match.end() :].split("\n")
     kind = EVENTS.get(int(match.group(1)))
@@ -204,7 +215,7 @@ def parse_event(text: str, *, year: int = 1970) -> Event | None:
     if isinstance(event, RawEvent):
         event.kind = int(match.group(1))
     event.cluster, event.proc, event.subproc = (int(match.group(i)) for i in (2, 3, 4))
-    event.time = _parse_time(match, year)
+    event.time = moment
     return event
 
 
@@ -217,15 +228,26 @@ def damage_in(event: Event) -> str:
     return f"event {event.kind:03} of job {job} at {moment} is damaged: {event.damage}"
 
 
-def _parse_time(match: re.Match[str], year: int) -> float:
+def _parse_time(match: re.Match[str], year: int) -> float | None:
+    """Return a header's moment; None if it is none for the reference, which takes odd ones, too."""
     if match.group(5):
-        year, month, day = (int(match.group(i)) for i in (5, 6, 7))
+        said, month, day = (int(match.group(i)) for i in (5, 6, 7))
+        year = said if said >= _FIRST_YEAR else year
     else:
         month, day = int(match.group(8)), int(match.group(9))
     hour, minute, second = (int(match.group(i)) for i in (10, 11, 12))
+    if not 1 <= month <= 12 or day > _LAST_DAY or hour > _LAST_HOUR:
+        return None
     fraction = float(f"0.{match.group(13)}") if match.group(13) else 0.0
     whole = _epoch(year, month, day, hour, minute, second, match.group(14) is not None)
     return whole + fraction
+
+
+# As in the reference (test_a_header_whose_date_is_none_is_no_event): an earlier year is not one,
+# the day after a month's last is the next one's.
+_FIRST_YEAR = 1900
+_LAST_DAY = 32
+_LAST_HOUR = 24
 
 
 @lru_cache(maxsize=64)
@@ -237,7 +259,8 @@ def _epoch(year: int, month: int, day: int, hour: int, minute: int, second: int,
         return 0
 
 
-# The most that each part of a moment can be; a leap second is one.
+# The least and the most that each part of a moment can be; a leap second is one.
+_EARLIEST = (_FIRST_YEAR, 1, 1, 0, 0, 0)
 _LATEST = (9998, 12, 31, 24, 59, 60)
 
 
@@ -247,7 +270,8 @@ def parse_moment(text: str) -> float:
     if match is None:
         return 0.0
     parts = [int(part) for part in match.groups()[:6]]
-    if any(part > most for part, most in zip(parts, _LATEST, strict=True)):
+    bounds = zip(_EARLIEST, parts, _LATEST, strict=True)
+    if not all(least <= part <= most for least, part, most in bounds):
         return 0.0
     fraction = float(f"0.{match.group(7)}") if match.group(7) else 0.0
     year, month, day, hour, minute, second = parts

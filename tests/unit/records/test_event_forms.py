@@ -18,6 +18,7 @@ from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import (
     JobEvictedEvent,
     JobHeldEvent,
+    JobImageSizeEvent,
     JobTerminatedEvent,
     SubmitEvent,
 )
@@ -115,3 +116,25 @@ def test_the_information_event_joins_the_trigger_and_the_jobs_attributes() -> No
         'TriggerEventTypeName = "ULOG_SUBMIT"',
         "TriggerEventTypeNumber = 0",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"size_kb": -1}, {"ResidentSetSize": 0}),
+        ({"size_kb": 5}, {"Size": 5, "ResidentSetSize": 0}),
+        ({"size_kb": 5, "resident_kb": -1}, {"Size": 5}),
+        ({"size_kb": -1, "memory_mb": -5, "resident_kb": -5, "proportional_kb": -5}, {}),
+        (
+            {"size_kb": 0, "memory_mb": 0, "resident_kb": 0, "proportional_kb": 0},
+            {"Size": 0, "MemoryUsage": 0, "ResidentSetSize": 0, "ProportionalSetSize": 0},
+        ),
+    ],
+)
+def test_an_ad_has_the_sizes_that_are_known_and_what_is_resident(
+    sizes: dict[str, int], said: dict[str, int]
+) -> None:
+    """As the wheel's, of the same lines: of a text that says nothing, nothing is resident."""
+    ad = event_ad(JobImageSizeEvent(**sizes))
+    names = ("Size", "MemoryUsage", "ResidentSetSize", "ProportionalSetSize")
+    assert {name: ad.integer(name) for name in names if name in ad} == said

@@ -28,6 +28,7 @@ from kettle.submit.arguments import parse_environment, parse_old_arguments
 from kettle.submit.build import read_submission
 from kettle.submit.sources import MemorySubmitSources, SubmitFacts
 from kettle.testing.fuzz.decoder import Decoder, LawError
+from kettle.testing.fuzz.event_laws import YEAR, check_events
 from kettle.testing.fuzz.languages.ads import JSON_ADS, NEW_ADS, OLD_ADS, XML_ADS
 from kettle.testing.fuzz.languages.configuration import CONFIGURATION
 from kettle.testing.fuzz.languages.event_logs import JSON_EVENTS, TEXT_EVENTS, XML_EVENTS
@@ -169,15 +170,14 @@ def _read_print_format(data: bytes) -> None:
 
 
 def _read_event_log(data: bytes) -> None:
-    read_events(data)
+    check_events(read_events(data, year=YEAR), as_text=True)
 
 
 def _read_event_forms(data: bytes) -> None:
     """Read a log of any form, as it grows."""
-    reader = AnyFormReader(year=2026)
-    for start in range(0, len(data), 97):
-        for event in reader.feed(data[start : start + 97]):
-            del event
+    reader = AnyFormReader(year=YEAR)
+    pieces = (data[start : start + 97] for start in range(0, len(data), 97))
+    check_events([event for piece in pieces for event in reader.feed(piece)], as_text=False)
 
 
 def _read_history(data: bytes) -> None:
