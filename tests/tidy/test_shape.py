@@ -12,8 +12,6 @@ COMPLEXITY = 15
 NESTING = 4
 
 TOO_COMPLEX = {
-    "records event_forms.event_ad",
-    "records event_forms.event_from_ad",
     "transfer plan.split_url_outputs",
     "transfer plugins.read_results",
 }

@@ -1,21 +1,34 @@
 """What every event of a job event log has, and how an event class says its own part.
 
-An event is a small dataclass. Its class knows its number, its ClassAd type, its body as lines of
-text (`body` and `from_body`) and, in `ATTRIBUTES`, which field is which ClassAd attribute. The
-classes are in `event_kinds.py` and `event_grid.py`; headers, files and the other forms in
-`event_log.py` and `event_forms.py`.
+An event is a small dataclass, and its class is all that knows its kind: its number, its ClassAd
+type, its body as lines of text (`body` and `from_body`), in `ATTRIBUTES` which field is which
+ClassAd attribute, and what an ad has besides (`add_to_ad` and `take_from_ad`). The classes are in
+`event_kinds.py`, `event_ends.py`, `event_grid.py` and `event_cluster.py`; headers, files and the
+other forms in `event_log.py` and `event_forms.py`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from types import NoneType
+from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
 
 from kettle.records.event_usage import CpuTimes
 
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+
 # (field, what it is called elsewhere) of an event class.
 Attributes = tuple[tuple[str, str], ...]
+
+
+# The counted lines of a run: fields, and how their labels begin.
+RUN_BYTES: Attributes = (
+    ("sent_bytes", "Run Bytes Sent"),
+    ("received_bytes", "Run Bytes Received"),
+)
 
 
 class BodyError(ValueError):
@@ -35,12 +48,34 @@ class Event:
 
     number: ClassVar[int] = -1
     type_name: ClassVar[str] = ""
-    # (field, ClassAd attribute); a field that is None or equals its default's None is left out.
+    # (field, ClassAd attribute); a field that is None is left out.
     ATTRIBUTES: ClassVar[Attributes] = ()
+    # Whether its ad says also what is empty, and what happened in other words.
+    SAYS_EMPTY: ClassVar[bool] = False
+    DESCRIPTION: ClassVar[str] = ""
+    # Whether the reference knows it by its number alone: any lines are right.
+    ANY_LINES: ClassVar[bool] = False
 
     def body(self) -> list[str]:
         """Return the lines of the event after its header; the first one continues the header."""
         raise NotImplementedError
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Complete the event's ad, which has the header and what `ATTRIBUTES` say."""
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take what an ad says beside the header and `ATTRIBUTES`, as far as it is of use.
+
+        Values of a wrong type are left: the ad may come from a peer.
+        """
+
+    def read_attributes(self, ad: ClassAd, attributes: Attributes) -> None:
+        """Set fields to an ad's values, each if it is of the field's type; see `ATTRIBUTES`."""
+        types = field_types(type(self))
+        for name, attribute in attributes:
+            value = _fitting(ad.evaluate(attribute), types[name])
+            if value is not None:
+                setattr(self, name, value)
 
     def read_counts(self, lines: Lines, labels: Attributes) -> Self:
         """Set the fields of the counted lines that are there; see `parse_counts`."""
@@ -55,6 +90,35 @@ class Event:
         Raises BodyError if the lines are not of this form.
         """
         raise NotImplementedError
+
+
+# The kinds of which an ad was made or read, each once.
+_types_of: dict[type[Event], dict[str, type]] = {}
+
+
+def field_types(kind: type[Event]) -> dict[str, type]:
+    """Return what the fields of an event are, besides None."""
+    known = _types_of.get(kind)
+    if known is None:
+        known = _types_of[kind] = {
+            name: next((one for one in get_args(hint) if one is not NoneType), hint)
+            for name, hint in get_type_hints(kind).items()
+        }
+    return known
+
+
+def _fitting(value: object, wanted: type) -> object:
+    """Return a value as one of the wanted type, None if it cannot be one."""
+    if isinstance(value, str):
+        if wanted is not CpuTimes:
+            return value if wanted is str else None
+        try:
+            return CpuTimes.parse(value)
+        except ValueError:
+            return None
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return wanted(value) if wanted in {bool, int, float} else None
 
 
 class Lines:

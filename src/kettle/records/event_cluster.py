@@ -152,6 +152,8 @@ class NoneEvent(Prefixed):
 
     number: ClassVar[int] = 39
     type_name: ClassVar[str] = "NoneEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     SENTENCE: ClassVar[str] = "None"
 
 
@@ -213,6 +215,8 @@ class _Reuse(Prefixed):
     own reader refuses; we write what it reads, and read both
     (tests/interop/test_event_log_against_wheel.py).
     """
+
+    SAYS_EMPTY: ClassVar[bool] = True
 
     def body(self) -> list[str]:
         """Return the fields that have a value; without any, other lines begin below the header."""
@@ -373,6 +377,7 @@ class CommonFilesEvent(Event):
 
     number: ClassVar[int] = 47
     type_name: ClassVar[str] = "CommonFilesEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("kind", "Type"), ("text", "Text"))
 
     def body(self) -> list[str]:

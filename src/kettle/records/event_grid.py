@@ -7,10 +7,13 @@ from a table. Formats: wire notes, Job event log; 017-020 are old and only ever 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
 from kettle.records.event_text import one_line
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,12 +21,18 @@ class Prefixed(Event):
     """An event of one sentence and lines with fixed beginnings.
 
     `LINES` has (beginning, field): a text field that is None has no line, a number always has one
-    unless it is None.
+    unless it is None. `IS_ITS_HEAD`: the reference knows no more of it than its first line.
     """
 
     SENTENCE: ClassVar[str] = ""
     LINES: ClassVar[Attributes] = ()
     NUMBERS: ClassVar[frozenset[str]] = frozenset()
+    IS_ITS_HEAD: ClassVar[bool] = False
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the sentence where that is all that is known."""
+        if self.IS_ITS_HEAD:
+            ad["EventHead"] = self.SENTENCE
 
     def body(self) -> list[str]:
         """Return the sentence and the lines that have a value."""
@@ -60,6 +69,8 @@ class GlobusSubmitEvent(Prefixed):
 
     number: ClassVar[int] = 17
     type_name: ClassVar[str] = "GlobusSubmitEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (
         ("rm_contact", "RMContact"),
         ("jm_contact", "JMContact"),
@@ -82,6 +93,8 @@ class GlobusSubmitFailedEvent(Prefixed):
 
     number: ClassVar[int] = 18
     type_name: ClassVar[str] = "GlobusSubmitFailedEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
     SENTENCE: ClassVar[str] = "Globus job submission failed!"
     LINES: ClassVar[Attributes] = (("    Reason: ", "reason"),)
@@ -95,6 +108,8 @@ class GlobusResourceUpEvent(Prefixed):
 
     number: ClassVar[int] = 19
     type_name: ClassVar[str] = "GlobusResourceUpEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
     SENTENCE: ClassVar[str] = "Globus Resource Back Up"
     LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
@@ -108,6 +123,8 @@ class GlobusResourceDownEvent(Prefixed):
 
     number: ClassVar[int] = 20
     type_name: ClassVar[str] = "GlobusResourceDownEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
     SENTENCE: ClassVar[str] = "Detected Down Globus Resource"
     LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
@@ -133,6 +150,16 @@ class RemoteErrorEvent(Event):
         ("code", "HoldReasonCode"),
         ("subcode", "HoldReasonSubCode"),
     )
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Say that it is not critical, if so."""
+        if not self.critical:
+            ad["CriticalError"] = 0
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take whether it is critical; it is unless that is denied."""
+        critical = ad.evaluate("CriticalError")
+        self.critical = not isinstance(critical, (int, float)) or bool(critical)
 
     def body(self) -> list[str]:
         """Return who reports, the message's lines, and the codes if there are any."""
@@ -172,6 +199,8 @@ class JobDisconnectedEvent(Event):
 
     number: ClassVar[int] = 22
     type_name: ClassVar[str] = "JobDisconnectedEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
+    DESCRIPTION: ClassVar[str] = "Job disconnected, attempting to reconnect"
     ATTRIBUTES: ClassVar[Attributes] = (
         ("reason", "DisconnectReason"),
         ("startd_address", "StartdAddr"),
@@ -206,6 +235,8 @@ class JobReconnectedEvent(Event):
 
     number: ClassVar[int] = 23
     type_name: ClassVar[str] = "JobReconnectedEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
+    DESCRIPTION: ClassVar[str] = "Job reconnected"
     ATTRIBUTES: ClassVar[Attributes] = (
         ("startd_address", "StartdAddr"),
         ("startd_name", "StartdName"),
@@ -239,6 +270,8 @@ class JobReconnectFailedEvent(Event):
 
     number: ClassVar[int] = 24
     type_name: ClassVar[str] = "JobReconnectFailedEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
+    DESCRIPTION: ClassVar[str] = "Job reconnect impossible: rescheduling job"
     ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"), ("startd_name", "StartdName"))
     _tail: ClassVar[str] = ", rescheduling job"
 
@@ -314,6 +347,17 @@ class JobAdInformationEvent(Event):
     number: ClassVar[int] = 28
     type_name: ClassVar[str] = "JobAdInformationEvent"
 
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the attributes; what the header says counts."""
+        said = {name.lower() for name in ad.own_names()}
+        for name, text in self.attributes.items():
+            if name.lower() not in said:
+                ad.insert_text(name, text)
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take all attributes."""
+        self.attributes = {name: ad.text(name) or "" for name in ad.own_names()}
+
     def body(self) -> list[str]:
         """Return the sentence and the attributes in the order of their names."""
         names = sorted(self.attributes, key=str.lower)
@@ -339,6 +383,7 @@ class JobStatusUnknownEvent(Prefixed):
 
     number: ClassVar[int] = 29
     type_name: ClassVar[str] = "JobStatusUnknownEvent"
+    ANY_LINES: ClassVar[bool] = True
     SENTENCE: ClassVar[str] = "The job's remote status is unknown"
 
 
@@ -348,6 +393,7 @@ class JobStatusKnownEvent(Prefixed):
 
     number: ClassVar[int] = 30
     type_name: ClassVar[str] = "JobStatusKnownEvent"
+    ANY_LINES: ClassVar[bool] = True
     SENTENCE: ClassVar[str] = "The job's remote status is known again"
 
 
@@ -357,6 +403,8 @@ class JobStageInEvent(Prefixed):
 
     number: ClassVar[int] = 31
     type_name: ClassVar[str] = "JobStageInEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     SENTENCE: ClassVar[str] = "Job is performing stage-in of input files"
 
 
@@ -366,6 +414,8 @@ class JobStageOutEvent(Prefixed):
 
     number: ClassVar[int] = 32
     type_name: ClassVar[str] = "JobStageOutEvent"
+    IS_ITS_HEAD: ClassVar[bool] = True
+    ANY_LINES: ClassVar[bool] = True
     SENTENCE: ClassVar[str] = "Job is performing stage-out of output files"
 
 
@@ -379,6 +429,7 @@ class AttributeUpdateEvent(Event):
 
     number: ClassVar[int] = 33
     type_name: ClassVar[str] = "AttributeUpdateEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (
         ("name", "Attribute"),
         ("value", "Value"),
@@ -414,6 +465,7 @@ class PreSkipEvent(Prefixed):
 
     number: ClassVar[int] = 34
     type_name: ClassVar[str] = "PreSkipEvent"
+    ANY_LINES: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("notes", "SkipEventLogNotes"),)
     SENTENCE: ClassVar[str] = "PRE script return value is PRE_SKIP value"
     LINES: ClassVar[Attributes] = (("    ", "notes"),)

@@ -1,16 +1,18 @@
-"""Events 000-016: one dataclass each, bytes as the reference's.
+"""Events 000-014: one dataclass each, bytes as the reference's.
 
-Order is that of the numbers; the others are in `event_grid.py` (017-034) and `event_cluster.py`.
+Order is that of the numbers; the ends of jobs (004, 005, 015, 016) are in `event_ends.py`, the
+others in `event_grid.py` (017-034) and `event_cluster.py`.
 Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are the test data.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from kettle.patterns import late_pattern
+from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import (
+    RUN_BYTES,
     Attributes,
     BodyError,
     Event,
@@ -21,40 +23,15 @@ from kettle.records.event_base import (
     render_times,
 )
 from kettle.records.event_text import one_line
-from kettle.records.event_usage import (
-    NO_TIME,
-    CpuTimes,
-    UsageValue,
-    is_usage_heading,
-    parse_usage_table,
-    render_usage_table,
-)
+from kettle.records.event_usage import NO_TIME, CpuTimes
 
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.classad.nodes import AdNode
+
+# How a note of old logs begins that names a node.
+_NODE = "DAG Node: "
 _WARNING = "    WARNING: Committed job submission into the queue with the following warning(s): "
-
-
-# How the labels of counted lines begin.
-_RUN_BYTES: Attributes = (
-    ("sent_bytes", "Run Bytes Sent"),
-    ("received_bytes", "Run Bytes Received"),
-)
-_ALL_BYTES: Attributes = (
-    *_RUN_BYTES,
-    ("total_sent_bytes", "Total Bytes Sent"),
-    ("total_received_bytes", "Total Bytes Received"),
-)
-_NORMAL = late_pattern(r"\s*\(1\) Normal termination \(return value (-?\d{1,400})\)")
-_ABNORMAL = late_pattern(r"\s*\(0\) Abnormal termination \(signal (-?\d{1,400})\)")
-_CORE = late_pattern(r"\s*\((?:1\) Corefile in: (.*)|0\))")
-
-
-def _take_table(lines: Lines) -> dict[str, UsageValue]:
-    line = lines.peek()
-    if line is None or not is_usage_heading(line):
-        return {}
-    table, taken = parse_usage_table(lines.ahead())
-    lines.skip(taken)
-    return table
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,6 +57,25 @@ class SubmitEvent(Event):
         ("warnings", "Warnings"),
     )
     _first: ClassVar[str] = "Job submitted from host: "
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the notes that have names; those of old logs name a DAG's node."""
+        text = self.structured
+        if not text and (self.log_notes or "").startswith(_NODE):
+            from kettle.classad.text import quote_old
+
+            text = f"[ DAGNodeName = {quote_old((self.log_notes or '').removeprefix(_NODE))} ]"
+        notes = _parse_notes(text) if text else None
+        if notes is not None:
+            ad["StructuredNotes"] = notes
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take the notes that have names."""
+        from kettle.classad import unparse
+        from kettle.classad.nodes import AdNode
+
+        notes = ad.lookup("StructuredNotes")
+        self.structured = unparse(notes) if isinstance(notes, AdNode) else None
 
     def body(self) -> list[str]:
         """Return the host, the notes and the warnings."""
@@ -107,6 +103,19 @@ class SubmitEvent(Event):
         return event
 
 
+def _parse_notes(text: str) -> AdNode | None:
+    """Return notes as an ad; None for a user's that only look like one."""
+    # Late: who reads or writes texts alone has no ads.
+    from kettle.classad import parse_expression
+    from kettle.classad.nodes import AdNode
+
+    try:
+        notes = parse_expression(text)
+    except ClassAdSyntaxError:
+        return None
+    return notes if isinstance(notes, AdNode) else None
+
+
 @dataclass(slots=True, kw_only=True)
 class ExecuteEvent(Event):
     """A job began to run. `properties` are the slot's, as ClassAd texts."""
@@ -118,6 +127,24 @@ class ExecuteEvent(Event):
     number: ClassVar[int] = 1
     type_name: ClassVar[str] = "ExecuteEvent"
     ATTRIBUTES: ClassVar[Attributes] = (("host", "ExecuteHost"), ("slot_name", "SlotName"))
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the slot's properties as an ad of their own."""
+        from kettle.classad import ClassAd
+
+        if self.properties:
+            inner = ClassAd()
+            for name, text in self.properties.items():
+                inner.insert_text(name, text)
+            ad["ExecuteProps"] = inner
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take the slot's properties."""
+        from kettle.classad import ClassAd
+
+        inner = ad.evaluate("ExecuteProps")
+        if isinstance(inner, ClassAd):
+            self.properties = {name: inner.text(name) or "" for name in inner.own_names()}
 
     def _head(self) -> str:
         return f"Job executing on host: {one_line(self.host)}"
@@ -203,189 +230,6 @@ class CheckpointedEvent(Event):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Ended(Event):
-    """How a process ended; part of 004, 005, 015 and 016."""
-
-    normal: bool = True
-    return_value: int | None = None
-    signal: int | None = None
-    core_file: str | None = None
-
-    def _ending(self, *, core: bool = True) -> list[str]:
-        if self.normal:
-            return [f"\t(1) Normal termination (return value {self.return_value or 0})"]
-        lines = [f"\t(0) Abnormal termination (signal {self.signal or 0})"]
-        if core:
-            lines.append(
-                f"\t(1) Corefile in: {one_line(self.core_file)}"
-                if self.core_file
-                else "\t(0) No core file"
-            )
-        return lines
-
-    def read_ending(self, lines: Lines, *, core: bool = True) -> None:
-        """Read how the process ended."""
-        line = lines.take()
-        if (found := _NORMAL.match(line)) is not None:
-            self.normal, self.return_value = True, number_in(found[1], "")
-            return
-        if (found := _ABNORMAL.match(line)) is None:
-            raise BodyError(f"{line!r} does not say how a process ended")
-        self.normal, self.signal = False, number_in(found[1], "")
-        if core:
-            line = lines.take()
-            if (found := _CORE.match(line)) is None:
-                raise BodyError(f"{line!r} does not speak of a core file")
-            self.core_file = found[1]
-
-
-@dataclass(slots=True, kw_only=True)
-class JobEvictedEvent(_Ended):
-    """A job lost its slot before it ended, or ended and went back into the queue."""
-
-    checkpointed: bool = False
-    requeued: bool = False
-    run_remote: CpuTimes = NO_TIME
-    run_local: CpuTimes = NO_TIME
-    sent_bytes: float = 0.0
-    received_bytes: float = 0.0
-    reason: str | None = None
-    reason_code: int | None = None
-    reason_subcode: int | None = None
-    usage: dict[str, UsageValue] = field(default_factory=dict)
-
-    number: ClassVar[int] = 4
-    type_name: ClassVar[str] = "JobEvictedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("checkpointed", "Checkpointed"),
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
-        ("received_bytes", "ReceivedBytes"),
-        ("requeued", "TerminatedAndRequeued"),
-        ("reason", "Reason"),
-        ("reason_code", "ReasonCode"),
-        ("reason_subcode", "ReasonSubCode"),
-    )
-
-    def body(self) -> list[str]:
-        """Return why, what was used, and the table of resources."""
-        first = "Job was evicted."
-        if self.reason_code is not None:
-            first += f" Code {self.reason_code} Subcode {self.reason_subcode or 0}"
-        if self.requeued:
-            how = "\t(0) Job terminated and was requeued"
-        else:
-            how = "\t(1) Job was checkpointed." if self.checkpointed else "\t(0) CPU times"
-        lines = [
-            first,
-            how,
-            render_times(self.run_remote, "Run Remote Usage"),
-            render_times(self.run_local, "Run Local Usage"),
-            render_count(self.sent_bytes, "Run Bytes Sent By Job"),
-            render_count(self.received_bytes, "Run Bytes Received By Job"),
-        ]
-        if self.requeued:
-            lines += self._ending()
-        if self.reason:
-            prefix = "\t" if self.requeued else "\tReason: "
-            lines.append(prefix + one_line(self.reason))
-        return lines + render_usage_table(self.usage)
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Read why, what was used, and the table of resources."""
-        event = cls()
-        code = lines.after("Job was evicted.").strip()
-        if code:
-            number, _, subcode = code.partition(" Subcode ")
-            event.reason_code = number_in(number, "Code ")
-            event.reason_subcode = number_in(subcode, "")
-        how = lines.take().lstrip().removeprefix("(")
-        event.requeued = "requeued" in how
-        event.checkpointed = how.startswith("1)") and not event.requeued
-        event.run_remote = parse_times(lines)
-        event.run_local = parse_times(lines)
-        event.read_counts(lines, _RUN_BYTES)
-        if event.requeued:
-            event.read_ending(lines)
-        next_line = lines.peek()
-        if next_line is not None and not is_usage_heading(next_line):
-            event.reason = lines.maybe_after("\t" if event.requeued else "\tReason: ")
-        event.usage = _take_table(lines)
-        return event
-
-
-@dataclass(slots=True, kw_only=True)
-class JobTerminatedEvent(_Ended):
-    """A job ended, by itself or by a signal (R084), with what it used."""
-
-    run_remote: CpuTimes = NO_TIME
-    run_local: CpuTimes = NO_TIME
-    total_remote: CpuTimes = NO_TIME
-    total_local: CpuTimes = NO_TIME
-    sent_bytes: float = 0.0
-    received_bytes: float = 0.0
-    total_sent_bytes: float = 0.0
-    total_received_bytes: float = 0.0
-    usage: dict[str, UsageValue] = field(default_factory=dict)
-
-    number: ClassVar[int] = 5
-    type_name: ClassVar[str] = "JobTerminatedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("normal", "TerminatedNormally"),
-        ("return_value", "ReturnValue"),
-        ("signal", "TerminatedBySignal"),
-        ("core_file", "CoreFile"),
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("total_local", "TotalLocalUsage"),
-        ("total_remote", "TotalRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
-        ("received_bytes", "ReceivedBytes"),
-        ("total_sent_bytes", "TotalSentBytes"),
-        ("total_received_bytes", "TotalReceivedBytes"),
-    )
-    _by: ClassVar[str] = "Job"
-
-    def _head(self) -> str:
-        return "Job terminated."
-
-    def body(self) -> list[str]:
-        """Return how it ended, four CPU times, four byte counts and the table of resources."""
-        return [
-            self._head(),
-            *self._ending(),
-            render_times(self.run_remote, "Run Remote Usage"),
-            render_times(self.run_local, "Run Local Usage"),
-            render_times(self.total_remote, "Total Remote Usage"),
-            render_times(self.total_local, "Total Local Usage"),
-            render_count(self.sent_bytes, f"Run Bytes Sent By {self._by}"),
-            render_count(self.received_bytes, f"Run Bytes Received By {self._by}"),
-            render_count(self.total_sent_bytes, f"Total Bytes Sent By {self._by}"),
-            render_count(self.total_received_bytes, f"Total Bytes Received By {self._by}"),
-            *render_usage_table(self.usage),
-        ]
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Read what `body` writes."""
-        lines.after("Job terminated.")
-        return cls().read_usage(lines)
-
-    def read_usage(self, lines: Lines) -> Self:
-        """Read what follows the first line."""
-        self.read_ending(lines)
-        self.run_remote = parse_times(lines)
-        self.run_local = parse_times(lines)
-        self.total_remote = parse_times(lines)
-        self.total_local = parse_times(lines)
-        self.read_counts(lines, _ALL_BYTES)
-        self.usage = _take_table(lines)
-        return self
-
-
-@dataclass(slots=True, kw_only=True)
 class JobImageSizeEvent(Event):
     """How much memory a job was seen to use; -1 and None are unknown and not written."""
 
@@ -402,6 +246,15 @@ class JobImageSizeEvent(Event):
         ("resident_kb", "ResidentSetSize"),
         ("proportional_kb", "ProportionalSetSize"),
     )
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Take sizes below zero away, which are unknown; what is resident is zero if not said."""
+        if self.resident_kb is None:
+            ad["ResidentSetSize"] = 0
+        for name, attribute in self.ATTRIBUTES:
+            if (getattr(self, name) or 0) < 0:
+                del ad[attribute]
+
     _LABELS: ClassVar[tuple[tuple[str, str], ...]] = (
         ("memory_mb", "MemoryUsage of job (MB)"),
         ("resident_kb", "ResidentSetSize of job (KB)"),
@@ -439,6 +292,7 @@ class ShadowExceptionEvent(Event):
 
     number: ClassVar[int] = 7
     type_name: ClassVar[str] = "ShadowExceptionEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (
         ("message", "Message"),
         ("sent_bytes", "SentBytes"),
@@ -460,7 +314,7 @@ class ShadowExceptionEvent(Event):
         lines.after("Shadow exception!")
         message = lines.maybe_after("\t")
         event = cls(message=message or "")
-        return event if message is None else event.read_counts(lines, _RUN_BYTES)
+        return event if message is None else event.read_counts(lines, RUN_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -640,55 +494,3 @@ class NodeExecuteEvent(ExecuteEvent):
         if not separator:
             raise BodyError("a node event without a host")
         return cls(node=number_in(node, ""), host=host).read_slot(lines)
-
-
-@dataclass(slots=True, kw_only=True)
-class NodeTerminatedEvent(JobTerminatedEvent):
-    """One node of a parallel job ended."""
-
-    node: int = 0
-
-    number: ClassVar[int] = 15
-    type_name: ClassVar[str] = "NodeTerminatedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (*JobTerminatedEvent.ATTRIBUTES, ("node", "Node"))
-    _by: ClassVar[str] = "Node"
-
-    def _head(self) -> str:
-        return f"Node {self.node} terminated."
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Read what `body` writes."""
-        return cls(node=number_in(lines.take(), "Node ", " terminated.")).read_usage(lines)
-
-
-@dataclass(slots=True, kw_only=True)
-class PostScriptTerminatedEvent(_Ended):
-    """A DAG node's POST script ended."""
-
-    node_name: str | None = None
-
-    number: ClassVar[int] = 16
-    type_name: ClassVar[str] = "PostScriptTerminatedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("normal", "TerminatedNormally"),
-        ("return_value", "ReturnValue"),
-        ("signal", "TerminatedBySignal"),
-        ("node_name", "DAGNodeName"),
-    )
-
-    def body(self) -> list[str]:
-        """Return how it ended and for which node."""
-        lines = ["POST Script terminated.", *self._ending(core=False)]
-        if self.node_name:
-            lines.append(f"    DAG Node: {one_line(self.node_name)}")
-        return lines
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Read how it ended and for which node."""
-        lines.after("POST Script terminated.")
-        event = cls()
-        event.read_ending(lines, core=False)
-        event.node_name = lines.maybe_after("    DAG Node: ")
-        return event

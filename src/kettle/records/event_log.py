@@ -1,7 +1,7 @@
 """The job event log: events as text, text as events, and the ways a log can be written.
 
 Bytes are the interface here: many programs read these files while they grow. One event is one
-`write`, ended by a line of three dots. What an event says is in `event_kinds.py`,
+`write`, ended by a line of three dots. What an event says is in `event_kinds.py`, `event_ends.py`,
 `event_grid.py` and `event_cluster.py`; the ClassAd, XML and JSON forms in `event_forms.py`; who
 writes which event is up to schedd and shadow. Source: wire notes, Job event log, R083.
 """
@@ -15,15 +15,19 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from math import ulp
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from kettle.patterns import late_pattern
 from kettle.records import event_cluster as c
+from kettle.records import event_ends as e
 from kettle.records import event_grid as g
 from kettle.records import event_kinds as k
 from kettle.records.event_base import BodyError, Event, Lines
 from kettle.records.event_pieces import Pieces
 from kettle.wire.security.secret_words import hide_secrets
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
 
 END = "..."
 # No number has more digits: ads of peers may hold any real as a number of a job.
@@ -33,8 +37,6 @@ _HEADER = late_pattern(
 )
 _MOMENT = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256
-# The events that the reference knows by their numbers alone: any lines are right.
-_UNCHECKED = frozenset({*range(17, 21), *range(29, 33), 34, 39})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +50,10 @@ class RawEvent(Event):
     damage: str = ""
 
     type_name: ClassVar[str] = "FutureEvent"
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the first line."""
+        ad["EventHead"] = self.extra[0] if self.extra else ""
 
     def body(self) -> list[str]:
         """Return nothing of its own: all lines are `extra`."""
@@ -64,10 +70,10 @@ EVENTS: dict[int, type[Event]] = {
     event.number: event
     for event in (
         k.SubmitEvent, k.ExecuteEvent, k.ExecutableErrorEvent, k.CheckpointedEvent,
-        k.JobEvictedEvent, k.JobTerminatedEvent, k.JobImageSizeEvent, k.ShadowExceptionEvent,
+        e.JobEvictedEvent, e.JobTerminatedEvent, k.JobImageSizeEvent, k.ShadowExceptionEvent,
         k.GenericEvent, k.JobAbortedEvent, k.JobSuspendedEvent, k.JobUnsuspendedEvent,
-        k.JobHeldEvent, k.JobReleasedEvent, k.NodeExecuteEvent, k.NodeTerminatedEvent,
-        k.PostScriptTerminatedEvent,
+        k.JobHeldEvent, k.JobReleasedEvent, k.NodeExecuteEvent, e.NodeTerminatedEvent,
+        e.PostScriptTerminatedEvent,
         g.GlobusSubmitEvent, g.GlobusSubmitFailedEvent, g.GlobusResourceUpEvent,
         g.GlobusResourceDownEvent, g.RemoteErrorEvent, g.JobDisconnectedEvent,
         g.JobReconnectedEvent, g.JobReconnectFailedEvent, g.GridResourceUpEvent,
@@ -210,7 +216,7 @@ def parse_event(text: str, *, year: int = 1970) -> Event | None:
         event = (kind or RawEvent).from_body(lines)
         event.extra += lines.rest()
     except BodyError as error:
-        unchecked = int(match.group(1)) in _UNCHECKED
+        unchecked = kind is not None and kind.ANY_LINES
         event = RawEvent(extra=body, damage="" if unchecked else str(error))
     if isinstance(event, RawEvent):
         event.kind = int(match.group(1))

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from sys import getsizeof
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.classad.text import quote_old, read_old_string
 from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line
 from kettle.remembered import Answers
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
 
 UsageValue = int | float | str
 UsageTable = Mapping[str, UsageValue]
@@ -224,3 +227,22 @@ def _number(text: str) -> UsageValue:
         return float(text)
     except ValueError:
         return text
+
+
+def usage_in(ad: ClassAd, known: Iterable[str]) -> dict[str, UsageValue]:
+    """Return the table of resources that an ad has: what is no attribute that is `known` otherwise.
+
+    A name that is no word is no label of a row.
+    """
+    explained = {attribute.lower() for attribute in known}
+    usage: dict[str, UsageValue] = {}
+    for name in ad.own_names():
+        value = ad.evaluate(name)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        is_assigned = isinstance(value, str) and name.lower().startswith("assigned")
+        if name.lower() in explained or name.split() != [name]:
+            continue
+        if is_number or is_assigned:
+            assert isinstance(value, (int, float, str))
+            usage[name] = value
+    return usage

@@ -11,8 +11,9 @@ import os
 
 from kettle.attributes.codes import JobUniverse, ShadowExit
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_grid import RemoteErrorEvent
-from kettle.records.event_kinds import JobEvictedEvent, JobHeldEvent, JobTerminatedEvent
+from kettle.records.event_kinds import JobHeldEvent
 from kettle.records.event_usage import CpuTimes
 from kettle.schedd.beside import NotStarted, Run, StarterDied
 

@@ -13,14 +13,9 @@ from kettle.classad import ClassAd, unparse
 from kettle.classad.nodes import literal
 from kettle.classad.values import saturate_integer
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_grid import RemoteErrorEvent
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobImageSizeEvent,
-    JobTerminatedEvent,
-)
+from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, JobImageSizeEvent
 from kettle.records.event_usage import CpuTimes, UsageValue
 from kettle.shadow.endings import Ending, why_it_left
 

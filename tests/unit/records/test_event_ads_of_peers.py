@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms import event_from_ad, render
-from kettle.records.event_kinds import (
-    GenericEvent,
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobImageSizeEvent,
-    JobTerminatedEvent,
-)
+from kettle.records.event_kinds import GenericEvent, JobHeldEvent, JobImageSizeEvent
 from kettle.records.event_log import EVENTS, EventReader, Form, Style
 
 FORGED = "a\n...\n005 (001.000.000) 2026-01-01 00:00:00 Job terminated.\n"

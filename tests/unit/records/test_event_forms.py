@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms import (
     event_ad,
     event_from_ad,
@@ -15,13 +16,7 @@ from kettle.records.event_forms import (
     render,
 )
 from kettle.records.event_grid import RemoteErrorEvent
-from kettle.records.event_kinds import (
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobImageSizeEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_kinds import JobHeldEvent, JobImageSizeEvent, SubmitEvent
 from kettle.records.event_log import EVENTS, Form, Style
 from unit.records.test_event_log import example
 

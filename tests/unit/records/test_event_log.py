@@ -9,14 +9,9 @@ import pytest
 
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, FileTransferEvent
+from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
 from kettle.records.event_grid import RemoteErrorEvent
-from kettle.records.event_kinds import (
-    GenericEvent,
-    JobHeldEvent,
-    JobTerminatedEvent,
-    PostScriptTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_kinds import GenericEvent, JobHeldEvent, SubmitEvent
 from kettle.records.event_log import (
     EVENTS,
     ULOG_NAMES,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_forms import event_from_ad
-from kettle.records.event_kinds import JobTerminatedEvent, SubmitEvent
+from kettle.records.event_kinds import SubmitEvent
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,

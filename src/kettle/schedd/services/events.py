@@ -17,14 +17,9 @@ from kettle.attributes.codes import JobStatus
 from kettle.errors import NotFoundError, StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
+from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_grid import AttributeUpdateEvent
-from kettle.records.event_kinds import (
-    JobAbortedEvent,
-    JobHeldEvent,
-    JobReleasedEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent, JobReleasedEvent, SubmitEvent
 from kettle.records.unwritten_events import (
     SCHEDD_EVENTS,
     SHADOW_EVENTS,

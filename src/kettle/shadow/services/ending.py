@@ -13,12 +13,8 @@ from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.policy.hold_reasons import REFUSALS
 from kettle.policy.job_policy import ON_A_MACHINE
-from kettle.records.event_kinds import (
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobTerminatedEvent,
-    ShadowExceptionEvent,
-)
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
+from kettle.records.event_kinds import JobHeldEvent, ShadowExceptionEvent
 from kettle.records.job_trace import Step
 from kettle.records.unwritten_events import SHADOW_EVENTS, decode
 from kettle.shadow import job_events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable
 
@@ -56,9 +57,13 @@ def _check_equal(events: list[Event], first: list[Event]) -> None:
 
 def _keepable(event: Event, time: float) -> Event:
     """Return an event at another time with its numbers as text shows them."""
-    fields = [(field.name, getattr(event, field.name)) for field in dataclasses.fields(event)]
-    whole = {name: float(f"{value:.0f}") for name, value in fields if isinstance(value, float)}
-    return dataclasses.replace(event, **{**whole, "time": time})
+    kept = copy.copy(event)
+    for field in dataclasses.fields(event):
+        value = getattr(event, field.name)
+        if isinstance(value, float):
+            setattr(kept, field.name, float(f"{value:.0f}"))
+    kept.time = time
+    return kept
 
 
 def _print(events: Iterable[Event], style: Style) -> bytes:

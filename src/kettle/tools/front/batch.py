@@ -19,13 +19,12 @@ from kettle.errors import KettleError
 from kettle.octets import AS_IS
 from kettle.patterns import late_pattern
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
-    JobEvictedEvent,
     JobHeldEvent,
     JobReleasedEvent,
-    JobTerminatedEvent,
     SubmitEvent,
 )
 from kettle.records.event_log import EventReader

@@ -23,7 +23,7 @@ from pathlib import Path
 from kettle.errors import NotFoundError, UsageError
 from kettle.octets import to_text
 from kettle.records.event_base import Event
-from kettle.records.event_kinds import JobTerminatedEvent
+from kettle.records.event_ends import JobTerminatedEvent
 from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, PoolGoneError, Tally

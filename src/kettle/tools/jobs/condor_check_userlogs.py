@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
 from kettle.records.event_kinds import (
     ExecutableErrorEvent,
     ExecuteEvent,
     JobAbortedEvent,
     JobHeldEvent,
-    JobTerminatedEvent,
-    PostScriptTerminatedEvent,
     SubmitEvent,
 )
 from kettle.tools.jobs.condor_userlog import PIECE, read_events, says_version, tell_skipped

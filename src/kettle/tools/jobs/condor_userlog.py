@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kettle.records.event_base import Event
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import (
     CheckpointedEvent,
     ExecutableErrorEvent,
     ExecuteEvent,
-    JobEvictedEvent,
-    JobTerminatedEvent,
     ShadowExceptionEvent,
 )
 from kettle.records.event_log import damage_in

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kettle.records.event_kinds import JobAbortedEvent, JobTerminatedEvent, SubmitEvent
+from kettle.records.event_ends import JobTerminatedEvent
+from kettle.records.event_kinds import JobAbortedEvent, SubmitEvent
 from kettle.tools.jobs.condor_check_userlogs import name_of
 from kettle.tools.jobs.condor_userlog import read_events, says_version, tell_skipped
 from kettle.tools.programs import Streams

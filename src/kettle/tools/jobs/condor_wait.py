@@ -18,13 +18,9 @@ from kettle.errors import ConfigError, UsageError
 from kettle.octets import to_text
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
+from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    JobAbortedEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, SubmitEvent
 from kettle.records.event_log import Form, Style, damage_in, render_event
 from kettle.tools.options import (
     Given,

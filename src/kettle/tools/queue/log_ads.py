@@ -15,13 +15,8 @@ from collections.abc import Callable
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    JobHeldEvent,
-    JobImageSizeEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_ends import JobTerminatedEvent
+from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, JobImageSizeEvent, SubmitEvent
 from kettle.records.event_log import read_events
 from kettle.runtime.storage.texts import LARGEST_ADS, read_bytes
 

@@ -302,7 +302,8 @@ def wait_for_end(log: Path, streams: Streams) -> int | None:
     """
     import time
 
-    from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent, JobTerminatedEvent
+    from kettle.records.event_ends import JobTerminatedEvent
+    from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent
     from kettle.records.event_log import read_events
 
     told = 0

@@ -9,16 +9,10 @@ import pytest
 
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterSubmitEvent
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms import render
 from kettle.records.event_heads import heads_of, heads_of_cluster, read_head
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    JobAbortedEvent,
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, JobHeldEvent, SubmitEvent
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style
 from kettle.runtime.storage import event_log_tail
 from kettle.runtime.storage.event_log_tail import (

@@ -12,14 +12,8 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import StorageError
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    GenericEvent,
-    JobAbortedEvent,
-    JobEvictedEvent,
-    JobTerminatedEvent,
-    SubmitEvent,
-)
+from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
+from kettle.records.event_kinds import ExecuteEvent, GenericEvent, JobAbortedEvent, SubmitEvent
 from kettle.records.event_log import GlobalHeader, read_events, render_event
 from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs

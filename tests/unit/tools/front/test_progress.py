@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kettle.records.event_base import Event
-from kettle.records.event_kinds import ExecuteEvent, JobTerminatedEvent
+from kettle.records.event_ends import JobTerminatedEvent
+from kettle.records.event_kinds import ExecuteEvent
 from kettle.tools.front import progress
 from kettle.tools.front.batch import Batch, PoolGoneError, Tally
 from kettle.tools.front.progress import PATIENCE_SECONDS, Patience, follow

@@ -10,7 +10,7 @@ import pytest
 
 from kettle.errors import NotFoundError, UsageError
 from kettle.octets import to_bytes
-from kettle.records.event_kinds import JobTerminatedEvent
+from kettle.records.event_ends import JobTerminatedEvent
 from kettle.tools.front.batch import Batch, Ending, PoolGoneError, Tally
 from kettle.tools.front.run import (
     OutputShower,
