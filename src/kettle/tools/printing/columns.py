@@ -12,22 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kettle.classad import (
-    ERROR,
-    ClassAd,
-    Expr,
-    RelativeTime,
-    Value,
-    parse_expression,
-    to_expression,
-    unparse,
-)
-from kettle.classad.calendar import span_text
+from kettle.classad import ClassAd, Expr, Value, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 from kettle.tools.printing.times import as_whole, format_moment, format_span
+from kettle.tools.printing.values import as_number, raw_text, show_value
+from kettle.tools.printing.widths import length, measured_width
 
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
@@ -49,9 +41,6 @@ _STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
 _OWN_LETTERS = frozenset("vVrRTY")
 _KNOWN_LETTERS = _INTEGER_LETTERS | _REAL_LETTERS | _OWN_LETTERS | {"s", "p"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
-
-# What a real takes in a column whose width is measured: the longest form of a real.
-_REAL_WIDTH = 21
 
 
 def unescape(text: str) -> str:
@@ -76,32 +65,6 @@ def _find_references(expression: Expr, ad: ClassAd) -> tuple[set[str], set[str]]
     from kettle.classad.references import find_references
 
     return find_references(expression, ad)
-
-
-def show_value(ad: ClassAd, expression: Expr, *, quoted: bool = False) -> str:
-    """Return a value as `%v` prints it: strings bare, everything else in ClassAd syntax.
-
-    The elements of a list are shown as they are written, and so is the fraction of a span.
-    """
-    value = ad.evaluate_expression(expression)
-    if isinstance(value, str) and not quoted:
-        return value
-    if value is ERROR or isinstance(value, list):
-        # Late: few columns show a list.
-        from kettle.classad.compile import evaluate_lazily, new_state
-
-        value = evaluate_lazily(expression, new_state(ad))
-    if isinstance(value, RelativeTime):
-        return f'relTime("{span_text(value.seconds)}")'
-    return unparse(to_expression(value), old=True)
-
-
-def raw_text(ad: ClassAd, text: str, expression: Expr) -> str:
-    """Return the expression behind an attribute, or the asked-for expression itself."""
-    if text.isidentifier():
-        found = ad.lookup(text)
-        return "undefined" if found is None else unparse(found, old=True)
-    return unparse(expression, old=True)
 
 
 class Format(Struct):
@@ -129,18 +92,29 @@ def read_conversion(text: str) -> Format | None:
     found = _FIRST.match(text)
     if found is None or found[6] not in _KNOWN_LETTERS:
         return None
-    before, after = found[1].replace("%%", "%"), text[found.end() :]
-    impossible = _CONVERSION.search(after.replace("%%", "")) is not None
+    return _assemble(found.groups(), text[found.end() :])
+
+
+def _assemble(parts: Sequence[str | None], after: str) -> Format:
+    """Return a format of the text before its conversion, the conversion's parts, what is after.
+
+    Another conversion behind it fits no attribute.
+    """
+    before, flags, width, precision, length, letter = parts
     return Format(
-        before,
-        after.replace("%%", "%"),
-        found[2],
-        read_width(found[3]),
-        None if found[4] is None else read_width(found[4], _MOST_PRECISE),
-        found[6],
-        _BITS.get(found[5] or None, 64),
-        impossible,
+        _bare(before or ""),
+        _bare(after),
+        flags or "",
+        read_width(width or ""),
+        None if precision is None else read_width(precision, _MOST_PRECISE),
+        letter or "",
+        _BITS.get(length or None, 64),
+        _CONVERSION.search(after.replace("%%", "")) is not None,
     )
+
+
+def _bare(text: str) -> str:
+    return text.replace("%%", "%")
 
 
 # Limits: no column is wider, and no value has more digits or letters.
@@ -170,20 +144,10 @@ def parse_format(text: str) -> Format:
         break
     if found is None or found[5] not in _KNOWN_LETTERS:
         return Format(text, "")
-    before, after = text[: found.start()], text[found.end() :]
-    letter, bits = found[5], _BITS.get(found[4], 64)
-    impossible = False
-    if letter not in _OWN_LETTERS:
-        impossible = _CONVERSION.search(after.replace("%%", "")) is not None
-    before, after = before.replace("%%", "%"), after.replace("%%", "%")
-    width = read_width(found[2] or "")
-    precision = None if found[3] is None else read_width(found[3], _MOST_PRECISE)
-    return Format(before, after, found[1], width, precision, letter, bits, impossible)
-
-
-def _length(text: str) -> int:
-    """Return what a text takes in a column: the reference counts bytes."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+    form = _assemble((text[: found.start()], *found.groups()), text[found.end() :])
+    # Behind a letter of the tools' own, other conversions are text.
+    form.impossible = form.impossible and form.letter not in _OWN_LETTERS
+    return form
 
 
 def pad_text(text: str, form: Format) -> str:
@@ -191,14 +155,18 @@ def pad_text(text: str, form: Format) -> str:
     if not text.isascii():
         if form.precision is not None:
             text = to_text(to_bytes(text)[: form.precision])
-        blanks = " " * (form.width - _length(text))
+        blanks = " " * (form.width - length(text))
         return text + blanks if "-" in form.flags else blanks + text
     text = text[: form.precision]
     return text.ljust(form.width) if "-" in form.flags else text.rjust(form.width)
 
 
 def print_number(form: Format, value: int | float) -> str:
-    """Apply the conversion of a number as C does."""
+    """Apply the conversion of a number: as C does, or as a span or a moment."""
+    if form.letter == "T":
+        return format_span(value)
+    if form.letter == "Y":
+        return format_moment(value)
     # Late: few columns have a format of a number.
     from kettle.config.c_format import Conversion, convert_real, convert_whole
 
@@ -208,10 +176,12 @@ def print_number(form: Format, value: int | float) -> str:
     return convert_whole(as_whole(value), conversion, form.bits)
 
 
-def _number(value: Value) -> int | float | None:
-    if isinstance(value, (bool, int, float)):
-        return value
-    return None
+def print_address(form: Format, number: int | float) -> str:
+    """Apply `%p`.
+
+    Compat: whole numbers are taken for addresses, anything else for none.
+    """
+    return pad_text(hex(as_whole(number)) if number > 0 else "(nil)", form)
 
 
 class FormatColumn(Struct):
@@ -246,7 +216,7 @@ class FormatColumn(Struct):
         if form.letter == "c" and "\0" in text:
             # A byte that is zero ends a text of C's; the column keeps its width.
             text = text.partition("\0")[0]
-            return text + " " * (form.width - _length(text))
+            return text + " " * (form.width - length(text))
         return text
 
     def _convert(self, ad: ClassAd) -> str | None:
@@ -259,16 +229,9 @@ class FormatColumn(Struct):
             text = self._as_string(ad, value)
             return None if text is None else pad_text(text, form)
         if letter == "p":
-            # Compat: whole numbers are taken for addresses, anything else for none.
-            return pad_text(hex(value) if isinstance(value, int) and value > 0 else "(nil)", form)
-        number = _number(value)
-        if number is None:
-            return None
-        if letter == "T":
-            return format_span(number)
-        if letter == "Y":
-            return format_moment(number)
-        return print_number(form, number)
+            return print_address(form, value if isinstance(value, int) else 0)
+        number = as_number(value)
+        return None if number is None else print_number(form, number)
 
     def _as_string(self, ad: ClassAd, value: Value) -> str | None:
         """Return what `%s` shows: a string, else the expression of the attribute asked for."""
@@ -318,7 +281,7 @@ class AutoColumn(Struct):
                 if _STRING.match(raw) is not None:
                     return raw if self.quoted else raw[1:-1]
         if self.letter:
-            number = _number(ad.evaluate_expression(self.expression))
+            number = as_number(ad.evaluate_expression(self.expression))
             if number is None:
                 return ""
             return format_span(number) if self.letter == "T" else format_moment(number)
@@ -344,8 +307,8 @@ class AutoColumn(Struct):
             text = self.label + text
         if self.width is None:
             return text
-        self.width = max(self.width, _length(text))
-        return text + " " * (self.width - _length(text))
+        self.width = max(self.width, length(text))
+        return text + " " * (self.width - length(text))
 
     def measure(self, ad: ClassAd) -> None:
         """Widen the column for a row to come, as if it were printed bare."""
@@ -355,15 +318,10 @@ class AutoColumn(Struct):
             self.width = max(self.width, len(_job_id(ad)))
             return
         if self.raw:
-            self.width = max(self.width, _length(raw_text(ad, self.text, self.expression)))
+            self.width = max(self.width, length(raw_text(ad, self.text, self.expression)))
             return
         value = ad.evaluate_expression(self.expression)
-        if isinstance(value, str):
-            self.width = max(self.width, _length(value))
-        elif isinstance(value, int) and not isinstance(value, bool):
-            self.width = max(self.width, len(str(value)))
-        elif isinstance(value, float):
-            self.width = max(self.width, _REAL_WIDTH + (value < 0))
+        self.width = max(self.width, measured_width(value))
 
 
 def _job_id(ad: ClassAd) -> str:
@@ -459,7 +417,7 @@ class Columns:
         self.headings = True
         for column in self._columns:
             if isinstance(column, AutoColumn) and column.width is None:
-                column.width = _length(column.heading)
+                column.width = length(column.heading)
 
     def _append(self, column: AutoColumn, before: str, after: str) -> None:
         column.before, column.after = before, after

@@ -10,17 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableSequence
 
-from kettle.classad import (
-    ERROR,
-    UNDEFINED,
-    ClassAd,
-    Expr,
-    RelativeTime,
-    Value,
-    to_expression,
-    unparse,
-)
-from kettle.classad.calendar import span_text
+from kettle.classad import UNDEFINED, ClassAd, Expr, Value, to_expression, unparse
 from kettle.classad.nodes import AttributeReference
 from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
@@ -28,11 +18,13 @@ from kettle.tools.printing.columns import (
     Format,
     pad_text,
     parse_column,
+    print_address,
     print_number,
     read_conversion,
 )
-from kettle.tools.printing.times import as_whole, format_moment, format_span
-from kettle.tools.printing.ways import Way, as_number
+from kettle.tools.printing.times import as_whole
+from kettle.tools.printing.values import as_number, bare_text, evaluate
+from kettle.tools.printing.ways import Way
 from kettle.tools.printing.widths import length
 
 _WHOLE = frozenset("diouxX")
@@ -171,28 +163,21 @@ class FileColumn(Struct):
         if form.impossible:
             return ""
         if form.letter in "vVrR":
-            bare = value if isinstance(value, str) and form.letter != "V" else written(value)
+            bare = bare_text(value, quoted=form.letter == "V")
             return form.before + pad_text(bare, form) + form.after
         if form.letter == "s":
             bare = value if isinstance(value, str) else "(null)"
             return form.before + pad_text(bare, form) + form.after
         number = as_number(value)
         if number is None and form.letter == "p":
-            # Compat: whole numbers are taken for addresses, anything else for none.
             number = 0
         return None if number is None else self._number(form, number)
 
     def _number(self, form: Format, number: int | float) -> str:
         """Return a number, which stands at the right of the column's width, cut where C would."""
-        if form.letter == "T":
-            text = format_span(number)
-        elif form.letter == "Y":
-            text = format_moment(number)
-        elif form.letter == "p":
-            bare = hex(as_whole(number)) if number > 0 else "(nil)"
-            text = form.before + pad_text(bare, form) + form.after
-        else:
-            text = form.before + print_number(form, number) + form.after
+        text = print_address(form, number) if form.letter == "p" else print_number(form, number)
+        if form.letter not in "TY":
+            text = form.before + text + form.after
         text = " " * (self.width - length(text)) + text
         return text.partition("\0")[0]
 
@@ -227,32 +212,9 @@ class FileColumn(Struct):
         return self.width
 
 
-def evaluate(ad: ClassAd, expression: Expr) -> Value:
-    """Return a value; the elements of a list as they are written."""
-    value = ad.evaluate_expression(expression)
-    if value is ERROR or isinstance(value, list):
-        # Late: few columns show a list.
-        from kettle.classad.compile import evaluate_lazily, new_state
-
-        return evaluate_lazily(expression, new_state(ad))
-    return value
-
-
 def cut(text: str, width: int) -> str:
     """Return as many bytes of a text."""
     return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
-
-
-def evaluate_name(ad: ClassAd, name: str) -> Value:
-    """Return the value of an attribute; the elements of a list as they are written."""
-    return evaluate(ad, AttributeReference(name))
-
-
-def written(value: Value) -> str:
-    """Return a value in ClassAd syntax; a span with its fraction."""
-    if isinstance(value, RelativeTime):
-        return f'relTime("{span_text(value.seconds)}")'
-    return unparse(to_expression(value), old=True)
 
 
 class FileMask(Struct):

@@ -17,8 +17,8 @@ from kettle.tools.printing.columns import (
     FormatColumn,
     parse_column,
     parse_format,
-    show_value,
 )
+from kettle.tools.printing.values import show_value
 from kettle.tools.printing.widths import length, measured_width
 
 # How a named way shows an ad: the text, or None where there is nothing to show.

@@ -16,8 +16,9 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import unescape
-from kettle.tools.printing.file_columns import FileColumn, FileMask, written
+from kettle.tools.printing.file_columns import FileColumn, FileMask
 from kettle.tools.printing.format_words import Complaint, Words, read_column
+from kettle.tools.printing.values import written
 from kettle.tools.printing.ways import Ways
 
 _SELECT_TEXTS = {

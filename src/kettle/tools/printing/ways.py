@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from kettle.classad import ClassAd, Value
 from kettle.structs import Struct
 from kettle.tools.printing.times import as_whole
+from kettle.tools.printing.values import as_number
 
 # What a way asks of the value: one of another kind is none to it.
 Kind = Literal["whole", "real", "text", "any"]
@@ -48,11 +49,6 @@ class Way(Struct):
 
 
 Ways = Mapping[str, Way]
-
-
-def as_number(value: Value) -> int | float | None:
-    """Return the number that a value is; true is 1."""
-    return value if isinstance(value, (bool, int, float)) else None
 
 
 def text_of_ad(show: Callable[[ClassAd], str | None]) -> Way:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import UNDEFINED, ClassAd, Value
 from kettle.tools.printing.times import as_whole, format_moment, format_span, readable_amount
+from kettle.tools.printing.values import as_number
 from kettle.tools.printing.ways import (
     Way,
     Ways,
-    as_number,
     text_of_ad,
     text_of_any,
     text_of_real,

@@ -14,7 +14,7 @@ from kettle.classad.nodes import Literal
 from kettle.classad.unparse import unparse
 from kettle.classad.values import ExprList
 from kettle.patterns import late_pattern
-from kettle.tools.printing.file_columns import evaluate_name
+from kettle.tools.printing.values import evaluate_name
 from kettle.tools.printing.ways import Room, Way, Ways, text_of_ad, text_of_real
 from kettle.tools.status.tables import activity_letter, platform, state_letter
 
