@@ -10,7 +10,6 @@ from typing import NamedTuple
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
-from kettle.structs import Struct
 from kettle.tools.printing.columns import read_width, unescape
 from kettle.tools.printing.file_columns import FileColumn
 from kettle.tools.printing.ways import Ways
@@ -97,43 +96,28 @@ class Words:
         self._complaints.append(Complaint(text, self.number, said, tuple(meant)))
 
 
-class _Settings(Struct):
-    """What the words behind a column say, in the order in which they say it."""
-
-    name: str = ""
-    form: str | None = "%v"
-    # Whether nothing has said or taken away a format; `%v` may be said, too.
-    usual: bool = True
-    width: int | None = None
-    automatic: bool = True
-    asked_automatic: bool = False
-    cuts: bool = False
-    never_cuts: bool = False
-
-
 def read_column(
     words: Words, ways: Ways, label: str | None, *, truncates: bool
 ) -> FileColumn | None:
-    """Read the line of a column; None if it describes none."""
+    """Read the line of a column; None if it describes none.
+
+    `label` is what stands between a label and its value, None for columns without labels.
+    """
     keywords = _FOLLOWED.keys() | _ALONE
     text = words.before(keywords)
     if not words.word:
         # A line without keywords is an expression with its quotes.
         text = words.line
-    column = FileColumn("", text)
-    settings = _Settings()
+    reader = _ColumnReader(text, words, ways, truncates=truncates)
     more = bool(words.word)
     while more:
         if words.word not in keywords:
             # The reference passes over it in silence.
             words.warn("", keywords)
         else:
-            _take(words, column, settings, ways, truncates=truncates)
+            reader.take()
         more = words.step()
-    column.heading = settings.name or text
-    column.automatic = settings.automatic or settings.asked_automatic
-    column.truncate = settings.cuts and not settings.never_cuts
-    _settle(column, settings, label, truncates=truncates)
+    column = reader.finish(label)
     try:
         column.expression = parse_expression(text)
     except ClassAdSyntaxError:
@@ -143,107 +127,125 @@ def read_column(
     return column
 
 
-def _take(
-    words: Words, column: FileColumn, settings: _Settings, ways: Ways, *, truncates: bool
-) -> None:
-    """Take a keyword, and the word that belongs to it."""
-    word = words.word
-    if word in _FOLLOWED:
-        if not words.step():
-            # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
-            words.warn(f"expected {_FOLLOWED[word]} at line {words.number} in SELECT")
+class _ColumnReader:
+    """The column of a line while its words are taken, in the order in which they stand."""
+
+    def __init__(self, text: str, words: Words, ways: Ways, *, truncates: bool) -> None:
+        self._words, self._ways, self._truncates = words, ways, truncates
+        self._column = FileColumn("", text)
+        self._name = ""
+        self._form: str | None = "%v"
+        # Whether nothing has said or taken away a format; `%v` may be said, too.
+        self._usual = True
+        self._width: int | None = None
+        self._automatic = True
+        self._asked_automatic = False
+        self._cuts = self._never_cuts = False
+
+    def take(self) -> None:
+        """Take a keyword, and the word that belongs to it."""
+        words, keyword = self._words, self._words.word
+        if keyword in _FOLLOWED:
+            if words.step():
+                self._take_followed(keyword, words.word)
+            else:
+                # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
+                said = f"expected {_FOLLOWED[keyword]} at line {words.number} in SELECT"
+                words.warn(said)
             return
-        _take_followed(word, words, column, settings, ways, truncates=truncates)
-        return
-    match word:
-        case "NOPREFIX":
-            column.prefix = False
-        case "NOSUFFIX":
-            column.suffix = False
-        case "TRUNCATE":
-            settings.cuts, settings.never_cuts = True, False
-        case "FIT":
-            settings.never_cuts = True
-        case "LEFT" | "RIGHT":
-            column.left = word == "LEFT"
-        case "ALWAYS":
-            column.always = True
-        case _:
-            words.warn(
-                f"{word} was unexpected at line {words.number} offset {words.start} in SELECT",
-                _FOLLOWED.keys() | _ALONE,
-            )
+        match keyword:
+            case "NOPREFIX":
+                self._column.prefix = False
+            case "NOSUFFIX":
+                self._column.suffix = False
+            case "TRUNCATE":
+                self._cuts, self._never_cuts = True, False
+            case "FIT":
+                self._never_cuts = True
+            case "LEFT" | "RIGHT":
+                self._column.left = keyword == "LEFT"
+            case "ALWAYS":
+                self._column.always = True
+            case _:
+                place = f"line {words.number} offset {words.start}"
+                words.warn(
+                    f"{keyword} was unexpected at {place} in SELECT", _FOLLOWED.keys() | _ALONE
+                )
 
+    def _take_followed(self, keyword: str, word: str) -> None:
+        match keyword:
+            case "AS":
+                self._name = unescape(word) if self._words.quoted else word
+            case "PRINTF":
+                self._say_form(word)
+            case "OR":
+                self._take_filler(word)
+            case "WIDTH":
+                self._take_width(word)
+            case _:
+                self._take_way(keyword, word)
 
-def _take_followed(
-    keyword: str,
-    words: Words,
-    column: FileColumn,
-    settings: _Settings,
-    ways: Ways,
-    *,
-    truncates: bool,
-) -> None:
-    """Take the word behind a keyword."""
-    word = words.word
-    match keyword:
-        case "AS":
-            settings.name = unescape(word) if words.quoted else word
-        case "PRINTF":
-            settings.form, settings.usual = word, False
-        case "OR":
-            _take_filler(words, column)
-        case "WIDTH":
-            _take_width(word, settings, truncates=truncates)
-        case _ if (way := ways.get(word)) is not None:
-            column.way = way
-            if keyword == "PRINTAS" or (settings.usual and way.form):
-                settings.form, settings.usual = way.form or None, False
-        case _:
-            words.warn(f"Unknown argument {word} for {keyword}", ways)
+    def _say_form(self, form: str | None) -> None:
+        self._form, self._usual = form, False
 
+    def _take_way(self, keyword: str, word: str) -> None:
+        way = self._ways.get(word)
+        if way is None:
+            self._words.warn(f"Unknown argument {word} for {keyword}", self._ways)
+            return
+        self._column.way = way
+        if keyword == "PRINTAS" or (self._usual and way.form):
+            self._say_form(way.form or None)
 
-def _take_width(word: str, settings: _Settings, *, truncates: bool) -> None:
-    """Take a width, negative at the left, or that the column grows."""
-    if word == "AUTO":
-        settings.automatic = settings.asked_automatic = True
-        settings.cuts = False
-        return
-    found = _DIGITS.match(word)
-    digits = 0 if found is None else read_width(found[2])
-    settings.width = -digits if found is not None and found[1] == "-" else digits
-    settings.automatic = False
-    settings.cuts = settings.cuts or truncates
-    if settings.usual:
-        settings.form, settings.usual = None, False
+    def _take_width(self, word: str) -> None:
+        """Take a width, negative at the left, or that the column grows."""
+        if word == "AUTO":
+            self._automatic = self._asked_automatic = True
+            self._cuts = False
+            return
+        found = _DIGITS.match(word)
+        digits = 0 if found is None else read_width(found[2])
+        self._width = -digits if found is not None and found[1] == "-" else digits
+        self._automatic = False
+        self._cuts = self._cuts or self._truncates
+        if self._usual:
+            self._say_form(None)
 
+    def _take_filler(self, said: str) -> None:
+        """Take what stands where there is no value."""
+        if not said or said[0] not in _FILLERS:
+            self._words.warn(f"Unknown argument {said} for OR", tuple(_FILLERS.strip()))
+            return
+        # The reference joins the bits of their places where several are said.
+        place = _FILLERS.index(self._column.filler) | _FILLERS.index(said[0])
+        self._column.filler = _FILLERS[place]
+        self._column.fills = self._column.fills or said[:1] == said[1:2]
 
-def _take_filler(words: Words, column: FileColumn) -> None:
-    """Take what stands where there is no value."""
-    said = words.word
-    if not said or said[0] not in _FILLERS:
-        words.warn(f"Unknown argument {said} for OR", tuple(_FILLERS.strip()))
-        return
-    column.filler = said[0]
-    column.fills = column.fills or said[:1] == said[1:2]
+    def finish(self, label: str | None) -> FileColumn:
+        """Return the column, with the format and the width that the words amount to."""
+        column, width = self._column, self._width
+        column.heading = self._name or column.text
+        column.automatic = self._automatic or self._asked_automatic
+        column.truncate = self._cuts and not self._never_cuts
+        if label is not None:
+            of_value = self._form_of_label() if self._form is None else self._form
+            column.form_text = column.heading + label + of_value
+            column.settle(0)
+            return column
+        form = self._form
+        if column.way is None and form is None:
+            if not width:
+                form = "%v"
+            elif self._truncates:
+                side = "-" if width < 0 else ""
+                column.left, width = column.left or width < 0, abs(width)
+                form = f"%{side}{width}" + (f".{width}v" if column.truncate else "v")
+        column.form_text = form
+        column.settle(-length(column.heading) if width is None else width)
+        return column
 
-
-def _settle(column: FileColumn, settings: _Settings, label: str | None, *, truncates: bool) -> None:
-    """Make format and width of what was said."""
-    form, width = settings.form, settings.width
-    if label is not None:
-        if form is None:
-            exact = "" if not width else f"{width}.{abs(width)}" if column.truncate else str(width)
-            form = f"%{exact}{'s' if column.way is not None else 'v'}"
-        column.form_text = column.heading + label + form
-        column.settle(0)
-        return
-    if column.way is None and form is None:
-        if not width:
-            form = "%v"
-        elif truncates:
-            column.left, width = column.left or width < 0, abs(width)
-            side = "-" if settings.width is not None and settings.width < 0 else ""
-            form = f"%{side}{width}" + (f".{width}v" if column.truncate else "v")
-    column.form_text = form
-    column.settle(-length(column.heading) if width is None else width)
+    def _form_of_label(self) -> str:
+        """Return the format of a value behind a label where no word has said one."""
+        width, column = self._width, self._column
+        exact = "" if not width else f"{width}.{abs(width)}" if column.truncate else str(width)
+        return f"%{exact}{'s' if column.way is not None else 'v'}"

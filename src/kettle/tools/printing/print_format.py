@@ -157,7 +157,6 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
         # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
         raise UsageError("the print-format file has no SELECT")
     found.mask.headed = found.label is None
-    found.summary = found.summary and seen
     return found
 
 

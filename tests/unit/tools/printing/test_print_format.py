@@ -58,3 +58,54 @@ def test_a_named_way_shows_what_an_expression_is_worth() -> None:
         {"DOUBLE": text_of_whole(lambda number: str(2 * number))},
     )
     assert found.mask.render(ClassAd({"Size": 2})) == "  6 4   \n"
+
+
+def test_a_summary_needs_no_columns() -> None:
+    for text in ("SUMMARY STANDARD\n", "WHERE ProcId == 0\nSUMMARY STANDARD\n"):
+        assert parse_print_format(text, {}).summary
+    assert not parse_print_format("SUMMARY NONE\n", {}).summary
+    assert not parse_print_format("SELECT\n", {}).summary
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "complaints"),
+    [
+        ("LABEL", "P = 7 F = undefined\n", []),
+        ("LABEL SEPARATOR :", "P:7 F:undefined\n", []),
+        ('LABEL SEPARATOR "\\t"', "P\t7 F\tundefined\n", []),
+        # What separates labels from values is none where there are no labels yet.
+        ("SEPARATOR : LABEL", "P = 7 F = undefined\n", ["SEPARATOR", ":"]),
+        ("SEPARATOR :", "7 undefined\n", ["SEPARATOR", ":"]),
+    ],
+)
+def test_a_separator_belongs_to_labels(head: str, row: str, complaints: list[str]) -> None:
+    found = parse_print_format(f"SELECT {head}\nProcId AS P\nFoo AS F\n", {})
+    assert found.mask.render(ClassAd({"ProcId": 7})) == row
+    assert [each.text for each in found.complaints] == [
+        f"Warning: Unknown header argument {word} for SELECT" for word in complaints
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("OR ?", "   ?"),
+        ("OR ??", "[??]"),
+        ("OR . OR ??", "...."),
+        ("OR ?? OR .", "...."),
+        ("OR ** OR .", "...."),
+        ("OR ? OR ** ", "...."),
+        ("OR ** OR _", "0000"),
+        ("OR - OR ??", "____"),
+        ("OR # OR #", "   #"),
+    ],
+)
+def test_fillers_that_are_said_twice_are_joined(said: str, shown: str) -> None:
+    """As 25.14.1 shows each pair: the bits of their places in a row are, and one twice fills."""
+    found = parse_print_format(f"SELECT\nFoo AS GG PRINTF %d WIDTH 4 {said}\n", {})
+    assert found.mask.render(ClassAd({"ProcId": 7})) == f"{shown}\n"
+
+
+def test_a_label_may_have_a_format_of_nothing() -> None:
+    found = parse_print_format('SELECT LABEL\nProcId AS P PRINTF ""\n', {})
+    assert found.mask.render(ClassAd({"ProcId": 7})) == "P = \n"
