@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -38,6 +39,35 @@ LOG = @FOLDER@/no-log
 """,
     "c2": "FOO = other\ninclude : @FOLDER@/c3\n",
     "c3": "BAR = $(FOO) three\n",
+    # What -macro, -trace and values of several lines are shown with.
+    "m": """\
+C = c
+E =
+A = /a/b/x.tar.gz
+L = q,r,s
+N = 7
+BAD = x$INT(q)y
+OK = $(C)$(DOLLAR)$Fn(C)
+A = /a/b/x.tar.gz
+n = 7
+TOOL.N = 8
+TOOL.N = 7
+M @=end
+$(E)
+  if true
+
+@end
+P = $(M)
+Q = x $(M)
+""",
+    "said": """\
+warning : a
+I = $INT(x)
+if $(I)
+endif
+warning : b
+""",
+    "name": "A = 1\n$(NO)- = 2\n",
 }
 NAMES = "FOO mixed_case MULTI EMPTY NUM NOSUCH REFBAD PATHY SCHEDD.NUM LONGEXPR foo '$(FOO)/x'"
 WAYS = (
@@ -59,6 +89,18 @@ ALONE = (
     "--root-config @FOLDER@/c2 -config", "-root-config", "-V FOO", "- FOO", "-owner -nonesuch",
     "-nonesuch -version", "-version -nonesuch", "-help", "--help", "--version", "-v", "-raw", "",
 )  # fmt: skip
+MACROS = (
+    "$F(A) $F(NOPE) $F($(A)) $Fq(E) $Fq(NOPE) $Fn($(C)) $F(/x/y) $BASENAME(A) $BASENAME(A,.gz) "
+    "$DIRNAME(A) $DIRNAME(NOPE) $SUBSTR(A) $SUBSTR(A,2) $SUBSTR(A,2,3) $SUBSTR(A,-2) "
+    "$SUBSTR(NOPE,1) $SUBSTR(A,N) $SUBSTR(A,x) $SUBSTR(A,1,x) $SUBSTR(A,x,1) $SUBSTR() $STRING(A) "
+    "$STRING(NOPE) $STRING(C,%5s) $STRING(C,%d) $INT(N) $INT(N,%05d) $INT(NOPE) $INT() $INT(N,%s) "
+    "$INT($(C)) $REAL(N) $REAL(NOPE) $REAL(N,%d) $CHOICE(0,L) $CHOICE(1,a,b) $CHOICE(N,a,b) "
+    "$CHOICE(0,NOPE) $CHOICE(0,E) $CHOICE(-1,L) $CHOICE(x,L) $CHOICE() $CHOICE(0) $CHOICE(,L) "
+    "$CHOICE(0,) $EVAL(N) $EVAL(NOPE) $EVAL(A) $ENV(HOME) $ENV(NO) $ENV(NO:x) "
+    "$ENV($(C)) $(C$(E)) $(NOPE:x $(DOLLAR) $(DOLLAR:x) $$(C) $(C)-$INT(x)-$(C) $(C)$(BAD) "
+    "$(BAD)$(C) $(OK)$(C) $(X:$INT(y))$(C) $(C)$(NOPE)$(C) $(NOPE)$(C) $(NOPE:$(C)$(C))$(C) "
+    "$(DOLLAR)$(C) $INT(x)$(C) $(A)$(B)$(C)$(D)$(E)$(L)"
+)
 OPTIONS = (
     "name address pool local-name subsystem master schedd startd collector negotiator set unset "
     "rset runset mixedcase diagnostic raw default config verbose trace expanded macro evaluate "
@@ -71,6 +113,13 @@ def command_lines() -> list[str]:
     lines = [f"{way} {name}".strip() for name in shlex.split(NAMES) for way in WAYS]
     lines = [shlex.join(shlex.split(line)) if "$" not in line else line for line in lines]
     lines += ALONE
+    lines += [f"-root-config @FOLDER@/m -macro -v '{text}'" for text in MACROS.split()]
+    lines += [f"-root-config @FOLDER@/m {way} M P Q" for way in ("-v", "-v -raw", "-exp", "-def")]
+    several = ("-dump", "-dump -v", "-dump -exp", "-dump -exp -v")
+    lines += [f"-root-config @FOLDER@/m {way} '^[MPQ]$'" for way in several]
+    lines += [f"-root-config @FOLDER@/m -trace {rest}" for rest in ("N A", "TOOL.N -v", "-macro N")]
+    lines += [f"-root-config @FOLDER@/{name} A I" for name in ("said", "name")]
+    lines += ["-sub schedd LOCALNAME SUBSYSTEM", "-sub schedd -loc Inst LOCALNAME SUBSYSTEM"]
     for name in OPTIONS.split():
         for length in range(1, len(name) + 1):
             beginning = name[:length]
@@ -99,6 +148,7 @@ def ask(line: str) -> dict[str, object]:
 def _portable(value: object) -> object:
     if not isinstance(value, str):
         return value
+    value = re.sub(r" at line \d+ in file config\.cpp$", "", value, flags=re.MULTILINE)
     before, usage, _ = value.partition("Usage: ")
     return (before + ("@USAGE@" if usage else "")).replace(FOLDER, "@FOLDER@")
 

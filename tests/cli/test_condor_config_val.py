@@ -54,6 +54,19 @@ def test_verbose_says_what_counts_for_nothing_and_why(folder: Path) -> None:
     assert "counts for" not in say(folder, "DAGMAN_MAX_RESCUE_NUM")[1]
 
 
+def test_trace_shows_what_was_before(folder: Path) -> None:
+    (folder / "condor_config").write_text("HOUR = 1\nB = 2\nhour = 3\nHOUR @=end\nx\n@end\n")
+    code, said, _ = say(folder, "-trace", "HOUR", "HOSTNAME")
+    place = "@DIR@/condor_config, line"
+    was = "".join(
+        f" # trace: {name}\n  # was: {text}\n  # set at: {place} {line}\n"
+        for name, text, line in (("hour", "1", 1), ("HOUR", "3", 3))
+    )
+    assert (code, said.rpartition("\n")[0].rpartition("\n")[0]) == (0, was + "x")
+    assert "trace" not in say(folder, "-trace", "OUR")[1]
+    assert "trace" in say(folder, "-trace", "-dump", "^HO")[1]
+
+
 @shows("R041")
 def test_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
     assert say(folder, "HALF", "nope") == (1, "3600 / 2\n", "Not defined: NOPE\n")

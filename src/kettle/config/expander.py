@@ -158,6 +158,8 @@ class Expander:
                     # What is the matchmaker's stays.
                     search.position += 2
             elif found.default_start:
+                # Compat: in what `$ENV()` has as default, too, where the reference goes round for
+                # ever (test_a_mention_of_itself_in_a_variable_s_default_is_what_was_before).
                 search.position = found.start + 2
         pieces.append(text[copied:])
         return "".join(pieces)
@@ -173,7 +175,7 @@ class Expander:
         raw = self.lookup(name)
         if raw is None or "$" not in raw:
             return raw
-        return self._expand(raw, self._enter(name, active))
+        return self._expand(raw, enter(name, active))
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
         if self._repeats and self.ad is None:
@@ -244,7 +246,7 @@ class Expander:
             return self._expand(found.default(text), active)
         if "$" not in raw:
             return raw
-        return self._expand(raw, self._enter(found.name, active))
+        return self._expand(raw, enter(found.name, active))
 
     def _compute(self, found: Reference, active: tuple[str, ...]) -> str:
         kept = self.ad is not None
@@ -272,18 +274,20 @@ class Expander:
             return value
         return found.default(text) if found.default_start else "UNDEFINED"
 
-    def _enter(self, name: str, active: tuple[str, ...]) -> tuple[str, ...]:
-        key = name.upper()
-        if key in active:
-            circle = (*active[active.index(key) :], key)
-            # Compat: the reference goes round for ever
-            # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
-            error = ConfigError(f"{name} refers to itself: {' -> '.join(circle)}")
-            error.circle = circle
-            raise error
-        if len(active) >= DEEPEST:
-            raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
-        return (*active, key)
+
+def enter(name: str, active: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that are being expanded, with one more; ConfigError for a circle."""
+    key = name.upper()
+    if key in active:
+        circle = (*active[active.index(key) :], key)
+        # Compat: the reference goes round for ever
+        # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
+        error = ConfigError(f"{name} refers to itself: {' -> '.join(circle)}")
+        error.circle = circle
+        raise error
+    if len(active) >= DEEPEST:
+        raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
+    return (*active, key)
 
 
 def keep(text: str) -> str:

@@ -20,7 +20,11 @@ class LineReader:
 
     @property
     def number(self) -> int:
-        """The physical line that was read last, counted from 1."""
+        """The physical line that was read last, counted from 1.
+
+        Compat: also of a last line that no line break ends, which the reference counts one less
+        (test_the_last_line_has_its_own_number_whether_or_not_it_ends).
+        """
         return self._next + self._offset
 
     @property

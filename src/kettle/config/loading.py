@@ -60,6 +60,7 @@ def load_config(
     read_environment(config, environment)
     config.settle_host_name()
     apply_automatic_templates(config, reader)
+    config.problems = []
     return config
 
 

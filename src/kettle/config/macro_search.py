@@ -200,6 +200,9 @@ class MacroSearch:
             self._closings = Closings(text)
         close = self._closings.find(end)
         if close >= 0:
+            # Compat: brackets are counted; the reference ends a default of brackets in brackets too
+            # soon where the name is set, and shows the rest of them
+            # (test_a_default_ends_where_its_bracket_closes_whatever_is_nested_in_it).
             return Reference(start, close + 1, function, name.group(), end + 1)
         self._unclosed.append(_Unclosed(start, end, function, name.group(), self._depth(end)))
         return None

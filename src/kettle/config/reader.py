@@ -23,7 +23,10 @@ from kettle.patterns import late_pattern
 if TYPE_CHECKING:
     from kettle.config.sources import Sources
 
-STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)(?!\s*=)\s*(.*)$", re.IGNORECASE)
+# What is said begins with a colon; the others say of themselves what they lack.
+STATEMENT = late_pattern(
+    r"@?(?:(use|include)(?=[\s:]|$)(?!\s*=)|(error|warning)(?=\s*:))\s*(.*)$", re.IGNORECASE
+)
 NAME = late_pattern(r"[^\s=:]*")
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
 # What stands over a section of a Windows file means nothing.
@@ -42,7 +45,6 @@ class Table(Protocol):
     """What statements act on."""
 
     warnings: list[str]
-    problems: list[str]
     files: list[str]
 
     def expand(self, text: str) -> str:
@@ -129,8 +131,7 @@ class StatementReader:
             self.read_lines(lines, place)
         except Trouble as trouble:
             first = f"Configuration Error Line {lines.number} while reading {what} {source}"
-            said = (*self.table.warnings, *self.table.problems)
-            parts = (*said, *trouble.before, first, trouble.tail, trouble.hint)
+            parts = (*self.table.warnings, *trouble.before, first, trouble.tail, trouble.hint)
             message = "\n".join(part for part in parts if part)
             raise ConfigError(message, source=source, line=lines.number) from None
 
@@ -154,7 +155,7 @@ class StatementReader:
         """Carry out one statement; raise Trouble or ConfigError."""
         match = STATEMENT.match(line)
         if match is not None:
-            word, rest = match.group(1).lower(), match.group(2).strip()
+            word, rest = (match.group(1) or match.group(2)).lower(), match.group(3).strip()
             if word == "use":
                 self.use(rest, lines.number, place)
             elif word == "include":
@@ -205,7 +206,7 @@ class StatementReader:
         """
         full = name if place.template or "$" not in name else self.table.expand(name)
         if not IDENTIFIER.fullmatch(full):
-            raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{name}>")
+            raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{full}>")
         return full
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
@@ -214,6 +215,8 @@ class StatementReader:
 
         del lines, place
         word = line.split()[0]
+        if word.lower() in ("error", "warning"):
+            raise Trouble(hint=f"{word} needs a colon before what it says: {word} : TEXT")
         near = nearest_of(word, self.keywords, LOOSE)
         hint = f'; did you mean "{near}"?' if near else ""
         raise Trouble(hint=f'"{line}" is neither an assignment nor a statement{hint}')

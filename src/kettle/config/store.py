@@ -74,10 +74,14 @@ class Config:
         self.sources = sources
         self.environment = environment
         self.subsystem = subsystem.upper()
+        self._subsystem_as_given = subsystem
         self.local_name = local_name
         self.files: list[str] = []
+        # What the reading complained of, in order; then what functions cannot compute.
         self.warnings: list[str] = []
-        self.problems: list[str] = []
+        self.problems = self.warnings
+        # What a name had before it was set again, under the spelling of the later statement.
+        self.replaced: list[Macro] = []
         self._macros: dict[str, Macro] = {}
         # Daemons ask for the same few names all day long.
         self._found: dict[str, Macro | None] = {}
@@ -91,8 +95,11 @@ class Config:
         # The configuration that counted before this one, for what is wrong in it.
         self.before: Config | None = None
         self._expander = expander.Expander(
-            self.raw, environment.get, sources.random, on_problem=self.problems.append
+            self.raw, environment.get, sources.random, on_problem=self._add_problem
         )
+
+    def _add_problem(self, text: str) -> None:
+        self.problems.append(text)
 
     @classmethod
     def from_text(
@@ -377,11 +384,13 @@ class Config:
         if "$" in text and key.rpartition(".")[2] in text.upper():
             text = self._expander.expand_only(text, lambda mentioned: self._is_self(mentioned, key))
         self._found.clear()
+        earlier = self._macros.get(key)
+        if earlier is not None:
+            self.replaced.append(Macro(name, earlier.text, earlier.origin))
         default = self.find_default(name)
         if default is not None and default.text.lower() == text.lower():
             self._macros[key] = default
             return
-        earlier = self._macros.get(key)
         self._macros[key] = Macro(earlier.name if earlier else name, text, origin)
 
     def is_defined(self, name: str) -> bool:
@@ -416,8 +425,8 @@ class Config:
         """Return spelling and text of the detected macros by upper-case name."""
         if self._facts is None:
             facts = {
-                "SUBSYSTEM": self.subsystem,
-                "LOCALNAME": self.local_name or self.subsystem,
+                "SUBSYSTEM": self._subsystem_as_given,
+                "LOCALNAME": self.local_name or self._subsystem_as_given,
                 "CONDOR_VERSION": VERSION,
                 **self.sources.machine_facts(),
                 **self.own_facts,

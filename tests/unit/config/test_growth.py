@@ -9,6 +9,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.config.expander import Expander
+from kettle.config.growth import Foresight
 from kettle.errors import ConfigError
 
 DOUBLING = {f"A{number}": f"$(A{number + 1})$(A{number + 1})" for number in range(40)} | {
@@ -67,3 +68,12 @@ def test_what_is_long_and_has_an_end_is_made() -> None:
     names = DOUBLING | {f"B{number}": f"$(B{number + 1})" * 9 for number in range(4)} | {"B4": "ab"}
     config = Config.from_text("".join(f"{name} = {text}\n" for name, text in names.items()))
     assert config.get("B0") == "ab" * 9**4
+
+
+def test_no_more_names_inside_names_are_counted_than_may_be() -> None:
+    names = {f"A{number}": f"-$(A{number + 1})" for number in range(5000)}
+    found = Foresight(names.get, 100).of_text("$(A0)")
+    # The innermost, which is one too many, stays as it is written.
+    assert (found.replacements, found.length) == (100, len("-" * 100 + "$(A100)"))
+    assert Foresight(names.get, 3).of_text("$(A4997)").replacements == 3
+    assert Foresight(names.get, 2).of_text("$(A4997)").replacements == 2

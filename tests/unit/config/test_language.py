@@ -347,6 +347,47 @@ def test_a_last_line_is_a_line() -> None:
     assert read("A = 1\nB = 2 \\").raw("B") == "2"
 
 
+def test_the_last_line_has_its_own_number_whether_or_not_it_ends() -> None:
+    assert str(read("A = 1\nB = 2").origin("B")) == "/condor_config, line 2"
+
+
+@pytest.mark.parametrize("line", ["error", "warning", "error nothing", "warning all is well"])
+def test_what_is_said_stands_behind_a_colon(line: str) -> None:
+    word = line.split()[0]
+    with pytest.raises(ConfigError, match="Line 2 while reading") as caught:
+        read(f"A = 1\n{line}\n")
+    assert f"{word} needs a colon before what it says: {word} : TEXT" in str(caught.value)
+    assert read("warning : all is well\n").warnings[0].endswith("Line 1: all is well")
+
+
+def test_a_name_that_is_none_is_told_as_it_became() -> None:
+    with pytest.raises(ConfigError, match="Illegal Identifier: <x y>"):
+        read("A = x y\n$(A) = 1\n")
+
+
+def test_a_default_ends_where_its_bracket_closes_whatever_is_nested_in_it() -> None:
+    lines = "A = a\nB =\nC = $(A:$(X:$(Y)))z\nD = $(B:$(X:$(A)))z\nE = $(A:(()))z\n"
+    assert [read(lines).get(name) for name in "CDE"] == ["az", "az", "az"]
+
+
+def test_a_mention_of_itself_in_a_variable_s_default_is_what_was_before() -> None:
+    assert read("A = 1\nA = $ENV(NO:$(A)) 2\n").get("A") == "1 2"
+
+
+def test_what_cannot_be_computed_while_files_are_read_is_told_among_the_warnings() -> None:
+    config = read("warning : a\nA = $INT(x)\nif $(A)\nendif\nwarning : b\n")
+    said = [text.rpartition(": ")[2] for text in config.warnings]
+    assert said == ["a", 'x does not evaluate to an integer!"', "b"]
+    assert config.problems == []
+    assert config.get("A") is None
+    assert (len(config.warnings), len(config.problems)) == (3, 1)
+
+
+def test_the_subsystem_is_spelt_as_it_was_given() -> None:
+    config = read("A = $(SUBSYSTEM) $(LOCALNAME)\nSCHEDD.B = 1\n", subsystem="schedd")
+    assert (config.get("A"), config.get("B")) == ("schedd schedd", "1")
+
+
 @shows("R039")
 def test_prefixes_override_per_daemon_and_instance() -> None:
     text = "FOO = 2\nSTARTD.FOO = 1\nSTARTD.S2.FOO = 3\nL.FOO = 4\n"

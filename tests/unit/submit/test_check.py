@@ -265,3 +265,31 @@ def test_lines_that_end_otherwise_than_they_look_are_told_of() -> None:
 def test_every_fault_has_its_line(text: str, line: int, sentence: str) -> None:
     faults = [one for one in check(text).findings if one.severity == "error"]
     assert [(one.line, sentence in one.sentence) for one in faults][:1] == [(line, True)]
+
+
+def test_no_more_files_are_looked_at_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kettle.submit.check.MOST_FILES", 2)
+    report = check("executable = run.sh\ntransfer_input_files = in.0, in.1, no.such\nqueue\n")
+    assert [file.path for file in report.inputs] == ["/work/run.sh", "/work/in.0"]
+    assert [finding for finding in report.findings if finding.kind == "missing"] == []
+    # Values that are forgotten are worked out anew.
+    report = check("executable = run.sh\ninput = in.$(Process)\nqueue 2\n")
+    assert [file.path for file in report.inputs] == ["/work/run.sh", "/work/in.0"]
+
+
+@pytest.mark.parametrize("folder", ["a[b]", "a?", "a*"])
+def test_a_folder_that_is_a_pattern_has_no_nearest_file(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FILES, "/work/ab/data.in", "x")
+    nearest = {
+        path: next(
+            finding.nearest
+            for finding in check(f"executable = run.sh\ninput = {path}\nqueue\n").findings
+            if finding.kind == "missing"
+        )
+        for path in ("ab/data.im", f"{folder}/data.im")
+    }
+    assert nearest == {"ab/data.im": "data.in", f"{folder}/data.im": ""}

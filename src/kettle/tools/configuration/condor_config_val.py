@@ -99,6 +99,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stdout.write(alone)
         return 0
     _say_warnings(config, streams)
+    if request.has("trace"):
+        streams.stdout.write(listing.traced(config, request))
     return answer(config, request, environment, streams)
 
 
@@ -217,12 +219,19 @@ def show_one(config: Config, name: str, request: Request, streams: Streams) -> i
 
 def show_macro(config: Config, text: str, request: Request, streams: Streams) -> None:
     """Print a text with its macros replaced."""
-    shown = listing.expanded(config, text, streams)
+    from kettle.config.single_pass import Passed, expand_once
+
+    try:
+        passed = expand_once(text, config)
+    except ConfigError as error:
+        passed = Passed("", problem=f"ERROR: {error}")
+    if passed.problem:
+        streams.stderr.write(f"{passed.problem}\n")
+    shown = passed.text
     if request.filters("macro", path=4) and shown:
         shown = listing.canonical_path(shown)
     if request.verbose:
-        exists = int("$" in text and shown != "")
-        streams.stdout.write(f"{text} expands to: {shown}\n # exist: 0x{exists:X}\n")
+        streams.stdout.write(f"{text} expands to: {shown}\n # exist: 0x{passed.exist:X}\n")
     else:
         streams.stdout.write(f"{shown}\n")
 

@@ -45,27 +45,49 @@ def canonical_path(path: str) -> str:
     return os.path.normpath(path)
 
 
-def assignment(name: str, value: str) -> str:
-    """Return the statement that sets a name, as a here-document if it has several lines."""
-    if "\n" not in value:
+def assignment(name: str, value: str, *, lines: bool | None = None) -> str:
+    """Return the statement that sets a name, as a here-document if it has several lines.
+
+    `lines` says that it has, or has not, whatever the value is.
+    """
+    if not ("\n" in value if lines is None else lines):
         return f"{name} = {value}\n"
-    lines = "".join(f"   {line}\n" for line in value.split("\n"))
-    return f"{name} @=end\n{lines}@end\n"
+    return f"{name} @=end\n{_indented('   ', value)}@end\n"
+
+
+def _indented(before: str, text: str) -> str:
+    """Return the lines of a text that hold something, each behind a beginning."""
+    return "".join(f"{before}{line.rstrip()}\n" for line in text.split("\n") if line.strip())
 
 
 def raw_note(name: str, text: str) -> str:
     """Return the comment that shows how a value was written."""
     if "\n" not in text:
         return f" # raw: {name} = {text}\n"
-    lines = f"{name} = {text}".split("\n")
-    return " # raw: \n" + "".join(f" #   {line}\n" for line in lines)
+    return " # raw: \n" + _indented(" #   ", f"{name} = {text}")
 
 
-def note(label: str, text: str) -> str:
-    """Return the comment that shows a further form of a value."""
-    if "\n" not in text:
+def note(label: str, text: str, *, lines: bool | None = None) -> str:
+    """Return the comment that shows a further form of a value; `lines` as for `assignment`."""
+    if not ("\n" in text if lines is None else lines):
         return f" # {label}: {text}\n"
-    return f" # {label}: \n" + "".join(f" #     {line}\n" for line in text.split("\n"))
+    return f" # {label}: \n" + _indented(" #     ", text)
+
+
+def traced(config: Config, request: Request) -> str:
+    """Return what the names that are asked for had before each statement that set them again.
+
+    Compat: what was detected twice is not among it (test_trace_shows_what_was_before).
+    """
+    wanted = [
+        re.compile(name if request.has("dump") else f"{re.escape(name)}$", re.IGNORECASE)
+        for name in request.names
+    ]
+    return "".join(
+        f" # trace: {macro.name}\n  # was: {macro.text}\n  # set at: {macro.origin}\n"
+        for macro in config.replaced
+        if any(pattern.match(macro.name) for pattern in wanted)
+    )
 
 
 def all_macros(config: Config) -> Iterator[Macro]:
@@ -136,10 +158,15 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
         macro = config.find(macro.name) or macro
     text = default_text if options.default else macro.text
     full = expanded(config, macro.text, streams) if options.expand or options.verbose else ""
-    shown = assignment(name if options.expand else macro.name, full if options.expand else text)
+    # Observed of the reference: several lines are those of the text as it was written.
+    lines = "\n" in text
+    shown = assignment(
+        name if options.expand else macro.name, full if options.expand else text, lines=lines
+    )
     if options.verbose:
         shown += f" # at: {macro.origin}\n"
-        shown += note("raw", text) if options.expand else note("expanded", full)
+        label, other = ("raw", text) if options.expand else ("expanded", full)
+        shown += note(label, other, lines=lines)
         if default_text:
             shown += note("default", default_text)
     return shown
