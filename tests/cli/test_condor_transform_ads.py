@@ -54,6 +54,14 @@ def test_a_macro_of_the_command_line_has_what_follows_the_equals_sign() -> None:
     )
 
 
+def test_blanks_that_macros_leave_are_told_as_they_are() -> None:
+    assert rules("SET B $(no) * 2", "one")[2] == "ERROR: SET B invalid expression :  * 2\n"
+
+
+def test_a_number_of_times_that_is_none_is_no_statement() -> None:
+    assert rules("SET B 2\nTRANSFORM -1", "one")[2].startswith("ERROR: invalid TRANSFORM statement")
+
+
 def test_a_macro_of_the_command_line_is_there_in_every_round() -> None:
     out = rules('SET B "$(x)$(Item)"\nTRANSFORM in (p q)', "one", "x=5")[1]
     assert [line for line in out.split("\n") if line.startswith("B")] == ['B = "5p"', 'B = "5q"']
@@ -148,6 +156,11 @@ def test_no_empty_line_stands_between_ads_in_xml() -> None:
         *("<c>", '    <a n="B"><i>2</i></a>', '    <a n="C"><i>1</i></a>', "</c>"),
         "</classads>",
     ]
+
+
+def test_a_name_that_a_pattern_makes_and_that_is_none_is_told() -> None:
+    said = rules(r"COPY /^A/ 1\0", "one")[2]
+    assert said == "ERROR: COPY A new name 1A is not valid\n"
 
 
 def test_an_output_of_auto_is_as_the_first_input() -> None:

@@ -102,6 +102,34 @@ def test_a_file_that_does_not_parse_is_a_finding() -> None:
     assert said.startswith("site.conf\n  ✘ 2  ")
 
 
+def test_every_statement_that_is_wrong_is_told_and_the_rest_is_checked() -> None:
+    Path("site.conf").write_text(
+        "use ROLE:Persona\njunk\ninclude : inner\nNUM_CPUZ = 3\nuse POLICY:Nothing\n"
+    )
+    Path("inner").write_text("error : too old\nMAX_JOBS_RUNNIN = 3\ninclude : nowhere\n")
+    code, said, complaint = kettle("config", "check", "--json", "site.conf")
+    found = json.loads(said)["findings"]
+    assert (code, complaint) == (1, "")
+    assert [(one["file"], one["line"], one["kind"]) for one in found] == [
+        ("site.conf", 1, "syntax"),
+        ("site.conf", 2, "syntax"),
+        ("site.conf", 4, "unknown"),
+        ("site.conf", 5, "syntax"),
+        ("inner", 1, "syntax"),
+        ("inner", 2, "unknown"),
+        ("inner", 3, "syntax"),
+    ]
+
+
+def test_a_structure_that_is_wrong_ends_the_check() -> None:
+    Path("site.conf").write_text("junk\nelse\njunk\n")
+    found = json.loads(kettle("config", "check", "--json", "site.conf")[1])["findings"]
+    assert [one["line"] for one in found] == [1, 2]
+    Path("site.conf").write_text("junk\n" * 200)
+    found = json.loads(kettle("config", "check", "--json", "site.conf")[1])["findings"]
+    assert [one["line"] for one in found] == list(range(1, 102))
+
+
 @pytest.mark.parametrize("words", [("config",), ("submit",), ("config", "chek"), ("submit", "x")])
 def test_a_word_that_is_none_is_told(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]

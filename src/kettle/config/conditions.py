@@ -20,6 +20,10 @@ DEEPEST_NESTING = 63
 
 KEYWORD = late_pattern(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
 VERSION = late_pattern(r"(!?)([<=>]?)(=?)\s*v?(\d+)\.(\d+)(?:\.(\d+))?", re.IGNORECASE)
+# What most conditions of this kind look like; their characters need not be looked at one by one.
+_PLAIN_VERSION = late_pattern(
+    r"version[ \t]+(?:[<>=]=?|!=)[ \t]*[0-9]+(?:\.[0-9]+){1,2}", re.IGNORECASE
+)
 NUMBER = late_pattern(r"-?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 OLDEST_VERSION = 6
 
@@ -123,7 +127,8 @@ def decide_condition(written: str, names: Names, word: str = "if") -> bool:
 
 
 def _decide(text: str, names: Names) -> tuple[bool, str]:
-    kind = kind_of(text, with_keywords=True)
+    plain = _PLAIN_VERSION.fullmatch(text)
+    kind = Kind.VERSION if plain else kind_of(text, with_keywords=True)
     if kind is Kind.VERSION:
         return _decide_version(text[7:].strip())
     if kind is Kind.DEFINED:

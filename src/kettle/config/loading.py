@@ -18,7 +18,7 @@ from kettle.config.store import Config
 from kettle.errors import ConfigError, EndingConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kettle.config.sources import Sources
 
@@ -37,14 +37,16 @@ def load_config(
     local_name: str | None = None,
     root: str | None = None,
     more: Sequence[str] = (),
+    tell: Callable[[ConfigError], object] | None = None,
 ) -> Config:
     """Read everything that makes up the configuration of one program; raise ConfigError.
 
     `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV. The files of
-    `more` are read after the first one, before those that these name.
+    `more` are read after the first one, before those that these name. Where there is a `tell`, it
+    hears of each statement that is wrong, and the rest is read.
     """
     config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
-    reader = StatementReader(config, sources)
+    reader = StatementReader(config, sources, tell)
     path = root if root is not None else find_root(sources, environment)
     if path is not None:
         config.own_facts["CONFIG_ROOT"] = os.path.dirname(path) or "."

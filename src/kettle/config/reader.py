@@ -9,6 +9,7 @@ line more (vectors, topics "message", "include", "if structure").
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.config import metaknobs
@@ -35,6 +36,8 @@ KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
 # Limit: files that include each other have to stop somewhere; the reference's bound.
 DEEPEST_INCLUDE = 20
+# Limit: statements that are told one by one; the next one ends the reading.
+MOST_TOLD = 100
 
 
 # What stands between a name and its value, and the words before it that nobody reads.
@@ -111,17 +114,26 @@ def join_to(earlier: str | None, mark: str | None, value: str) -> str:
     return f"{earlier} {between} {value}" if len(between) > 1 else f"{earlier}{between}{value}"
 
 
+Tell = Callable[[ConfigError], object]
+
+
 class StatementReader:
-    """Reads texts into a table."""
+    """Reads texts into a table.
+
+    The first statement that is wrong ends it, but where somebody wants to hear of all: then `tell`
+    hears of each, and it counts for nothing. A structure that is wrong always ends it.
+    """
 
     # What a line that means nothing may have meant.
     keywords: tuple[str, ...] = KEYWORDS
     # Whether a line that begins with a bracket is the head of a section, which says nothing.
     sections = True
 
-    def __init__(self, table: Table, sources: Sources) -> None:
+    def __init__(self, table: Table, sources: Sources, tell: Tell | None = None) -> None:
         self.table = table
         self.sources = sources
+        self._tell = tell
+        self._told = 0
 
     def read_root(self, text: str, source: str, what: str) -> None:
         """Read a file that nobody includes; raise ConfigError with file and line."""
@@ -143,13 +155,24 @@ class StatementReader:
                 if branches.read(line, self.table):
                     continue
                 if branches.enabled:
-                    self.read_statement(line, lines, place)
+                    self._try_statement(line, lines, place)
             except ConfigError as error:
                 raise Trouble(tail=error.message) from None
         if branches.depth:
             raise Trouble(
                 f"{self._at(place, lines.number)}: ", tail="endif(s) not found before end-of-file"
             )
+
+    def _try_statement(self, line: str, lines: LineReader, place: Place) -> None:
+        try:
+            self.read_statement(line, lines, place)
+        except (Trouble, ConfigError) as error:
+            if self._tell is None or place.template or self._told >= MOST_TOLD:
+                raise
+            self._told += 1
+            parts = [*error.before, error.tail] if isinstance(error, Trouble) else [error.message]
+            text = "\n".join(part for part in (*parts, error.hint) if part)
+            self._tell(ConfigError(text, source=place.source, line=lines.number))
 
     def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out one statement; raise Trouble or ConfigError."""

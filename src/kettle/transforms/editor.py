@@ -140,7 +140,11 @@ class Editor:
         return shown
 
     def copy(self, name: str, to: str) -> None:
-        """Give an attribute's expression to another name too."""
+        """Give an attribute's expression to another name too.
+
+        Compat: a name that is none is told of; the reference tells of those that a pattern makes
+        with -verbose only (test_a_name_that_a_pattern_makes_and_that_is_none_is_told).
+        """
         self.telling.step(f"COPY {name} to {to}")
         expr = self._taken(name, to, "COPY")
         if expr is not None:

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from kettle.transforms.source import Transform
 
 
+# What is wrong with the words of a statement, not with its items.
+_NO_STATEMENT = frozenset(
+    {"Invalid Queue count expression", "Invalid [::] statement", "Queue count out of range"}
+)
+
+
 class _Following:
     """What the queue statement's reader asks for: macros, the lines that follow, an error."""
 
@@ -36,8 +42,7 @@ class _Following:
     ) -> SubmitError:
         """Return the error; what a queue statement has wrong a TRANSFORM has."""
         del details
-        wrong = message in {"Invalid Queue count expression", "Invalid [::] statement"}
-        said = "invalid TRANSFORM statement" if wrong else message
+        said = "invalid TRANSFORM statement" if message in _NO_STATEMENT else message
         return SubmitError(said.replace("for Queue command", "for TRANSFORM command"), hint=hint)
 
     def match_rules(self, kind: str) -> MatchRules:

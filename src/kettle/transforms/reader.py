@@ -104,7 +104,7 @@ class TransformReader(StatementReader):
                 self.odd_names.append((self._number, line.name))
             return
         try:
-            argument = self.macros.expand(line.rest).strip()
+            argument = self.macros.expand(line.rest)
         except ConfigError as error:
             raise TransformError(error.message) from None
         self._carry_out(line, argument, self.editor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kettle.config import Config, Sources, load_config
 from kettle.config.check import broken_config, check_config
@@ -19,6 +19,8 @@ from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, render_findings, to_json
 from kettle.tools.front.site_faults import find_site_faults
 from kettle.tools.programs import Streams
+
+Tell = Callable[[ConfigError], object]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,17 +61,23 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if arguments.files and arguments.dir:
         raise UsageError("files and a pool cannot both be checked", hint="leave out --dir")
     files: list[str] = []
+    findings: list[Finding] = []
+    broken: list[ConfigError] = []
     try:
         config = (
-            read_files(arguments.files, environment)
+            read_files(arguments.files, environment, broken.append)
             if arguments.files
-            else read_pool(arguments.dir, environment)
+            else read_pool(arguments.dir, environment, broken.append)
         )
         files, findings = config.files, check_config(config, find_site_faults)
     except ConfigError as error:
         if not error.line:
             raise
-        findings = [broken_config(error)]
+        broken.append(error)
+    findings = [*map(broken_config, broken), *findings]
+    if broken and files:
+        order = {path: number for number, path in enumerate(files)}
+        findings.sort(key=lambda found: (order.get(found.source, len(order)), found.line))
     code = 1 if is_bad(findings, strict=arguments.strict) else 0
     if arguments.json:
         facts = {"files": files, "findings": [to_json(finding) for finding in findings]}
@@ -81,17 +89,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     return code
 
 
-def read_files(names: list[str], environment: Mapping[str, str]) -> Config:
+def read_files(names: list[str], environment: Mapping[str, str], tell: Tell) -> Config:
     """Return the configuration that files alone make up, without settings of the environment."""
     sources = RememberingSources()
     first, *more = expand_folders(names, sources)
     environment = {name: text for name, text in environment.items() if name[:8] != "_CONDOR_"}
-    return load_config(sources, environment, subsystem="MASTER", root=first, more=more)
+    return load_config(sources, environment, subsystem="MASTER", root=first, more=more, tell=tell)
 
 
-def read_pool(given: str | None, environment: Mapping[str, str]) -> Config:
+def read_pool(given: str | None, environment: Mapping[str, str], tell: Tell) -> Config:
     """Return the configuration of the pool that is meant; NotFoundError if there is none."""
-    config = place.read_configuration(given, environment)[1]
+    config = place.read_configuration(given, environment, tell)[1]
     if config is None:
         raise place.missing_pool(place.open_pool(given, environment))
     return config

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kettle.config import Config
-from kettle.errors import KettleError, NotFoundError, StorageError
+from kettle.config import Config, load_config
+from kettle.errors import ConfigError, KettleError, NotFoundError, StorageError
 from kettle.pool.folder import SYSTEM_FOLDER, default_folder
 from kettle.pool.personal import PersonalPool
+from kettle.runtime.storage.files import RememberingSources
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -129,18 +130,23 @@ def is_configured(given: str | None, environment: Mapping[str, str]) -> bool:
 
 
 def read_configuration(
-    given: str | None, environment: Mapping[str, str]
+    given: str | None,
+    environment: Mapping[str, str],
+    tell: Callable[[ConfigError], object] | None = None,
 ) -> tuple[str, Config | None]:
     """Return which files make up the configuration, and it; none where there is no pool yet.
 
-    Raises ConfigError if a line of it is wrong.
+    Raises ConfigError if a line of it is wrong, but where `tell` hears of those.
     """
     if not is_configured(given, environment):
         pool = open_pool(given, environment)
         if not pool.exists():
             return "no pool yet; kettle up makes a configuration", None
         environment = {**environment, "CONDOR_CONFIG": pool.config_file}
-    config = Reach(environment).config
+    if tell is None:
+        config = Reach(environment).config
+    else:
+        config = load_config(RememberingSources(), environment, tell=tell)
     if not config.files:
         return "no file, only the environment", config
     number = f"{len(config.files)} file{'s' if len(config.files) != 1 else ''}"
