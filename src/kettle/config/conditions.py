@@ -19,6 +19,7 @@ from kettle.patterns import late_pattern
 DEEPEST_NESTING = 63
 
 KEYWORD = late_pattern(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
+_FIRST_LETTERS = frozenset("iIeE")
 VERSION = late_pattern(r"(!?)([<=>]?)(=?)\s*v?(\d+)\.(\d+)(?:\.(\d+))?", re.IGNORECASE)
 # What most conditions of this kind look like; their characters need not be looked at one by one.
 _PLAIN_VERSION = late_pattern(
@@ -66,7 +67,7 @@ class Branches:
     @property
     def enabled(self) -> bool:
         """Whether lines count at this place."""
-        return all(branch[0] for branch in self._open)
+        return not self._open or all(branch[0] for branch in self._open)
 
     @property
     def depth(self) -> int:
@@ -75,7 +76,8 @@ class Branches:
 
     def read(self, line: str, names: Names) -> bool:
         """Take a line if it belongs to an `if`; raise ConfigError for what makes no sense."""
-        match = KEYWORD.match(line)
+        # Nearly all lines are told from these by their first letter.
+        match = KEYWORD.match(line) if line[:1] in _FIRST_LETTERS else None
         if match is None:
             return False
         word = match.group(1).lower()
