@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os.path
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.config import knob
 from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
-from kettle.config.reader import StatementReader
+from kettle.config.reader import StatementReader, Table
 from kettle.config.sources import describe_failure, split_command, wait_status
-from kettle.config.store import Config
 from kettle.errors import ConfigError, EndingConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kettle.config.sources import Sources
 
@@ -29,23 +28,55 @@ PERSONAL_SUBSYSTEMS = frozenset({"TOOL", "SUBMIT", "DAGMAN"})
 MOST_LOCAL_FILES = 1000
 
 
-def load_config(
-    sources: Sources,
-    environment: Mapping[str, str],
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str:
+        """The name as it was first written."""
+
+
+class Loaded(Table, Protocol):
+    """The configuration that is being read, as far as what is read next depends on it."""
+
+    sources: Sources
+    environment: Mapping[str, str]
+    subsystem: str
+    own_facts: dict[str, str]
+
+    def get(self, name: str) -> str | None:
+        """Return the expanded text of a name; None if it is not defined or empty."""
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return the words of a list."""
+        ...
+
+    def boolean(self, name: str) -> bool | None:
+        """Return a truth value; None if undefined or none."""
+
+    def entries(self) -> Iterator[Named]:
+        """Yield what files and environment set so far, ordered by name."""
+        ...
+
+    def origin(self, name: str) -> Origin | None:
+        """Return where a name was set, None if nobody defines it."""
+
+    def settle_host_name(self) -> None:
+        """Call the machine what the configuration calls it."""
+
+
+def fill(
+    config: Loaded,
     *,
-    subsystem: str = "TOOL",
-    local_name: str | None = None,
     root: str | None = None,
     more: Sequence[str] = (),
     tell: Callable[[ConfigError], object] | None = None,
-) -> Config:
+) -> None:
     """Read everything that makes up the configuration of one program; raise ConfigError.
 
-    `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV. The files of
-    `more` are read after the first one, before those that these name. Where there is a `tell`, it
-    hears of each statement that is wrong, and the rest is read.
+    What the arguments mean is `load_config`'s to say.
     """
-    config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
+    sources, environment = config.sources, config.environment
     reader = StatementReader(config, sources, tell)
     path = root if root is not None else find_root(sources, environment)
     if path is not None:
@@ -62,8 +93,6 @@ def load_config(
     read_environment(config, environment)
     config.settle_host_name()
     apply_automatic_templates(config, reader)
-    config.problems = []
-    return config
 
 
 def find_root(sources: Sources, environment: Mapping[str, str]) -> str | None:
@@ -130,7 +159,7 @@ def _said_by_command(sources: Sources, path: str, what: str) -> str:
     return text
 
 
-def read_local_folders(config: Config, reader: StatementReader) -> None:
+def read_local_folders(config: Loaded, reader: StatementReader) -> None:
     """Read the files of the folders in LOCAL_CONFIG_DIR in lexical order."""
     # Compat: a list has no way to name a folder with a blank in it
     # (test_a_folder_s_own_knob_names_one_folder_whatever_its_name).
@@ -159,7 +188,7 @@ _PATTERN_CODES = {
 }
 
 
-def _read_excluded(config: Config) -> re.Pattern[str] | None:
+def _read_excluded(config: Loaded) -> re.Pattern[str] | None:
     """Return what the names of files match that are not read; EndingConfigError for no pattern.
 
     Compat: the reference names a line of its own source, here it is the place of the value; what is
@@ -181,7 +210,7 @@ def _read_excluded(config: Config) -> re.Pattern[str] | None:
         ) from None
 
 
-def read_local_files(config: Config, reader: StatementReader) -> None:
+def read_local_files(config: Loaded, reader: StatementReader) -> None:
     """Read the files of LOCAL_CONFIG_FILE; one that changes the list adds to it."""
     done: list[str] = []
     while len(done) < MOST_LOCAL_FILES:
@@ -196,7 +225,7 @@ def read_local_files(config: Config, reader: StatementReader) -> None:
 
 
 def read_local_file(
-    config: Config, reader: StatementReader, path: str, *, required: bool = True
+    config: Loaded, reader: StatementReader, path: str, *, required: bool = True
 ) -> None:
     """Read one more file; raise ConfigError if it cannot be read and is required."""
     try:
@@ -217,7 +246,7 @@ def _is_folder(sources: Sources, path: str) -> bool:
     return True
 
 
-def read_personal_file(config: Config, reader: StatementReader) -> None:
+def read_personal_file(config: Loaded, reader: StatementReader) -> None:
     """Read `~/.condor/user_config` for programs that a person other than root runs."""
     if config.subsystem not in PERSONAL_SUBSYSTEMS or config.raw("REAL_UID") == "0":
         return
@@ -230,14 +259,14 @@ def read_personal_file(config: Config, reader: StatementReader) -> None:
         read_local_file(config, reader, path)
 
 
-def read_environment(config: Config, environment: Mapping[str, str]) -> None:
+def read_environment(config: Loaded, environment: Mapping[str, str]) -> None:
     """Enter the variables that begin with `_CONDOR_` in any case."""
     for name, value in environment.items():
         if name[:8].upper() == "_CONDOR_" and len(name) > 8:
             config.assign(name[8:], value.lstrip(), Origin(ENVIRONMENT_SOURCE))
 
 
-def apply_automatic_templates(config: Config, reader: StatementReader) -> None:
+def apply_automatic_templates(config: Loaded, reader: StatementReader) -> None:
     """Carry out `use CATEGORY:NAME` for every AUTO_USE_<CATEGORY>_<NAME> that is true."""
     names = ["AUTO_USE_FEATURE_PelicanRetryPolicy"]
     names += [entry.name for entry in config.entries() if entry.name.upper()[:9] == "AUTO_USE_"]

@@ -13,13 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
-from kettle.config import expander, knob, metaknobs
+from kettle.config import expander, knob, loading, metaknobs
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Origin
 from kettle.config.sources import MemorySources, Sources
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kettle.classad import Expr
     from kettle.nearest import Nearest
@@ -112,8 +112,6 @@ class Config:
         facts: Mapping[str, str] | None = None,
     ) -> Config:
         """Read a configuration out of a string, for tests and for tools; raise ConfigError."""
-        from kettle.config.loading import load_config
-
         sources = MemorySources(files={"/condor_config": text}, facts=dict(facts or {}))
         return load_config(
             sources,
@@ -495,3 +493,25 @@ def _names_with_default() -> Nearest:
     from kettle.nearest import Nearest
 
     return Nearest(row[0] for row in DEFAULTS.values())
+
+
+def load_config(
+    sources: Sources,
+    environment: Mapping[str, str],
+    *,
+    subsystem: str = "TOOL",
+    local_name: str | None = None,
+    root: str | None = None,
+    more: Sequence[str] = (),
+    tell: Callable[[ConfigError], object] | None = None,
+) -> Config:
+    """Read everything that makes up the configuration of one program; raise ConfigError.
+
+    `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV. The files of
+    `more` are read after the first one, before those that these name. Where there is a `tell`, it
+    hears of each statement that is wrong, and the rest is read.
+    """
+    config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
+    loading.fill(config, root=root, more=more, tell=tell)
+    config.problems = []
+    return config

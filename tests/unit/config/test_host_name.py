@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.config import Config
-from kettle.config.loading import load_config
+from kettle.config import Config, load_config
 from kettle.config.sources import MemorySources
 
 FACTS = {"FULL_HOSTNAME": "vm", "HOSTNAME": "vm"}
