@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.digits import whole
 from kettle.patterns import late_pattern
-from kettle.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -283,7 +282,7 @@ def _chosen_parts(path: str, letters: str) -> str:
     return text
 
 
-class FileNameParts(Struct):
+class FileNameParts(NamedTuple):
     """A path taken apart; the directory keeps its slash, the extension its dot."""
 
     directory: str

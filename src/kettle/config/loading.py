@@ -8,61 +8,25 @@ from __future__ import annotations
 
 import os.path
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.config import knob
 from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
-from kettle.config.reader import StatementReader, Table
+from kettle.config.reader import StatementReader
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.errors import ConfigError, EndingConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kettle.config.sources import Sources
+    from kettle.config.table import Loaded
 
 ROOT_FILES = ("/etc/condor/condor_config", "/usr/local/etc/condor_config")
 # Programs that people run read the person's own file; daemons do not, nor does root.
 PERSONAL_SUBSYSTEMS = frozenset({"TOOL", "SUBMIT", "DAGMAN"})
 # Limit: local files may name further local files, but not for ever.
 MOST_LOCAL_FILES = 1000
-
-
-class Named(Protocol):
-    """What has a name."""
-
-    @property
-    def name(self) -> str:
-        """The name as it was first written."""
-
-
-class Loaded(Table, Protocol):
-    """The configuration that is being read, as far as what is read next depends on it."""
-
-    sources: Sources
-    environment: Mapping[str, str]
-    subsystem: str
-    own_facts: dict[str, str]
-
-    def get(self, name: str) -> str | None:
-        """Return the expanded text of a name; None if it is not defined or empty."""
-
-    def words(self, name: str) -> tuple[str, ...]:
-        """Return the words of a list."""
-        ...
-
-    def boolean(self, name: str) -> bool | None:
-        """Return a truth value; None if undefined or none."""
-
-    def entries(self) -> Iterator[Named]:
-        """Yield what files and environment set so far, ordered by name."""
-        ...
-
-    def origin(self, name: str) -> Origin | None:
-        """Return where a name was set, None if nobody defines it."""
-
-    def settle_host_name(self) -> None:
-        """Call the machine what the configuration calls it."""
 
 
 def fill(

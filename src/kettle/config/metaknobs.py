@@ -7,17 +7,17 @@ texts are the table `templates.py`.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from kettle.config.macro_search import Closings, closing_bracket
 from kettle.config.templates import TEMPLATES
 from kettle.patterns import late_pattern
-from kettle.structs import Struct
 
 ITEM = late_pattern(r"[^\s,(]+")
 ARGUMENT = late_pattern(r"\$\((\d)([?#+]?)(?=[:)])")
 
 
-class Item(Struct):
+class Item(NamedTuple):
     """One template that a `use` statement names, and the text of its arguments if it has any."""
 
     name: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.config import metaknobs
 from kettle.config.conditions import Branches
@@ -23,6 +23,7 @@ from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.sources import Sources
+    from kettle.config.table import Table
 
 # What is said begins with a colon; the others say of themselves what they lack.
 STATEMENT = late_pattern(
@@ -42,29 +43,6 @@ MOST_TOLD = 100
 
 # What stands between a name and its value, and the words before it that nobody reads.
 OPERATOR = re.compile(r"[^=:@+]*(?P<kind>@=|\+(?P<mark>(?P<one>[,;|&*])(?P=one)?)?=|[=:])")
-
-
-class Table(Protocol):
-    """What statements act on."""
-
-    warnings: list[str]
-    files: list[str]
-
-    def expand(self, text: str) -> str:
-        """Return the text with its macros replaced."""
-
-    def raw(self, name: str) -> str | None:
-        """Return the text of a name, as it is written; None for one that has none."""
-        ...
-
-    def is_defined(self, name: str) -> bool:
-        """Tell whether a name has a value that is not empty."""
-
-    def has_template(self, text: str) -> bool:
-        """Tell whether `CATEGORY:NAME`, or a category alone, is known to `use`."""
-
-    def assign(self, name: str, text: str, origin: Origin) -> None:
-        """Set a name; mentions of itself are replaced at once."""
 
 
 class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a ConfigError

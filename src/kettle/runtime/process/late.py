@@ -46,7 +46,6 @@ LATE = (
     ("kettle.config.reader", "kettle.nearest"),
     ("kettle.config.sources", "kettle.classad.functions.system"),
     ("kettle.config.store", "kettle.config.default_texts"),
-    ("kettle.config.store", "kettle.config.loading"),
     ("kettle.config.store", "kettle.config.strictest"),
     ("kettle.config.store", "kettle.nearest"),
     ("kettle.config.unread", "kettle.config.bare_names"),

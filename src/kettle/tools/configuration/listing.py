@@ -6,12 +6,12 @@ import functools
 import os.path
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
 from kettle.octets import to_bytes
-from kettle.structs import Struct
 from kettle.tools.configuration.request import Request
 from kettle.tools.programs import Streams
 
@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\$\(\s*([\w.]+)")
 Write = Callable[[str], object]
 
 
-class DumpOptions(Struct):
+class DumpOptions(NamedTuple):
     """What `-dump` shows of each entry."""
 
     expand: bool
