@@ -419,7 +419,8 @@ class _Run:
         first = next(texts, None)
         form = self.wish.output_form or self.wish.input_form
         if form == "auto":
-            # Compat: -out:auto is the first input's form; the reference prints long ads
+            # Compat: -out:auto is the first input's form, and -json or -xml the output's, too, as
+            # the reference's help has it; it prints long ads
             # (test_an_output_of_auto_is_as_the_first_input).
             is_wanted = self.wish.output_form == "auto"
             form = detect_form(first[1]) if is_wanted and first is not None else "long"
