@@ -90,7 +90,7 @@ _ADS = st.one_of(_IN_BRACKETS, _PRINTED)
 
 def _by_parser(text: str) -> ClassAd:
     parser = Parser(text)
-    node = parser.ad()
+    node = parser.outermost_ad()
     parser.expect_end()
     return ClassAd.view_of(node, None)
 

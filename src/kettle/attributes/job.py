@@ -554,8 +554,14 @@ class Job:
     SubmitEventNotes = string(written_by="submit", doc="Notes in the submit event.")
     SubmitEventUserNotes = string(written_by="submit", doc="The user's notes in the submit event.")
     SubmitVersion = string(written_by="submit", doc="Version of the tool that made the job.")
+    SuccessCheckpointExitBySignal = boolean(
+        written_by="submit", by_job=True, doc='Whether a signal means "a checkpoint is ready".'
+    )
     SuccessCheckpointExitCode = integer(
         written_by="submit", by_job=True, doc='Exit code that means "a checkpoint is ready".'
+    )
+    SuccessCheckpointExitSignal = integer(
+        written_by="submit", by_job=True, doc='Signal that means "a checkpoint is ready".'
     )
     SuspendReason = string(written_by="schedd", doc="Why the job was suspended.")
     TargetType = string(written_by="submit", immutable=True, doc="What the job is matched with.")
