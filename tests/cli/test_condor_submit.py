@@ -514,3 +514,20 @@ def test_a_folder_that_was_deleted_is_named_as_the_reason(
     # What starts a tool tells of it in one line.
     with pytest.raises(FileNotFoundError, match="the folder that you are in was deleted; go to"):
         submit("-dry-run", "-", str(tmp_path / "job.sub"))
+
+
+def test_a_dry_run_opens_its_file_once_for_all_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.sub").write_text("executable = /bin/true\nqueue 50\n")
+    opened: list[object] = []
+
+    def counted(path: str, *arguments: str, **more: str) -> object:
+        opened.append(path)
+        return open(path, *arguments, **more)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("kettle.tools.submitting.condor_submit.open", counted, raising=False)
+    assert submit("-dry-run", "out", "job.sub")[0] == 0
+    assert opened.count("out") == 1
+    assert Path("out").read_text().count("\nProcId=") == 50

@@ -33,6 +33,8 @@ from kettle.tools.submitting.sending import (
 )
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from kettle.tools.reach import Reach
 
 USAGE = """\
@@ -431,13 +433,13 @@ def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
                     file.writelines(ads)
             return code
         # A description that cannot be read leaves no file, but where jobs are stored in one.
-        late = LateFile(request.dry_file)
-        if dumped:
-            late.write("")
-        code = write_dry(submission, request, show, late.write)
-        if not code:
-            late.write("")
-        return code
+        with LateFile(request.dry_file) as late:
+            if dumped:
+                late.write("")
+            code = write_dry(submission, request, show, late.write)
+            if not code:
+                late.write("")
+            return code
     except OSError as error:
         what = "file to dump ClassAds into" if dumped else "file -dry-run output file"
         streams.stderr.write(f"\nERROR: Failed to open {what} ({error.strerror})\n")
@@ -445,16 +447,26 @@ def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
 
 
 class LateFile:
-    """A file that is made when something is written."""
+    """A file that is made when something is written, once for all jobs."""
 
     def __init__(self, path: str) -> None:
-        self._path, self._mode = path, "w"
+        self._path = path
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> LateFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def write(self, text: str) -> None:
         """Write at the end; raises OSError where there can be no such file."""
-        with open(self._path, self._mode, encoding="utf-8", errors=AS_IS) as file:
-            file.write(text)
-        self._mode = "a"
+        if self._file is None:
+            self._file = open(  # noqa: SIM115 - closed by whoever closes this
+                self._path, "w", encoding="utf-8", errors=AS_IS
+            )
+        self._file.write(text)
 
 
 def write_dry(
