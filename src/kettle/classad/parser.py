@@ -65,6 +65,7 @@ _SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
 MAX_DEPTH: Final = 995
 BRACKET_DEPTH: Final = 6
 _CHAIN_DEPTH: Final = 2
+_SPACED_CHOICE: Final = [("symbol", "?"), ("symbol", ":")]
 
 
 class Parser:
@@ -171,7 +172,7 @@ class Parser:
                     self._require("]")
                 else:
                     break
-            if not self._take("?:"):
+            if not self._take_choice():
                 break
             choices.append(result)
             self._deepen(_CHAIN_DEPTH)
@@ -419,6 +420,16 @@ class Parser:
             self._index += 1
             return True
         return False
+
+    def _take_choice(self) -> bool:
+        """Take `?:`, also with blanks inside it, as the reference does."""
+        if self._take("?:"):
+            return True
+        following = self._tokens[self._index : self._index + 2]
+        if [(kind, text) for kind, text, _ in following] != _SPACED_CHOICE:
+            return False
+        self._index += 2
+        return True
 
     def _require(self, symbol: str) -> None:
         if not self._take(symbol):
