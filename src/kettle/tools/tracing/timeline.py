@@ -62,12 +62,14 @@ class Timeline:
     @property
     def seconds(self) -> float:
         """How long it is from the first moment to the last, or to now."""
-        known = [moment.time for moment in self.moments if not moment.rough]
-        if len(known) < 2 and len(known) < len(self.moments):
-            # What is known to the second has no part of one.
-            known = [int(moment.time) for moment in self.moments]
-            return float(int(max(known[-1], self.until)) - known[0])
-        return max(known[-1], self.until) - known[0] if known else 0.0
+        exact = [moment.time for moment in self.moments if not moment.rough]
+        rough = [moment.time for moment in self.moments if moment.rough]
+        # What is known to the second has no part of one. It counts where little else is known, or
+        # where the job was submitted long before all that is.
+        if rough and (len(exact) < 2 or int(min(rough)) + 1 < exact[0]):
+            whole = [int(time) for time in (*exact, *rough)]
+            return float(int(max(*whole, self.until)) - min(whole))
+        return max(exact[-1], self.until) - exact[0] if exact else 0.0
 
 
 def make_moments(

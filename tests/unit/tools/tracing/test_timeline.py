@@ -22,7 +22,7 @@ from kettle.tools.reach import Reach
 from kettle.tools.tracing import sources
 from kettle.tools.tracing.drawing import draw_head, draw_steps, render_span
 from kettle.tools.tracing.sources import fetch_lines, read_lines, read_moment
-from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
+from kettle.tools.tracing.timeline import Moment, Timeline, as_facts, make_moments
 
 START = 1_795_000_000
 JOB = "vm#12.0#1795000000"
@@ -219,3 +219,15 @@ def test_who_sees_no_logs_sees_whole_seconds_and_a_running_job_counts_up_to_now(
         ["~0", "0", "s"],
         ["~0", "42", "s"],
     ]
+
+
+def test_the_whole_holds_what_is_known_to_the_second_too() -> None:
+    """Of a cluster's later jobs the log does not tell the submission."""
+
+    def moment(time: float, *, rough: bool = False) -> Moment:
+        return Moment(time, "schedd", "submitted", "", 1, rough=rough)
+
+    late = (moment(START, rough=True), moment(START + 2.403), moment(START + 2.616))
+    assert Timeline("9.39", JOB, "completed", late).seconds == 2
+    soon = (moment(START, rough=True), moment(START + 0.403), moment(START + 0.616))
+    assert Timeline("9.39", JOB, "completed", soon).seconds == pytest.approx(0.213)
