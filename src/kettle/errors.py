@@ -72,6 +72,12 @@ class ClassAdSyntaxError(LanguageError):
         self.text = text
         self.column = column
 
+    def in_file(self, path: str) -> ClassAdSyntaxError:
+        """Return the error as one of a file."""
+        found = ClassAdSyntaxError(f"{path}, {self.message}", text=self.text, column=self.column)
+        found.source, found.line = path, self.line
+        return found
+
 
 class ConfigError(LanguageError):
     """A configuration file, or the value of a knob, that is wrong.

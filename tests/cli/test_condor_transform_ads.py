@@ -142,7 +142,7 @@ def test_what_is_no_ad_is_told() -> None:
     Path("junk").write_text("A = 1\n\nB = (\n")
     code, out, err = rules("SET C 1", "junk")
     assert (code, out) == (1, "A = 1\nC = 1\n\n")
-    assert err.startswith("ERROR: junk: line 1:")
+    assert err.startswith("ERROR: junk: line 3:")
     assert rules("SET C 1", "-xml", "one") == (1, "", "ERROR: one: there is no ad in it\n")
 
 

@@ -584,16 +584,18 @@ def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
     return ClassAd.of_node(node), position + parser.position
 
 
-def parse_old_ad(source: str | Iterable[str], *, check: bool = True) -> ClassAd:
+def parse_old_ad(
+    source: str | Iterable[str], *, check: bool = True, first_line: int = 1
+) -> ClassAd:
     """Return the ad that lines of old syntax are; empty lines and `#` lines are skipped.
 
     With `check` (the default) every value is parsed now and ClassAdSyntaxError says which line
-    is wrong; without, values are kept as text and parsed when needed.
+    is wrong, counted from `first_line`; without, values are kept as text and parsed when needed.
     """
     ad = ClassAd()
     table, usual, seen = ad.table, _usual_key, _last_text.get
     lines: Iterable[str] = source.split("\n") if isinstance(source, str) else source
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first_line):
         name, _, text = line.partition(" = ")
         key = usual.get(name)
         text = text.strip()
@@ -632,10 +634,13 @@ def _checked_value(text: str, number: int, line: str) -> Expr:
     try:
         return parse_old_value(text)
     except ClassAdSyntaxError as error:
-        raise _line_error(number, line.strip(), error.message + ", in") from None
+        shown = line.strip()
+        place = len(shown) - len(text) + error.column
+        raise _line_error(number, shown, error.message + ", in", place) from None
 
 
-def _line_error(number: int, text: str, problem: str) -> ClassAdSyntaxError:
-    error = ClassAdSyntaxError(f"line {number}: {problem} {text[:200]!r}", text=text)
+def _line_error(number: int, text: str, problem: str, column: int = 0) -> ClassAdSyntaxError:
+    message = f"line {number}: {problem} {text[:200]!r}"
+    error = ClassAdSyntaxError(message, text=text, column=column)
     error.line = number
     return error

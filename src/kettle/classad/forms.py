@@ -22,9 +22,28 @@ _BLANK: Final = late_pattern(r"(?:[ \t\n\v\f\r,]++|//[^\n]*+|/\*[\s\S]*?\*/)*")
 def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:
     """Yield the ads of a stream; the form is one of FORMS, or found out.
 
-    Raises ClassAdSyntaxError at the first that does not parse, after those before it.
+    Raises ClassAdSyntaxError, with the line of the stream, at the first that does not parse, after
+    those before it.
     """
-    chosen = detect_form(text) if form == "auto" else form
+    try:
+        yield from _parse_form(text, detect_form(text) if form == "auto" else form)
+    except ClassAdSyntaxError as error:
+        raise _with_line(error, text) from None
+
+
+def _with_line(error: ClassAdSyntaxError, text: str) -> ClassAdSyntaxError:
+    """Return an error of what is left of a text as one of a line of the whole."""
+    if error.line or not error.text:
+        return error
+    place = len(text) - len(error.text) + error.column
+    line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+    problem = error.message.partition(" at column ")[0]
+    found = ClassAdSyntaxError(f"line {line}, column {column}: {problem}", text=text, column=place)
+    found.line = line
+    return found
+
+
+def _parse_form(text: str, chosen: str) -> Iterator[ClassAd]:
     if chosen == "xml":
         from kettle.classad.forms_xml import parse_xml_ads
 
@@ -89,18 +108,22 @@ def _parse_long(text: str) -> Iterator[ClassAd]:
     line is left out; shown by ads_stream.json.
     """
     block: list[str] = []
-    broken = False
-    for line in [*text.split("\n"), ""]:
+    first, broken = 1, False
+    for number, line in enumerate([*text.split("\n"), ""], 1):
         stripped = line.strip()
         if not stripped or (stripped.startswith("***") and block):
             if block:
-                yield parse_old_ad(block)
+                yield parse_old_ad(block, first_line=first)
             block, broken = [], False
-        elif stripped[0] == "#" or broken:
+        elif stripped[0] == "#":
+            # It keeps the count of lines.
+            block += [""] if block else []
+        elif broken:
             continue
         elif "=" not in stripped:
             broken = True
         else:
+            first = first if block else number
             block.append(line)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import (
+    ClassAdSyntaxError,
     KettleError,
     NotFoundError,
     RefusedError,
@@ -102,7 +103,10 @@ def read_ads(path: str, form: str) -> list[ClassAd]:
         text = read_text(path, limit=LARGEST_ADS)
     except OSError:
         raise UsageError(f"Can't open file of ClassAds: {path}") from None
-    return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
+    try:
+        return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
+    except ClassAdSyntaxError as error:
+        raise error.in_file(path) from None
 
 
 def read_user_log(path: str) -> list[ClassAd]:

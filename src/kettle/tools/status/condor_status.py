@@ -261,11 +261,15 @@ def read_file(wish: Wish) -> list[ClassAd]:
 
 def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
     """Return the ads of a file that satisfy all conditions; OSError if it cannot be read."""
-    ads: Iterable[ClassAd] = parse_ads(read_text(path, limit=LARGEST_ADS), form)
+    text = read_text(path, limit=LARGEST_ADS)
+    try:
+        ads = list(parse_ads(text, form))
+    except ClassAdSyntaxError as error:
+        raise error.in_file(path) from None
     for condition in conditions:
         expression = parse_expression(condition)
         ads = [ad for ad in ads if ad.satisfies(expression)]
-    return list(ads)
+    return ads
 
 
 def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]:
