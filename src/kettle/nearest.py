@@ -6,6 +6,7 @@ asked of few. `nearest_of` is for one wrong word and few right ones, `Nearest` f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import chain, islice
 
@@ -15,10 +16,10 @@ LOOSE, CLOSE = 0.6, 0.75
 LONGEST = 100
 # Limit: words that are compared in full with a wrong one.
 MOST_COMPARED = 8
-# Limit: words that are remembered to have one pair of letters, and those that are counted for all
-# pairs of a wrong word: what more have tells little.
+# Limit: words of one length that are remembered to have one pair of letters, and those that are
+# counted for all pairs of a wrong word: what more have tells little.
 MOST_SHARING = 300
-MOST_COUNTED = 1000
+MOST_COUNTED = 2000
 
 
 def nearest_of(word: str, words: Iterable[str], cutoff: float = CLOSE) -> str:
@@ -43,10 +44,11 @@ class Nearest:
         """`cutoff` is how alike a word has to be, from 0 to 1."""
         self._cutoff = cutoff
         self._words = {word.upper(): word for word in words if len(word) <= LONGEST}
-        self._sharing: dict[str, list[str]] = {}
+        # By a pair of letters and the length of the words that have it.
+        self._sharing: dict[tuple[str, int], list[str]] = {}
         for word in self._words:
             for pair in _pairs(word):
-                sharing = self._sharing.setdefault(pair, [])
+                sharing = self._sharing.setdefault((pair, len(word)), [])
                 if len(sharing) < MOST_SHARING:
                     sharing.append(word)
 
@@ -60,13 +62,19 @@ class Nearest:
             return []
         from collections import Counter  # for those alone who mistype
 
-        lists: list[list[str]] = [
-            self._sharing[pair] for pair in _pairs(word.upper()) if pair in self._sharing
+        # What is much shorter or longer cannot be like it enough.
+        length = len(word)
+        least, most = length * self._cutoff / (2 - self._cutoff), length * (2 / self._cutoff - 1)
+        likely_lengths = range(math.ceil(least), math.floor(most) + 1)
+        having = [
+            [self._sharing.get((pair, each), ()) for each in likely_lengths]
+            for pair in _pairs(word.upper())
         ]
         # The rarest pairs tell most.
-        lists.sort(key=len)
-        shared = Counter(islice(chain.from_iterable(lists), MOST_COUNTED))
-        half, length = max(shared.values(), default=0) / 2, len(word)
+        having.sort(key=lambda lists: sum(map(len, lists)))
+        words = chain.from_iterable(chain.from_iterable(having))
+        shared = Counter(islice(words, MOST_COUNTED))
+        half = max(shared.values(), default=0) / 2
         likely = [other for other, count in shared.items() if count >= half]
         ranked = sorted(
             likely, key=lambda other: shared[other] / (length + len(other)), reverse=True

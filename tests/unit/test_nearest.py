@@ -59,8 +59,8 @@ def test_a_look_up_compares_few_words_of_however_many() -> None:
     table = Nearest(words)
     assert len(table.compared("LONG_NAM_77")) == MOST_COMPARED
     assert table.of("LONG_NAM_77")
-    assert sum(map(len, table._sharing.values())) < 200 * nearest.MOST_SHARING
-    assert MOST_COUNTED < 2_000
+    assert sum(map(len, table._sharing.values())) < 400 * nearest.MOST_SHARING
+    assert MOST_COUNTED <= 2_000
     assert table.of("X" * (LONGEST + 1)) == nearest_of("X" * (LONGEST + 1), ["X" * LONGEST]) == ""
 
 
@@ -111,3 +111,8 @@ def test_a_configuration_with_many_unknown_names_is_checked_in_linear_work(
     few, many = work(100), work(400)
     assert many < 5 * few
     assert many < 400 * 8 * MOST_COMPARED + 10_000
+
+
+def test_two_letters_that_changed_places_are_seen_among_longer_words_that_share_more_pairs() -> None:
+    words = ["START", "STARTD_ATTRS", "SUBMIT_ATTRS", *(f"ST_{number}" for number in range(900))]
+    assert Nearest(words).of("STRAT") == "START"
