@@ -113,6 +113,8 @@ def test_a_configuration_with_many_unknown_names_is_checked_in_linear_work(
     assert many < 400 * 8 * MOST_COMPARED + 10_000
 
 
-def test_two_letters_that_changed_places_are_seen_among_longer_words_that_share_more_pairs() -> None:
+def test_two_letters_that_changed_places_are_seen_among_longer_words_that_share_more_pairs() -> (
+    None
+):
     words = ["START", "STARTD_ATTRS", "SUBMIT_ATTRS", *(f"ST_{number}" for number in range(900))]
     assert Nearest(words).of("STRAT") == "START"

@@ -325,3 +325,28 @@ def test_the_examples_of_the_manual_page_print_what_it_says(tmp_path: Path) -> N
         env={**os.environ, "TZ": "UTC"},
     )
     assert said.stdout == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[ a = "x"q"; ]', '[{"a":"b"c":2}]', '[ a = 1; f = absTime("2")-01"); ]', "[ a = 'b'c'; ]"],
+)
+def test_an_ad_that_is_wrong_before_a_quote_hides_its_end_is_told(
+    text: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="Unable to parse"):
+        list(parseAds(text))
+    with pytest.raises(ValueError, match="Unable to parse"):
+        classad2.parseOne(f"[z=1] {text}")
+    path = tmp_path / "ads"
+    path.write_text(f"[z=1]\n{text}\n")
+    with path.open() as file:
+        assert str(parseNext(file, classad2.ParserType.New)).split() == ["[", "z", "=", "1", "]"]
+        with pytest.raises(ValueError, match="Unable to parse"):
+            parseNext(file, classad2.ParserType.New)
+
+
+@pytest.mark.parametrize("text", ["[a=1", '[ a = "x', "[ a = 'x", "[ a = (1", '[ a = "x\\"'])
+def test_an_ad_that_is_cut_off_is_the_end(text: str) -> None:
+    assert list(parseAds(text)) == []
+    assert len(list(parseAds(f"[z=1]{text}"))) == 1

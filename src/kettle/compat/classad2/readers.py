@@ -45,6 +45,11 @@ _BRACKET: Final = late_pattern(
     r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+(?:"|\\?\Z)|'
     r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+(?:'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[\[\]]"
 )
+# A string, or a name in quotes, that has no end.
+_CUT_TEXT: Final = late_pattern(
+    r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+\\?\Z|'
+    r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+\\?\Z"
+)
 
 
 def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iterator[ClassAd]:  # noqa: A002
@@ -224,7 +229,8 @@ def _form(text: str, begin: int, parser: ParserType) -> str:
 def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
     """Return the ad between the next bracket and the one that closes it; None if none does.
 
-    Compat: an ad that is cut off is the end, as in the wheel; shown by the script readers.py. The
+    Compat: an ad that is cut off is the end, as in the wheel; shown by the script readers.py. One
+    that is wrong before its end is told, closed or not. The
     braces and commas of a list of ads are passed over, which the wheel refuses; shown by
     test_ads_in_a_list_are_read.
     """
@@ -241,7 +247,19 @@ def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
             depth -= 1
             if not depth:
                 return parse_ad_at(text[first : found.end()], 0)[0], found.end()
+    if depth:
+        _check_beginning(text[first:])
     return None, len(text)
+
+
+def _check_beginning(text: str) -> None:
+    """Raise ClassAdSyntaxError for an ad that nothing closes, if it is wrong before its end."""
+    try:
+        parse_ad_at(text, 0)
+    except ClassAdSyntaxError as error:
+        left = text[error.column :]
+        if left.strip() and _CUT_TEXT.match(left) is None:
+            raise
 
 
 def _next_long(text: str, begin: int) -> tuple[Ad, int]:
