@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kettle.records.event_log import EVENTS, ULOG_NAMES, Style, render_event
+from kettle.attributes.codes import ULogEvent
+from kettle.records.event_log import EVENTS, Style, render_event
 from unit.records.test_event_log import example
 
 pytestmark = pytest.mark.interop
@@ -65,7 +66,7 @@ def test_the_wheel_reads_every_event_of_ours(
     log = tmp_path / "log"
     log.write_bytes(b"".join(render_event(example(EVENTS[n]), style) for n in numbers))
     found = read_with_wheel(wheel_python, log)
-    assert [name for name, *_ in found] == [ULOG_NAMES[n] for n in numbers]
+    assert [name for name, *_ in found] == [ULogEvent(n).name for n in numbers]
     assert {(cluster, proc) for _, cluster, proc, _ in found} == {(12, 3)}
 
 

@@ -276,6 +276,8 @@ class ShouldTransferFiles(Code):
 class ULogEvent(Code):
     """The events of a job's log by number."""
 
+    # The names are those of logs, tools and bindings too, most of them with ULOG_ before.
+
     SUBMIT = 0, "The job came into the queue."
     EXECUTE = 1, "The job began to execute."
     EXECUTABLE_ERROR = 2, "The job's program cannot be executed."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.forms_json import to_json
 from kettle.classad.forms_xml import to_xml
@@ -19,7 +20,6 @@ from kettle.records.event_grid import JobAdInformationEvent
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
-    ULOG_NAMES,
     Form,
     RawEvent,
     Style,
@@ -81,7 +81,7 @@ def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdIn
             event.attributes[attribute] = unparse(literal(value), old=True)
     event.attributes["EventTypeNumber"] = str(JobAdInformationEvent.number)
     event.attributes["TriggerEventTypeNumber"] = str(trigger.number)
-    event.attributes["TriggerEventTypeName"] = quote_old(f"ULOG_{ULOG_NAMES[trigger.number]}")
+    event.attributes["TriggerEventTypeName"] = quote_old(f"ULOG_{ULogEvent(trigger.number).name}")
     return event
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kettle.attributes.codes import ULogEvent
+from kettle.compat.htcondor2 import JobEventType
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, FileTransferEvent
 from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
@@ -14,7 +16,6 @@ from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import GenericEvent, JobHeldEvent, SubmitEvent
 from kettle.records.event_log import (
     EVENTS,
-    ULOG_NAMES,
     EventReader,
     GlobalHeader,
     RawEvent,
@@ -94,7 +95,13 @@ def test_every_event_survives_being_written_and_read(number: int) -> None:
 
 def test_every_number_from_0_to_47_has_a_class_and_a_name() -> None:
     assert sorted(EVENTS) == list(range(48))
-    assert len(ULOG_NAMES) == 48
+    assert [int(event) for event in ULogEvent] == list(range(48))
+
+
+def test_the_bindings_call_the_events_what_the_codes_do() -> None:
+    # From 100 on they are those of an execution point, which no job's log has.
+    ours = {event.name: int(event) for event in ULogEvent}
+    assert {event.name: int(event) for event in JobEventType if event < 100} == ours
 
 
 def test_a_torn_tail_waits_for_its_end() -> None:

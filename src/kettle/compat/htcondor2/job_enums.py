@@ -96,7 +96,11 @@ class CommonFilesEventType(enum.IntEnum):
 
 
 class JobEventType(enum.IntEnum):
-    """The events of a job event log, by their numbers."""
+    """The events of a job event log, by their numbers.
+
+    Those below 100 are `ULogEvent`'s; they stand here once more so that type checkers know them
+    (test_event_log.py compares).
+    """
 
     SUBMIT = 0
     EXECUTE = 1

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from kettle.attributes.codes import ULogEvent
 from kettle.records.event_base import Event
 from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
 from kettle.records.event_kinds import (
@@ -32,24 +33,8 @@ Tell whether the events of the jobs in event logs fit together.
   -help       show this and end
   -version    show the version and end
 """
-# What the numbers of events are called.
-# fmt: off
-_NAMES = (
-    "SUBMIT", "EXECUTE", "EXECUTABLE_ERROR", "CHECKPOINTED", "JOB_EVICTED", "JOB_TERMINATED",
-    "IMAGE_SIZE", "SHADOW_EXCEPTION", "GENERIC", "JOB_ABORTED", "JOB_SUSPENDED",
-    "JOB_UNSUSPENDED", "JOB_HELD", "JOB_RELEASED", "NODE_EXECUTE", "NODE_TERMINATED",
-    "POST_SCRIPT_TERMINATED", "GLOBUS_SUBMIT", "GLOBUS_SUBMIT_FAILED", "GLOBUS_RESOURCE_UP",
-    "GLOBUS_RESOURCE_DOWN", "REMOTE_ERROR", "JOB_DISCONNECTED", "JOB_RECONNECTED",
-    "JOB_RECONNECT_FAILED", "GRID_RESOURCE_UP", "GRID_RESOURCE_DOWN", "GRID_SUBMIT",
-    "JOB_AD_INFORMATION", "JOB_STATUS_UNKNOWN", "JOB_STATUS_KNOWN", "JOB_STAGE_IN",
-    "JOB_STAGE_OUT", "ATTRIBUTE_UPDATE", "PRESKIP", "CLUSTER_SUBMIT", "CLUSTER_REMOVE",
-    "FACTORY_PAUSED", "FACTORY_RESUMED", "NONE", "FILE_TRANSFER", "RESERVE_SPACE",
-    "RELEASE_SPACE", "FILE_COMPLETE", "FILE_USED", "FILE_REMOVED", "DATAFLOW_JOB_SKIPPED",
-    "COMMON_FILES",
-)
-# fmt: on
 # Clusters whose jobs are made later: their own events are no job's.
-_OF_CLUSTERS = (35, 36)
+_OF_CLUSTERS = (ULogEvent.CLUSTER_SUBMIT, ULogEvent.CLUSTER_REMOVE)
 # The job that DAGMan writes of when a script follows a node that was never submitted.
 _NO_JOB = (-1, 0, 0)
 # Limit: after so many characters of complaints no more are shown, as in the reference.
@@ -170,7 +155,7 @@ def _as_ad(event: Event) -> Event:
 
 def name_of(number: int) -> str:
     """Return what an event's number is called."""
-    return f"ULOG_{_NAMES[number]}" if 0 <= number < len(_NAMES) else "ULOG_FUTURE_EVENT"
+    return f"ULOG_{ULogEvent(number).name if number in ULogEvent else 'FUTURE_EVENT'}"
 
 
 def _job(event: Event) -> str:
