@@ -155,7 +155,10 @@ def _as_ad(event: Event) -> Event:
 
 def name_of(number: int) -> str:
     """Return what an event's number is called."""
-    return f"ULOG_{ULogEvent(number).name if number in ULogEvent else 'FUTURE_EVENT'}"
+    try:
+        return f"ULOG_{ULogEvent(number).name}"
+    except ValueError:
+        return "ULOG_FUTURE_EVENT"
 
 
 def _job(event: Event) -> str:
