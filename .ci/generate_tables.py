@@ -32,9 +32,9 @@ def submit_commands() -> str:
         for row in table.COMMANDS:
             also = ", ".join(f"`{name}`" for name in row.aliases)
             attribute = f"`{row.attribute}`" if row.attribute else ""
-            kind = {"special": "", "plain": "string"}.get(row.kind, row.kind).removeprefix(
-                "filled "
-            )
+            kind = {"special": "", "unread": "", "plain": "string"}.get(
+                row.kind, row.kind
+            ).removeprefix("filled ")
             lines.append(f"| `{row.name}` | {also} | {attribute} | {kind} | {row.doc} |")
     return "\n".join(lines) + "\n"
 

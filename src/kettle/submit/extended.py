@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from kettle.classad import ERROR, UNDEFINED, ClassAd, parse_old_ad
 from kettle.classad.nodes import Literal, Unary
 from kettle.errors import ClassAdSyntaxError
-from kettle.submit.commands.command import Command
+from kettle.submit.commands.command import Command, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kettle.config import Config
 
 # What `condor_submit -capabilities` says of each kind.
-SHOWN = {
+SHOWN: Mapping[Kind, str] = {
     "boolean": "boolean true/false",
     "count": "unsigned integer",
     "expression": "expression",
@@ -58,7 +60,7 @@ def _is_unset(ad: ClassAd, name: str) -> bool:
     return isinstance(expr, Literal) and expr.value is UNDEFINED
 
 
-def kind_of(ad: ClassAd, name: str) -> str:
+def kind_of(ad: ClassAd, name: str) -> Kind:
     """Return the converter that an example value asks for, as of `Command.kind`."""
     expr = ad.lookup(name)
     sign = -1 if isinstance(expr, Unary) and expr.operator == "-" else 1

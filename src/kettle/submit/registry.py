@@ -37,7 +37,8 @@ def all_commands() -> tuple[Command, ...]:
 @cache
 def simple_commands() -> tuple[Command, ...]:
     """Return the commands whose attribute depends on nothing but their own text."""
-    return tuple(command for command in all_commands() if command.kind != "special")
+    made_elsewhere = ("special", "unread")
+    return tuple(command for command in all_commands() if command.kind not in made_elsewhere)
 
 
 @cache

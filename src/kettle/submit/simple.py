@@ -16,7 +16,7 @@ from kettle.submit.registry import simple_commands
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kettle.submit.commands.command import Command
+    from kettle.submit.commands.command import Command, Kind
 
 
 @cache
@@ -135,7 +135,7 @@ def _refuse(job: JobBuilder, command: Command, text: str) -> None:
     raise SubmitError(f"ERROR: {command.name}={text} has been disabled by the administrator.")
 
 
-SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
+SETTERS: Mapping[Kind, Callable[[JobBuilder, Command, str], None]] = {
     "boolean": _set_boolean,
     "comma list": _set_comma_list,
     "count": _set_count,

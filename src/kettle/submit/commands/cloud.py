@@ -9,6 +9,7 @@ COMMANDS = (
         "special",
         "File with the cloud's access key.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_secret_access_key",
@@ -16,6 +17,7 @@ COMMANDS = (
         "special",
         "File with the cloud's secret key.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command("ec2_ami_id", "EC2AmiID", "plain", "Image of the cloud instance.", universes="grid"),
     Command(
@@ -29,7 +31,12 @@ COMMANDS = (
         "ec2_user_data", "EC2UserData", "plain", "Data for the cloud instance.", universes="grid"
     ),
     Command(
-        "ec2_user_data_file", "EC2UserDataFile", "special", "File with such data.", universes="grid"
+        "ec2_user_data_file",
+        "EC2UserDataFile",
+        "special",
+        "File with such data.",
+        universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_keypair",
@@ -46,6 +53,7 @@ COMMANDS = (
         "File that the private half of a new key pair is written to.",
         ("ec2_key_pair_file",),
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_security_groups",
@@ -74,6 +82,7 @@ COMMANDS = (
         "special",
         "Volumes that are attached to it, each as volume:device.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_availability_zone",
@@ -109,6 +118,7 @@ COMMANDS = (
         "special",
         "Name of its identity profile.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_parameter_names",
@@ -116,6 +126,7 @@ COMMANDS = (
         "special",
         "Names of further parameters of the request, ec2_parameter_NAME each.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "ec2_tag_names",
@@ -123,6 +134,7 @@ COMMANDS = (
         "special",
         "Names of the tags of a cloud instance, ec2_tag_NAME each.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "wantnametag",
@@ -130,6 +142,7 @@ COMMANDS = (
         "special",
         "Whether an instance without a tag Name is tagged with the executable's.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command("gce_image", "GceImage", "plain", "Image of the Google instance.", universes="grid"),
     Command(
@@ -145,6 +158,7 @@ COMMANDS = (
         "special",
         "File with the credentials of Google.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "gce_account",
@@ -161,7 +175,12 @@ COMMANDS = (
         universes="grid",
     ),
     Command(
-        "gce_metadata_file", "GceMetadataFile", "special", "File with such data.", universes="grid"
+        "gce_metadata_file",
+        "GceMetadataFile",
+        "special",
+        "File with such data.",
+        universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "gce_preemptible",
@@ -176,6 +195,7 @@ COMMANDS = (
         "special",
         "File whose JSON goes into the request.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command(
         "azure_auth_file",
@@ -183,6 +203,7 @@ COMMANDS = (
         "special",
         "File with the credentials of Azure.",
         universes="grid",
+        step="grid.set_grid",
     ),
     Command("azure_image", "AzureImage", "plain", "Image of the Azure instance.", universes="grid"),
     Command(
@@ -213,5 +234,6 @@ COMMANDS = (
         "special",
         "Names of the labels of a cloud instance, cloud_label_NAME each.",
         universes="grid",
+        step="grid.set_grid",
     ),
 )

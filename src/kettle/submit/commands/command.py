@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+Kind = Literal[
+    "boolean",
+    "comma list",
+    "count",
+    "expression",
+    "file",
+    "filled comma list",
+    "filled string",
+    "forbidden",
+    "integer",
+    "leading number",
+    "list",
+    "plain",
+    "quoted file",
+    "quoted list",
+    "special",
+    "string",
+    "unread",
+]
 
 
 class Command(NamedTuple):
     """One submit command.
 
-    `kind` is the converter: expression, boolean, integer, count (an integer from 0), string, plain
-    (a string whose outer quotes stay), file (a string that is made an absolute name), list,
-    leading number (what stands behind its digits does not count), comma list (of what may have
-    blanks in it), filled string and filled comma list (no attribute where nothing is in them), or
-    special where a step of its own in `kettle.submit` makes the attribute. The attribute's name is
-    accepted as a command too, but of a few (`registry.py`). `universes` names the one universe
-    that looks at the command, "" for all.
+    `kind` is the converter: expression, boolean, integer, count (an integer from 0), leading number
+    (what stands behind its digits does not count), string, plain (a string whose outer quotes
+    stay), file (a string that is made an absolute name), list, comma list (of what may have blanks
+    in it), filled string and filled comma list (no attribute where nothing is in them). Quoted
+    file, quoted list and forbidden are for the commands that a schedd adds (`extended.py`): without
+    the outer quotes, and refused whatever they say. Special is what the `step` makes, a function of
+    `kettle.submit` by module and name; unread is what nobody looks at, as in the reference.
+
+    The attribute's name is accepted as a command too, but of a few (`registry.py`). `universes`
+    names the one universe that looks at the command, "" for all.
     """
 
     name: str
     attribute: str
-    kind: str
+    kind: Kind
     doc: str
     aliases: tuple[str, ...] = ()
     universes: str = ""
+    step: str = ""

@@ -3,7 +3,13 @@
 from kettle.submit.commands.command import Command
 
 COMMANDS = (
-    Command("docker_image", "DockerImage", "special", "Image of a docker job."),
+    Command(
+        "docker_image",
+        "DockerImage",
+        "special",
+        "Image of a docker job.",
+        step="universes.set_container",
+    ),
     Command(
         "docker_send_credentials",
         "DockerSendCredentials",
@@ -18,12 +24,19 @@ COMMANDS = (
         "boolean",
         "Whether the executable replaces the image's entry point.",
     ),
-    Command("container_image", "ContainerImage", "special", "Image of a container job."),
+    Command(
+        "container_image",
+        "ContainerImage",
+        "special",
+        "Image of a container job.",
+        step="universes.set_container",
+    ),
     Command(
         "container_service_names",
         "ContainerServiceNames",
         "special",
         "Names of the services that the container offers.",
+        step="universes.set_container",
     ),
     Command(
         "container_target_dir",
@@ -49,12 +62,14 @@ COMMANDS = (
         "special",
         "How many machines a parallel job needs.",
         ("node_count", "NodeCount"),
+        step="universes.set_parallel",
     ),
     Command(
         "wantparallelscheduling",
         "WantParallelScheduling",
         "special",
         "Whether a job of another universe gets all its machines at once.",
+        step="universes.set_parallel",
     ),
     Command(
         "parallel_script_shadow",
@@ -75,25 +90,31 @@ COMMANDS = (
         "special",
         "Arguments of the Java machine, in the old or the new syntax.",
         ("java_vm_args",),
+        step="words.set_java_words",
     ),
     Command(
         "java_vm_arguments2",
         "",
         "special",
         "The same in the new syntax, for a description that gives both.",
+        step="words.set_java_words",
     ),
-    Command("grid_resource", "GridResource", "special", "Where a grid job goes."),
+    Command(
+        "grid_resource", "GridResource", "special", "Where a grid job goes.", step="grid.set_grid"
+    ),
     Command(
         "remote_universe",
         "Remote_JobUniverse",
         "special",
         "Universe of the job on the remote side.",
+        step="universes.set_remote_universe",
     ),
     Command(
         "remote_remote_universe",
         "Remote_Remote_JobUniverse",
         "special",
         "Universe of the job on the side that the remote side sends it on to.",
+        step="universes.set_remote_universe",
     ),
     Command("remote_initialdir", "RemoteIwd", "plain", "Folder of the job on the remote side."),
     Command(
@@ -148,39 +169,102 @@ COMMANDS = (
         "Data staging elements for ARC.",
         universes="grid",
     ),
-    Command("vm_type", "JobVMType", "special", "Kind of virtual machine: xen or kvm."),
-    Command("vm_memory", "JobVMMemory", "special", "Memory of the virtual machine in MiB."),
-    Command("vm_vcpus", "JobVM_VCPUS", "special", "Processors of the virtual machine."),
+    Command(
+        "vm_type",
+        "JobVMType",
+        "special",
+        "Kind of virtual machine: xen or kvm.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "vm_memory",
+        "JobVMMemory",
+        "special",
+        "Memory of the virtual machine in MiB.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "vm_vcpus",
+        "JobVM_VCPUS",
+        "special",
+        "Processors of the virtual machine.",
+        step="virtual_machine.set_virtual_machine",
+    ),
     Command(
         "vm_disk",
         "VMPARAM_vm_Disk",
         "special",
         "Disks of the virtual machine, as file:device:permission.",
+        step="virtual_machine.set_virtual_machine",
     ),
     Command(
-        "vm_networking", "JobVMNetworking", "special", "Whether the virtual machine has a network."
+        "vm_networking",
+        "JobVMNetworking",
+        "special",
+        "Whether the virtual machine has a network.",
+        step="virtual_machine.set_virtual_machine",
     ),
     Command(
         "vm_networking_type",
         "JobVMNetworkingType",
         "special",
         "Kind of that network: nat or bridge.",
+        step="virtual_machine.set_virtual_machine",
     ),
     Command(
         "vm_checkpoint",
         "JobVMCheckpoint",
         "special",
         "Whether the virtual machine is checkpointed.",
+        step="virtual_machine.set_virtual_machine",
     ),
     Command(
-        "vm_vnc", "JobVMVNCConsole", "special", "Whether the virtual machine has a VNC console."
+        "vm_vnc",
+        "JobVMVNCConsole",
+        "special",
+        "Whether the virtual machine has a VNC console.",
+        step="virtual_machine.set_virtual_machine",
     ),
-    Command("vm_macaddr", "JobVM_MACADDR", "special", "Network address of the virtual machine."),
-    Command("vm_no_output_vm", "VMPARAM_No_Output_VM", "special", "Whether its disks stay behind."),
-    Command("xen_kernel", "VMPARAM_Xen_Kernel", "special", "Kernel of a Xen machine."),
-    Command("xen_initrd", "VMPARAM_Xen_Initrd", "special", "Initial RAM disk of that kernel."),
-    Command("xen_root", "VMPARAM_Xen_Root", "special", "Root device of that kernel."),
     Command(
-        "xen_kernel_params", "VMPARAM_Xen_Kernel_Params", "special", "Parameters of that kernel."
+        "vm_macaddr",
+        "JobVM_MACADDR",
+        "special",
+        "Network address of the virtual machine.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "vm_no_output_vm",
+        "VMPARAM_No_Output_VM",
+        "special",
+        "Whether its disks stay behind.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "xen_kernel",
+        "VMPARAM_Xen_Kernel",
+        "special",
+        "Kernel of a Xen machine.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "xen_initrd",
+        "VMPARAM_Xen_Initrd",
+        "special",
+        "Initial RAM disk of that kernel.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "xen_root",
+        "VMPARAM_Xen_Root",
+        "special",
+        "Root device of that kernel.",
+        step="virtual_machine.set_virtual_machine",
+    ),
+    Command(
+        "xen_kernel_params",
+        "VMPARAM_Xen_Kernel_Params",
+        "special",
+        "Parameters of that kernel.",
+        step="virtual_machine.set_virtual_machine",
     ),
 )
