@@ -8,14 +8,15 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.submit import registry, simple
 from kettle.submit.commands.command import Kind
-from kettle.submit.job import JobBuilder
+from kettle.submit.job import FIELDS, JobBuilder
 from unit.submit.submitting import submission
 
 RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "submit" / "commands.json"
@@ -88,3 +89,13 @@ def test_no_step_looks_at_a_command_that_is_no_row(asked: dict[str, set[str]]) -
     unknown = {name for name in asked if name not in known}
     made_up = {name for name in unknown for family in FAMILIES if fnmatchcase(name, family)}
     assert unknown - made_up == set()
+
+
+def test_what_steps_say_to_others_can_be_changed_by_assigning_alone() -> None:
+    # A list or a dictionary could grow in its place, which no record of a step would tell.
+    unchanging = {bool, int, str, JobUniverse, int | None, tuple[str, ...]}
+    kinds = get_type_hints(JobBuilder)
+    assert {name: kinds[name] for name in FIELDS if kinds[name] not in unchanging} == {}
+    assert {type(getattr(JobBuilder, name)) for name in FIELDS} <= {
+        *(bool, int, str, JobUniverse, tuple, type(None)),
+    }
