@@ -1,4 +1,4 @@
-"""The maps of the code lead to places that exist, and every daemon's room has one."""
+"""The maps of the code lead to places that exist; each room of a daemon or language has one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted(path.parent for path in (ROOT / "src/kettle").glob("*/service.py"))
+LANGUAGES = [
+    ROOT / "src/kettle" / name for name in ("classad", "config", "records", "submit", "transforms")
+]
+ROOMS = sorted(path.parent for path in (ROOT / "src/kettle").glob("*/service.py")) + LANGUAGES
 MAPS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 MAPS += [str((room / "README.md").relative_to(ROOT)) for room in ROOMS]
 GUIDE = ["docs/glossary.md"]
@@ -79,9 +82,16 @@ def test_the_classes_of_the_glossary_are_where_it_says() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
-def test_a_daemon_s_room_is_on_the_map_and_has_a_short_one_of_its_own(room: Path) -> None:
+def test_a_room_is_on_the_map_and_has_a_short_one_of_its_own(room: Path) -> None:
     assert f"src/kettle/{room.name}/" in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert len((room / "README.md").read_text(encoding="utf-8").splitlines()) < 45
+
+
+@pytest.mark.parametrize("room", LANGUAGES, ids=lambda room: room.name)
+def test_the_map_of_a_language_names_each_of_its_modules(room: Path) -> None:
+    links = set(LINK.findall((room / "README.md").read_text(encoding="utf-8")))
+    modules = {path.name for path in room.glob("*.py")} - {"__init__.py"}
+    assert modules - links == set()
 
 
 def test_the_life_of_a_job_is_the_one_that_was_traced() -> None:
