@@ -87,6 +87,15 @@ def test_a_room_is_on_the_map_and_has_a_short_one_of_its_own(room: Path) -> None
     assert len((room / "README.md").read_text(encoding="utf-8").splitlines()) < 45
 
 
+def test_the_layers_name_every_room_and_every_module_beside_them() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    layers = text.partition("\n## Layers\n")[2].partition("\n## ")[0]
+    source = ROOT / "src/kettle"
+    names = {path.name for path in source.glob("*.py")} - {"__init__.py"}
+    names |= {f"{path.parent.name}/" for path in source.glob("*/__init__.py")}
+    assert {name for name in names if f"`{name}`" not in layers} == set()
+
+
 @pytest.mark.parametrize("room", LANGUAGES, ids=lambda room: room.name)
 def test_the_map_of_a_language_names_each_of_its_modules(room: Path) -> None:
     links = set(LINK.findall((room / "README.md").read_text(encoding="utf-8")))

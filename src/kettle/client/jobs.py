@@ -188,8 +188,7 @@ def act_on_jobs(
 
     `of_each` asks what became of each job, else how many had which result; left out, that is so for
     jobs named by ids. When it returns, what was done is on the schedd's disk. Raises RefusedError
-    for a request the
-    schedd does not understand.
+    for a request the schedd does not understand.
     """
     detailed = bool(ids) if of_each is None else of_each
     request = ClassAd({"JobAction": int(action), "ActionResultType": 1 if detailed else 2})

@@ -41,7 +41,8 @@ def _escape(found: re.Match[bytes]) -> bytes:
 
 def decode(text: str | None) -> list[Unwritten]:
     """Return the events of an attribute's value; none for what is no such value."""
-    words = [unquote_to_bytes(word.encode("utf-8", _AS_IS)) for word in (text or "").split("|")]
+    given = (text or "").split(_SEPARATOR)
+    words = [unquote_to_bytes(word.encode("utf-8", _AS_IS)) for word in given]
     if len(words) % 2:
         return []
     return [

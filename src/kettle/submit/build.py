@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from kettle.attributes.codes import JobUniverse
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
@@ -290,7 +291,7 @@ class Submission(Struct):
     @property
     def is_parallel(self) -> bool:
         """Whether the jobs are the kinds of nodes of one parallel job."""
-        return self.cluster.get("JobUniverse") == "11"
+        return self.cluster.get("JobUniverse") == str(int(JobUniverse.PARALLEL))
 
     def _build(self, row: Row) -> JobPlan:
         if self._later is not None and self.macros.is_plain_row:

@@ -95,7 +95,7 @@ class Submit(Lists, htcondor2.Submit):
         """
         items = None if itemdata is None else list(itemdata)
         with raising(HTCondorInternalError):
-            return self.with_items(None, iter(items) if items else None)
+            return self.with_items(iter(items) if items else None)
 
     # -- What would be submitted ------------------------------------------------------------
 

@@ -202,7 +202,7 @@ class Schedd(RecordsOfSchedd):
         given = itemdata is not DEFAULT_ITEMS
         if queue is not None and (given or count != 0):
             raise ValueError("queue and count/itemdata are mutually exclusive")
-        real = description.with_items(queue, itemdata) if given else description.with_queue(queue)
+        real = description.with_items(itemdata) if given else description.with_queue(queue)
         return submit(self._address, real, int(count), spooled=bool(spool))
 
     def spool(self, result: SubmitResult) -> None:

@@ -208,15 +208,12 @@ class Submit(MutableMapping[str, str]):
         same.setQArgs(queue)
         return same
 
-    def with_items(
-        self, queue: str | None, items: Iterator[str] | Iterator[dict[str, str]] | None
-    ) -> Submit:
+    def with_items(self, items: Iterator[str] | Iterator[dict[str, str]] | None) -> Submit:
         """Return this description with these items, or with one job for None."""
         same = self.copy()
         same.setQArgs("")
         if items is not None:
             same.give_items(*read_items(items))
-        del queue
         return same
 
     def give_items(self, names: str, items: Sequence[str]) -> None:
@@ -279,7 +276,7 @@ class Submit(MutableMapping[str, str]):
         """
         from kettle.compat.htcondor2.submitting import make_ads
 
-        real = self if itemdata is None else self.with_items(None, itemdata)
+        real = self if itemdata is None else self.with_items(itemdata)
         return make_ads(real, count, clusterid, procid, qdate, owner, whole=True)
 
     def procs(
@@ -294,7 +291,7 @@ class Submit(MutableMapping[str, str]):
         """Yield what each job would have for itself; the first one is whole. See `jobs`."""
         from kettle.compat.htcondor2.submitting import make_ads
 
-        real = self if itemdata is None else self.with_items(None, itemdata)
+        real = self if itemdata is None else self.with_items(itemdata)
         return make_ads(real, count, clusterid, procid, qdate, owner, whole=False)
 
     def setSubmitMethod(  # noqa: N802
