@@ -93,9 +93,9 @@ def test_every_event_survives_being_written_and_read(number: int) -> None:
     assert back == event
 
 
-def test_every_number_from_0_to_47_has_a_class_and_a_name() -> None:
-    assert sorted(EVENTS) == list(range(48))
-    assert [int(event) for event in ULogEvent] == list(range(48))
+def test_every_number_has_a_class_and_a_name() -> None:
+    assert list(EVENTS) == [int(event) for event in ULogEvent]
+    assert len(EVENTS) >= 48
 
 
 def test_the_bindings_call_the_events_what_the_codes_do() -> None:

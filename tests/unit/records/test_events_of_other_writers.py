@@ -123,7 +123,7 @@ SAID: list[tuple[int, str, dict[str, Any]]] = [
         {"EventHead": "Job is performing stage-in of input files"},
     ),
     (39, "None", {"EventHead": "None"}),
-    (48, "Something new\n\ta line", {"EventHead": "Something new", "MyType": "FutureEvent"}),
+    (99, "Something new\n\ta line", {"EventHead": "Something new", "MyType": "FutureEvent"}),
 ]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kettle.errors import LanguageError
+from kettle.submit.registry import all_commands
 from kettle.submit.sources import SubmitFacts
 from unit.submit.submitting import FACTS, submission
 
@@ -29,7 +31,7 @@ WHERE = SubmitFacts(
     platform=FACTS.platform,
     environment={},
 )
-FILES = {"/bin/sleep": "x", "/tmp/ld/in.txt": "i"}
+FILES = {"/bin/sleep": "x", "/bin/sh": "x", "/tmp/ld/in.txt": "i"}
 
 
 def made_of(line: str, description: str) -> tuple[str, dict[str, str]]:
@@ -55,6 +57,18 @@ def test_odd_values_become_what_the_reference_makes_of_them(data: dict[str, Any]
         other = {name: made.get(name) for name in names if made.get(name) != plain.get(name)}
         found.append([line, said, other])
     assert found == data["cases"]
+
+
+def test_every_command_has_a_recorded_case() -> None:
+    said = [line for data in (VALUES, BLANKS) for line, _, _ in data["cases"]]
+    vectors = FOLDER / "vectors" / "submit"
+    said += [case["submit"] for case in json.loads((vectors / "commands.json").read_text("utf-8"))]
+    cases = json.loads((vectors / "cases.json").read_text("utf-8"))["cases"]
+    said += [case["submit"] for case in cases]
+    lines = (line for text in said for line in text.split("\n"))
+    names = {re.split(r"[=@]", line)[0].strip().lower() for line in lines}
+    rows = [row for row in all_commands() if names.isdisjoint({row.name, *row.aliases})]
+    assert [row.name for row in rows] == []
 
 
 @pytest.mark.parametrize("text", ["-1.5", "-1.-5", "-1"])
