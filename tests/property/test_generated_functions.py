@@ -6,10 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kettle.classad import ClassAd, Context, parse_expression
+from kettle.classad import ERROR, ClassAd, Context, parse_expression
 from kettle.classad.compile import evaluate, evaluate_lazily, finished, new_state
 from kettle.classad.context import ambient
+from kettle.classad.functions import library
+from kettle.classad.functions.library import families
+from kettle.classad.functions.table import Function, strict
 from kettle.classad.generated import generate
+from kettle.classad.state import State, resolve
+from kettle.classad.unparse import render_value
 from kettle.classad.values import HOT, MISSED, ExprList, Hot, Value
 
 NAMES = ("A", "B", "C", "D", "Memory", "My", "Target")
@@ -177,6 +182,40 @@ def test_ads_of_another_kind_get_a_function_of_their_own() -> None:
     hot = expr.heat
     assert isinstance(hot, Hot)
     assert len(hot.alone) == 2
+
+
+# Their examples are more than the call: what generated code knows nothing of.
+BY_CLOSURES = {"splitTime"}
+ROWS = [row for rows in families().values() for row in rows]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_function_says_the_same_of_its_examples_when_generated_code_takes_over(
+    row: Function,
+) -> None:
+    ad = ClassAd({"Known": True})
+    taken_over = set()
+    for text, value in row.examples:
+        # The name keeps the whole from being a constant.
+        expr = parse_expression(f"Known ? ({text}) : 0")
+        for _ in range(HOT + 5):
+            assert render_value(evaluate(expr, ad)) == value, text
+        hot = expr.heat
+        assert isinstance(hot, Hot)
+        taken_over.add(bool(hot.alone))
+    may = row.name not in BY_CLOSURES and getattr(row.apply, "may_repeat", False)
+    assert (True in taken_over) is (may or row.name == "ifThenElse")
+
+
+def test_what_a_function_calls_its_state_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def own(_state: State, values: list[Value]) -> Value:
+        return ERROR if _state.ad is None else resolve(_state, _state.ad, "own", alternate=False)
+
+    row = strict("readsOwn", "readsOwn()", "What it reads.", own)
+    monkeypatch.setitem(library._functions, "readsown", row)
+    ad = ClassAd({"Known": True, "Own": 7})
+    assert by_closures("Known ? readsOwn() : 0", ad, None) == 7
+    assert by_generated("Known ? readsOwn() : 0", [ad], ad, None) == 7
 
 
 def test_functions_are_tried_for_only_a_few_times() -> None:

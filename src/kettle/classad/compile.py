@@ -17,7 +17,13 @@ from typing import Any, Final
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.context import AMBIENT, Context
 from kettle.classad.functions.library import find_function
-from kettle.classad.functions.table import SMALL, LazyFunction, StrictFunction, call_strict
+from kettle.classad.functions.table import (
+    SMALL,
+    LazyFunction,
+    StrictFunction,
+    call_plain,
+    call_strict,
+)
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
@@ -522,8 +528,10 @@ def _compile_call(expr: Expr) -> Closure:
 
         return run_lazy
     assert isinstance(function.apply, StrictFunction)
-    strict = function.apply.call
+    strict, plain = function.apply.call, function.apply.plain
     closures = tuple(argument.closure for argument in expr.arguments)
+    if plain is not None:
+        return lambda state: call_plain(plain, state, [closure(state) for closure in closures])
 
     def run(state: State) -> Value:
         return call_strict(strict, state, [closure(state) for closure in closures])

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kettle.classad.context import Context
-from kettle.classad.functions.table import StrictCall, call_strict
+from kettle.classad.functions.table import PlainCall, call_strict
 from kettle.classad.generated_source import (
     ARITHMETIC,
     MOST_WEIGHT,
@@ -69,8 +68,8 @@ def _named(ad: Ad, other: Ad, key: str) -> Value:
     return _read(ad if ad.entry(key) is not None else other, key)
 
 
-def _call_alone(call: StrictCall, values: list[Value]) -> Value:
-    """Return what a function that does not look at the state makes of values that are small."""
+def _call_alone(call: PlainCall, values: list[Value]) -> Value:
+    """Return what a function of its values alone makes of them, which are small."""
     for value in values:
         kind = type(value)
         if kind is str:
@@ -79,7 +78,7 @@ def _call_alone(call: StrictCall, values: list[Value]) -> Value:
         elif kind is ExprList or kind is list:
             raise MissedError
     try:
-        return call(_NO_STATE, values)
+        return call(values)
     except FAULT:
         return ERROR
 
@@ -94,7 +93,6 @@ def _short(operation: Operation) -> Operation:
     return apply
 
 
-_NO_STATE: Final = State(None, None, None, Context())
 # All that a generated text may name besides its own values.
 _WORLD: Final[dict[str, Any]] = {
     "ERROR": ERROR,

@@ -35,8 +35,6 @@ _MOST_NODES: Final = 400
 _MOST_LEVELS: Final = 40
 # Limit: what is heavier is left to the closures, which count what they read.
 MOST_WEIGHT: Final = 100
-# Their calls mean something besides their value, or look at the evaluation that is under way.
-_NOT_TWICE: Final = frozenset({"debug", "random", "eval"})
 
 
 class UnsupportedError(ValueError):
@@ -275,18 +273,21 @@ class Writer:
             return self._choice(*expr.arguments, side)
         function = find_function(key)
         # What nobody knows now a program may still add.
-        if function is None or not isinstance(function.apply, StrictFunction) or key in _NOT_TWICE:
+        if function is None or not isinstance(function.apply, StrictFunction):
+            raise UnsupportedError
+        call, plain, may_repeat = function.apply
+        if not may_repeat:
             raise UnsupportedError
         arguments = [self.write(argument, side).name for argument in expr.arguments]
-        name, strict = self._variable(), self.constant(function.apply.call)
-        if function.apply.stateless:
-            self.say(f"{name} = alone({strict}, [{', '.join(arguments)}])")
+        name, called = self._variable(), self.constant(plain or call)
+        if plain is not None:
+            self.say(f"{name} = alone({called}, [{', '.join(arguments)}])")
             return _Operand(name)
         self.calls = True
         match = "None, None" if self._ads[1] is None else "a0, a1"
         self.say(f"if state is None: state = State(a0, {match}, context)")
         self.say(f"state.ad = a{side}")
-        self.say(f"{name} = call({strict}, state, [{', '.join(arguments)}])")
+        self.say(f"{name} = call({called}, state, [{', '.join(arguments)}])")
         self.say("if state.steps > FEW: return MISSED")
         return _Operand(name)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.functions.convert import elements_of, list_of, text_of
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import Function, StrictCall, plain, strict
 from kettle.classad.operators import (
     Operation,
     add,
@@ -39,7 +39,7 @@ _COMPARISONS: Final[dict[str, Operation]] = {
 }
 
 
-def size(_state: State, values: list[Value]) -> Value:
+def size(values: list[Value]) -> Value:
     """`size(x)`."""
     if len(values) != 1:
         return ERROR
@@ -242,9 +242,9 @@ def _extreme(better: Callable[[float, float], bool]) -> StrictCall:
 
 # fmt: off
 LISTS: Final[tuple[Function, ...]] = (
-    strict("size", "size(list | ad | text)",
-           "How many elements, attributes or bytes there are.",
-           size, ("size({ 1,2 })", "2"), ('size("abc")', "3")),
+    plain("size", "size(list | ad | text)",
+          "How many elements, attributes or bytes there are.",
+          size, ("size({ 1,2 })", "2"), ('size("abc")', "3")),
     strict("join", "join([separator, ]list) or join(separator, value, …)",
            "The texts of the elements with the separator between them; undefined ones left out.",
            join, ('join(",",{ 1,2 })', '"1,2"'), ('join("-","a","b")', '"a-b"'),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kettle.classad.functions.convert import real_of, text_of
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import Function, PlainCall, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import (
     ERROR,
@@ -21,7 +21,7 @@ from kettle.classad.values import (
 )
 
 
-def to_integer(_state: State, values: list[Value]) -> Value:
+def to_integer(values: list[Value]) -> Value:
     """`int(x)`: cut off towards zero."""
     if len(values) != 1:
         return ERROR
@@ -34,7 +34,7 @@ def to_integer(_state: State, values: list[Value]) -> Value:
     return ERROR if number is None else saturate_integer(number)
 
 
-def to_real(_state: State, values: list[Value]) -> Value:
+def to_real(values: list[Value]) -> Value:
     """`real(x)`."""
     if len(values) != 1:
         return ERROR
@@ -44,7 +44,7 @@ def to_real(_state: State, values: list[Value]) -> Value:
     return ERROR if number is None else number
 
 
-def to_string(_state: State, values: list[Value]) -> Value:
+def to_string(values: list[Value]) -> Value:
     """`string(x)`: text as it is, other values as they print."""
     if len(values) != 1:
         return ERROR
@@ -52,7 +52,7 @@ def to_string(_state: State, values: list[Value]) -> Value:
     return value if value is UNDEFINED or value is ERROR else text_of(value)
 
 
-def to_boolean(_state: State, values: list[Value]) -> Value:
+def to_boolean(values: list[Value]) -> Value:
     """`bool(x)`: numbers are true unless zero, of texts only `true` and `false` mean anything."""
     if len(values) != 1:
         return ERROR
@@ -66,8 +66,8 @@ def to_boolean(_state: State, values: list[Value]) -> Value:
     return saturate_32(value.seconds) != 0 if isinstance(value, RelativeTime) else ERROR
 
 
-def _rounding(round_real: Callable[[float], float]) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+def _rounding(round_real: Callable[[float], float]) -> PlainCall:
+    def call(values: list[Value]) -> Value:
         if len(values) != 1:
             return ERROR
         value = values[0]
@@ -83,7 +83,7 @@ def _rounding(round_real: Callable[[float], float]) -> StrictCall:
     return call
 
 
-def power(_state: State, values: list[Value]) -> Value:
+def power(values: list[Value]) -> Value:
     """`pow(base, exponent)`: an integer for integers unless the exponent is negative."""
     if len(values) != 2:
         return ERROR
@@ -168,30 +168,30 @@ def chance(state: State, values: list[Value]) -> Value:
 
 # fmt: off
 NUMBERS: Final[tuple[Function, ...]] = (
-    strict("int", "int(value)",
-           "The value as an integer: reals are cut off, text is read as far as it is a number.",
-           to_integer, ("int(2.9)", "2"), ('int("12")', "12")),
-    strict("real", "real(value)", "The value as a real number.",
-           to_real, ("real(3)", "3.000000000000000E+00"),
-           ('real("2.5")', "2.500000000000000E+00"), ("real(true)", "1.000000000000000E+00")),
-    strict("string", "string(value)", "The value as text.",
-           to_string, ("string(12)", '"12"'), ("string(1.5)", '"1.500000000000000E+00"'),
-           ("string({ 1,2 })", '"{ 1,2 }"')),
-    strict("bool", "bool(value)", "The value as a boolean; of texts only true and false are.",
-           to_boolean, ('bool("true")', "true"), ("bool(0)", "false")),
-    strict("floor", "floor(number)", "The greatest integer not above the number.",
-           _rounding(math.floor), ("floor(2.7)", "2"), ("floor(-2.5)", "-3")),
-    strict("ceiling", "ceiling(number)", "The smallest integer not below the number.",
-           _rounding(math.ceil), ("ceiling(2.1)", "3"), ("ceiling(-2.1)", "-2"),
-           ('ceiling("x")', "error")),
-    strict("ceil", "ceil(number)", "The same as ceiling.",
-           _rounding(math.ceil), ("ceil(2.1)", "3"), ("ceil(3)", "3")),
-    strict("round", "round(number)", "The nearest integer; of two equally near, the even one.",
-           _rounding(round), ("round(2.5)", "2"), ("round(3.5)", "4")),
-    strict("pow", "pow(base, exponent)",
-           "The base to the power of the exponent; an integer if both are and the exponent "
-           "is not negative.",
-           power, ("pow(2,10)", "1024"), ("pow(2,-1)", "5.000000000000000E-01")),
+    plain("int", "int(value)",
+          "The value as an integer: reals are cut off, text is read as far as it is a number.",
+          to_integer, ("int(2.9)", "2"), ('int("12")', "12")),
+    plain("real", "real(value)", "The value as a real number.",
+          to_real, ("real(3)", "3.000000000000000E+00"),
+          ('real("2.5")', "2.500000000000000E+00"), ("real(true)", "1.000000000000000E+00")),
+    plain("string", "string(value)", "The value as text.",
+          to_string, ("string(12)", '"12"'), ("string(1.5)", '"1.500000000000000E+00"'),
+          ("string({ 1,2 })", '"{ 1,2 }"')),
+    plain("bool", "bool(value)", "The value as a boolean; of texts only true and false are.",
+          to_boolean, ('bool("true")', "true"), ("bool(0)", "false")),
+    plain("floor", "floor(number)", "The greatest integer not above the number.",
+          _rounding(math.floor), ("floor(2.7)", "2"), ("floor(-2.5)", "-3")),
+    plain("ceiling", "ceiling(number)", "The smallest integer not below the number.",
+          _rounding(math.ceil), ("ceiling(2.1)", "3"), ("ceiling(-2.1)", "-2"),
+          ('ceiling("x")', "error")),
+    plain("ceil", "ceil(number)", "The same as ceiling.",
+          _rounding(math.ceil), ("ceil(2.1)", "3"), ("ceil(3)", "3")),
+    plain("round", "round(number)", "The nearest integer; of two equally near, the even one.",
+          _rounding(round), ("round(2.5)", "2"), ("round(3.5)", "4")),
+    plain("pow", "pow(base, exponent)",
+          "The base to the power of the exponent; an integer if both are and the exponent "
+          "is not negative.",
+          power, ("pow(2,10)", "1024"), ("pow(2,-1)", "5.000000000000000E-01")),
     strict("quantize", "quantize(amount, step | list)",
            "The smallest multiple of the step that is not less than the amount; with a list, its "
            "first element that is not less, else the smallest such multiple of the last.",
@@ -199,6 +199,7 @@ NUMBERS: Final[tuple[Function, ...]] = (
            ("quantize(130,100)", "200")),
     strict("random", "random([limit])",
            "A random real from 0 to 1, or number of the limit's type from 0 to below the limit.",
-           chance, ("random(1)", "0"), ("random(1.0) < 1.0", "true")),
+           chance, ("random(1)", "0"), ("random(1.0) < 1.0", "true"),
+           may_repeat=False),
 )
 # fmt: on

@@ -8,7 +8,7 @@ from typing import Final
 
 from kettle.classad.functions.convert import number_in
 from kettle.classad.functions.regex import compile_pattern, matches_any
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import Function, PlainCall, StrictCall, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, saturate_integer
 from kettle.patterns import late_pattern
@@ -37,7 +37,7 @@ def _arguments(values: list[Value], least: int) -> list[str] | None:
     return texts if len(texts) == len(values) else None
 
 
-def size(_state: State, values: list[Value]) -> Value:
+def size(values: list[Value]) -> Value:
     """`stringListSize(list[, separators])`."""
     texts = _arguments(values, 1)
     return ERROR if texts is None else len(items_of(*texts))
@@ -95,10 +95,10 @@ def _greatest(numbers: list[float]) -> float:
     return result
 
 
-def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) -> StrictCall:
+def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) -> PlainCall:
     """Return a function of two lists for which UNDEFINED is the empty list, unless both are."""
 
-    def call(_state: State, values: list[Value]) -> Value:
+    def call(values: list[Value]) -> Value:
         if len(values) not in (2, 3):
             return ERROR
         texts = []
@@ -127,7 +127,7 @@ def _is_subset(wanted: list[str], items: list[str]) -> bool:
     return set(parts) <= set(items)
 
 
-def intersect(_state: State, values: list[Value]) -> Value:
+def intersect(values: list[Value]) -> Value:
     """`stringListsIntersect(one, other[, separators])`."""
     if len(values) not in (2, 3) or any(value is ERROR for value in values):
         return ERROR
@@ -161,9 +161,9 @@ def regexp_member(state: State, values: list[Value]) -> Value:
 
 # fmt: off
 STRING_LISTS: Final[tuple[Function, ...]] = (
-    strict("stringListSize", "stringListSize(list[, separators])", "How many items there are.",
-           size, ('stringListSize("a, b")', "2"), ('stringListSize("a;b;c",";")', "3"),
-           ('stringListSize("")', "0")),
+    plain("stringListSize", "stringListSize(list[, separators])", "How many items there are.",
+          size, ('stringListSize("a, b")', "2"), ('stringListSize("a;b;c",";")', "3"),
+          ('stringListSize("")', "0")),
     strict("stringListSum", "stringListSum(list[, separators])",
            "The sum of the items, an integer if they all are.",
            _numeric(_sum, 0.0), ('stringListSum("1,2")', "3"),
@@ -179,26 +179,26 @@ STRING_LISTS: Final[tuple[Function, ...]] = (
     strict("stringListMax", "stringListMax(list[, separators])", "The greatest item.",
            _numeric(_greatest), ('stringListMax("3,1,2")', "3"),
            ('stringListMax("2.5;7",";")', "7.000000000000000E+00")),
-    strict("stringListMember", "stringListMember(item, list[, separators])",
-           "Whether the item is in the list.",
-           _pair(_is_member), ('stringListMember("b","a,b")', "true"),
-           ('stringListMember("B","a,b")', "false")),
-    strict("stringListIMember", "stringListIMember(item, list[, separators])",
-           "Whether the item is in the list, without regard to case.",
-           _pair(_is_member, fold=True), ('stringListIMember("B","a,b")', "true"),
-           ('stringListIMember("c","a,b")', "false")),
-    strict("stringListSubsetMatch", "stringListSubsetMatch(one, other[, separators])",
-           "Whether every item of one is in other.",
-           _pair(_is_subset), ('stringListSubsetMatch("a","a,b")', "true"),
-           ('stringListSubsetMatch("a,c","a,b")', "false")),
-    strict("stringListISubsetMatch", "stringListISubsetMatch(one, other[, separators])",
-           "Whether every item of one is in other, without regard to case.",
-           _pair(_is_subset, fold=True), ('stringListISubsetMatch("A","a,b")', "true"),
-           ('stringListISubsetMatch("C","a,b")', "false")),
-    strict("stringListsIntersect", "stringListsIntersect(one, other[, separators])",
-           "Whether the lists have an item in common.",
-           intersect, ('stringListsIntersect("a,b","b,c")', "true"),
-           ('stringListsIntersect("a","b,c")', "false")),
+    plain("stringListMember", "stringListMember(item, list[, separators])",
+          "Whether the item is in the list.",
+          _pair(_is_member), ('stringListMember("b","a,b")', "true"),
+          ('stringListMember("B","a,b")', "false")),
+    plain("stringListIMember", "stringListIMember(item, list[, separators])",
+          "Whether the item is in the list, without regard to case.",
+          _pair(_is_member, fold=True), ('stringListIMember("B","a,b")', "true"),
+          ('stringListIMember("c","a,b")', "false")),
+    plain("stringListSubsetMatch", "stringListSubsetMatch(one, other[, separators])",
+          "Whether every item of one is in other.",
+          _pair(_is_subset), ('stringListSubsetMatch("a","a,b")', "true"),
+          ('stringListSubsetMatch("a,c","a,b")', "false")),
+    plain("stringListISubsetMatch", "stringListISubsetMatch(one, other[, separators])",
+          "Whether every item of one is in other, without regard to case.",
+          _pair(_is_subset, fold=True), ('stringListISubsetMatch("A","a,b")', "true"),
+          ('stringListISubsetMatch("C","a,b")', "false")),
+    plain("stringListsIntersect", "stringListsIntersect(one, other[, separators])",
+          "Whether the lists have an item in common.",
+          intersect, ('stringListsIntersect("a,b","b,c")', "true"),
+          ('stringListsIntersect("a","b,c")', "false")),
     strict("stringList_regexpMember",
            "stringList_regexpMember(pattern, list[, separators[, options]])",
            "Whether the pattern matches one of the items.",

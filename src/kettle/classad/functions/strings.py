@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kettle.classad.functions.convert import first_special, list_of, text_of, undefined_or_error
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import Function, PlainCall, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
 from kettle.octets import to_bytes
@@ -28,7 +28,7 @@ def concatenate(state: State, values: list[Value]) -> Value:
     return "".join(texts) if state.charge(sum(map(len, texts))) else ERROR
 
 
-def substring(_state: State, values: list[Value]) -> Value:
+def substring(values: list[Value]) -> Value:
     """`substr(text, offset[, length])`."""
     if len(values) not in (2, 3):
         return ERROR
@@ -52,8 +52,8 @@ def substring(_state: State, values: list[Value]) -> Value:
     return raw[start : start + left].decode("utf-8", "surrogateescape")
 
 
-def _comparing(fold: Callable[[str], str]) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+def _comparing(fold: Callable[[str], str]) -> PlainCall:
+    def call(values: list[Value]) -> Value:
         if len(values) != 2:
             return ERROR
         special = undefined_or_error(values)
@@ -65,8 +65,8 @@ def _comparing(fold: Callable[[str], str]) -> StrictCall:
     return call
 
 
-def _changing(letters: dict[int, int]) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+def _changing(letters: dict[int, int]) -> PlainCall:
+    def call(values: list[Value]) -> Value:
         if len(values) != 1:
             return ERROR
         value = values[0]
@@ -77,7 +77,7 @@ def _changing(letters: dict[int, int]) -> StrictCall:
     return call
 
 
-def split_user_name(_state: State, values: list[Value]) -> Value:
+def split_user_name(values: list[Value]) -> Value:
     """`splitUserName(name)`: what is before the first @, and what is after."""
     if len(values) != 1 or not isinstance(values[0], str):
         return ERROR
@@ -85,7 +85,7 @@ def split_user_name(_state: State, values: list[Value]) -> Value:
     return list_of([user, domain])
 
 
-def split_slot_name(_state: State, values: list[Value]) -> Value:
+def split_slot_name(values: list[Value]) -> Value:
     """`splitSlotName(name)`: slot and machine; without an @ it is all machine."""
     if len(values) != 1 or not isinstance(values[0], str):
         return ERROR
@@ -139,8 +139,8 @@ def _digits(text: bytes, start: int) -> tuple[int, int]:
     return zeros, end
 
 
-def _versions(judge: Callable[[int], Value]) -> StrictCall:
-    def call(_state: State, values: list[Value]) -> Value:
+def _versions(judge: Callable[[int], Value]) -> PlainCall:
+    def call(values: list[Value]) -> Value:
         if len(values) != 2:
             return ERROR
         special = undefined_or_error(values)
@@ -151,7 +151,7 @@ def _versions(judge: Callable[[int], Value]) -> StrictCall:
     return call
 
 
-def version_in_range(_state: State, values: list[Value]) -> Value:
+def version_in_range(values: list[Value]) -> Value:
     """`version_in_range(version, lowest, highest)`."""
     if len(values) != 3:
         return ERROR
@@ -170,50 +170,50 @@ STRINGS: Final[tuple[Function, ...]] = (
     strict("strcat", "strcat(value, …)", "The texts of the values, one after the other.",
            concatenate, ('strcat("slot",3 - 2,"_State")', '"slot1_State"'),
            ('strcat("a",undefined)', "undefined"), ("strcat(1,true)", '"1true"')),
-    strict("substr", "substr(text, offset[, length])",
-           "Part of the text. A negative offset counts from the end, a negative length leaves "
-           "that many bytes off the end.",
-           substring, ('substr("abcdef",2,3)', '"cde"'), ('substr("abcdef",-2)', '"ef"'),
-           ('substr("abcdef",1,-2)', '"bcd"')),
-    strict("strcmp", "strcmp(one, other)", "-1, 0 or 1 as one comes before, with or after other.",
-           _comparing(lambda text: text), ('strcmp("a","b")', "-1"), ('strcmp("b","B")', "1"),
-           ('strcmp("a","a")', "0")),
-    strict("stricmp", "stricmp(one, other)", "The same without regard to case.",
-           _comparing(lambda text: text.translate(_LOWER)), ('stricmp("A","a")', "0"),
-           ('stricmp("a","B")', "-1")),
-    strict("toUpper", "toUpper(value)", "The text in capitals.",
-           _changing(_UPPER), ('toUpper("Linux")', '"LINUX"'), ("toUpper(true)", '"TRUE"')),
-    strict("toLower", "toLower(value)", "The text in small letters.",
-           _changing(_LOWER), ('toLower("Linux")', '"linux"'), ("toLower(12)", '"12"')),
-    strict("splitUserName", "splitUserName(name)", "User and domain; without @ it is all user.",
-           split_user_name, ('splitUserName("a@b")', '{ "a","b" }'),
-           ('splitUserName("a")', '{ "a","" }')),
-    strict("splitSlotName", "splitSlotName(name)",
-           "Slot and machine; without @ it is all machine.",
-           split_slot_name, ('splitSlotName("slot1@h")', '{ "slot1","h" }'),
-           ('splitSlotName("h")', '{ "","h" }')),
-    strict("versioncmp", "versioncmp(one, other)",
-           "Below, equal or above 0 as version one comes before, with or after other.",
-           _versions(lambda order: order), ('versioncmp("8.9","8.10") < 0', "true"),
-           ('versioncmp("1.2","1.2")', "0")),
-    strict("versionGT", "versionGT(one, other)", "Whether version one is after other.",
-           _versions(lambda order: order > 0), ('versionGT("8.10","8.9")', "true"),
-           ('versionGT("8.9","8.10")', "false")),
-    strict("versionGE", "versionGE(one, other)", "Whether version one is other or after it.",
-           _versions(lambda order: order >= 0), ('versionGE("8.9","8.9")', "true"),
-           ('versionGE("8.9","8.10")', "false")),
-    strict("versionLT", "versionLT(one, other)", "Whether version one is before other.",
-           _versions(lambda order: order < 0), ('versionLT("8.9","8.10")', "true"),
-           ('versionLT("8.9","8.9")', "false")),
-    strict("versionLE", "versionLE(one, other)", "Whether version one is other or before it.",
-           _versions(lambda order: order <= 0), ('versionLE("8.9","8.9")', "true"),
-           ('versionLE("8.10","8.9")', "false")),
-    strict("versionEQ", "versionEQ(one, other)", "Whether the versions are the same.",
-           _versions(lambda order: order == 0), ('versionEQ("8.9","8.9.0")', "false"),
-           ('versionEQ("8.9","8.9")', "true")),
-    strict("version_in_range", "version_in_range(version, lowest, highest)",
-           "Whether the version lies in the range, both ends included.",
-           version_in_range, ('version_in_range("8.9","8.1","8.10")', "true"),
-           ('version_in_range("8.11","8.1","8.10")', "false")),
+    plain("substr", "substr(text, offset[, length])",
+          "Part of the text. A negative offset counts from the end, a negative length leaves "
+          "that many bytes off the end.",
+          substring, ('substr("abcdef",2,3)', '"cde"'), ('substr("abcdef",-2)', '"ef"'),
+          ('substr("abcdef",1,-2)', '"bcd"')),
+    plain("strcmp", "strcmp(one, other)", "-1, 0 or 1 as one comes before, with or after other.",
+          _comparing(lambda text: text), ('strcmp("a","b")', "-1"), ('strcmp("b","B")', "1"),
+          ('strcmp("a","a")', "0")),
+    plain("stricmp", "stricmp(one, other)", "The same without regard to case.",
+          _comparing(lambda text: text.translate(_LOWER)), ('stricmp("A","a")', "0"),
+          ('stricmp("a","B")', "-1")),
+    plain("toUpper", "toUpper(value)", "The text in capitals.",
+          _changing(_UPPER), ('toUpper("Linux")', '"LINUX"'), ("toUpper(true)", '"TRUE"')),
+    plain("toLower", "toLower(value)", "The text in small letters.",
+          _changing(_LOWER), ('toLower("Linux")', '"linux"'), ("toLower(12)", '"12"')),
+    plain("splitUserName", "splitUserName(name)", "User and domain; without @ it is all user.",
+          split_user_name, ('splitUserName("a@b")', '{ "a","b" }'),
+          ('splitUserName("a")', '{ "a","" }')),
+    plain("splitSlotName", "splitSlotName(name)",
+          "Slot and machine; without @ it is all machine.",
+          split_slot_name, ('splitSlotName("slot1@h")', '{ "slot1","h" }'),
+          ('splitSlotName("h")', '{ "","h" }')),
+    plain("versioncmp", "versioncmp(one, other)",
+          "Below, equal or above 0 as version one comes before, with or after other.",
+          _versions(lambda order: order), ('versioncmp("8.9","8.10") < 0', "true"),
+          ('versioncmp("1.2","1.2")', "0")),
+    plain("versionGT", "versionGT(one, other)", "Whether version one is after other.",
+          _versions(lambda order: order > 0), ('versionGT("8.10","8.9")', "true"),
+          ('versionGT("8.9","8.10")', "false")),
+    plain("versionGE", "versionGE(one, other)", "Whether version one is other or after it.",
+          _versions(lambda order: order >= 0), ('versionGE("8.9","8.9")', "true"),
+          ('versionGE("8.9","8.10")', "false")),
+    plain("versionLT", "versionLT(one, other)", "Whether version one is before other.",
+          _versions(lambda order: order < 0), ('versionLT("8.9","8.10")', "true"),
+          ('versionLT("8.9","8.9")', "false")),
+    plain("versionLE", "versionLE(one, other)", "Whether version one is other or before it.",
+          _versions(lambda order: order <= 0), ('versionLE("8.9","8.9")', "true"),
+          ('versionLE("8.10","8.9")', "false")),
+    plain("versionEQ", "versionEQ(one, other)", "Whether the versions are the same.",
+          _versions(lambda order: order == 0), ('versionEQ("8.9","8.9.0")', "false"),
+          ('versionEQ("8.9","8.9")', "true")),
+    plain("version_in_range", "version_in_range(version, lowest, highest)",
+          "Whether the version lies in the range, both ends included.",
+          version_in_range, ('version_in_range("8.9","8.1","8.10")', "true"),
+          ('version_in_range("8.11","8.1","8.10")', "false")),
 )
 # fmt: on

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from kettle.classad.functions.convert import elements_of, list_of
-from kettle.classad.functions.table import Function, strict
+from kettle.classad.functions.table import Function, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns import late_pattern
@@ -71,7 +71,7 @@ def _render_environment(variables: dict[str, str]) -> str:
     return " ".join(quote_argument(f"{name}={variables[name]}") for name in sorted(variables))
 
 
-def environment_v1_to_v2(_state: State, values: list[Value]) -> Value:
+def environment_v1_to_v2(values: list[Value]) -> Value:
     """`envV1ToV2(text)`."""
     if len(values) != 1:
         return ERROR
@@ -85,7 +85,7 @@ def environment_v1_to_v2(_state: State, values: list[Value]) -> Value:
     return ERROR if variables is None else _render_environment(variables)
 
 
-def merge_environment(_state: State, values: list[Value]) -> Value:
+def merge_environment(values: list[Value]) -> Value:
     """`mergeEnvironment(text, …)`: later ones win."""
     merged: dict[str, str] = {}
     for value in values:
@@ -182,13 +182,13 @@ def _chosen_item(found: str, preferred: Value, default: Value) -> Value:
 
 # fmt: off
 SYSTEM: Final[tuple[Function, ...]] = (
-    strict("envV1ToV2", "envV1ToV2(text)", "An environment in the old spelling in the new one.",
-           environment_v1_to_v2, ('envV1ToV2("a=1;b=2")', '"a=1 b=2"'),
-           ('envV1ToV2("a=b c")', '"a=b\' \'c"'), ("envV1ToV2(undefined)", "undefined")),
-    strict("mergeEnvironment", "mergeEnvironment(text, …)",
-           "The environments as one; of the same variable the last value counts.",
-           merge_environment, ('mergeEnvironment("a=1","a=2 b=3")', '"a=2 b=3"'),
-           ('mergeEnvironment("a=\'b c\'",undefined)', '"a=b\' \'c"')),
+    plain("envV1ToV2", "envV1ToV2(text)", "An environment in the old spelling in the new one.",
+          environment_v1_to_v2, ('envV1ToV2("a=1;b=2")', '"a=1 b=2"'),
+          ('envV1ToV2("a=b c")', '"a=b\' \'c"'), ("envV1ToV2(undefined)", "undefined")),
+    plain("mergeEnvironment", "mergeEnvironment(text, …)",
+          "The environments as one; of the same variable the last value counts.",
+          merge_environment, ('mergeEnvironment("a=1","a=2 b=3")', '"a=2 b=3"'),
+          ('mergeEnvironment("a=\'b c\'",undefined)', '"a=b\' \'c"')),
     strict("listToArgs", "listToArgs(list[, version])",
            "The words as a line of arguments, quoted as version 2 (the default) or 1 has it.",
            list_to_arguments, ('listToArgs({ "a","b c" })', '"a b\' \'c"'),

@@ -15,19 +15,21 @@ from kettle.classad.state import FAULT, State
 from kettle.classad.values import ERROR, Expr, ExprList, Value
 
 StrictCall = Callable[[State, list[Value]], Value]
+PlainCall = Callable[[list[Value]], Value]
 LazyCall = Callable[[State, tuple[Expr, ...]], Value]
 
 
 class StrictFunction(NamedTuple):
-    """Called with the values of the arguments."""
+    """Called with the values of the arguments.
+
+    `call` is handed the state and may read it; a function of its values alone has `plain` instead,
+    which cannot. Generated code calls a function again where it gives up, so one whose calls mean
+    something besides their value, or that looks at the evaluation under way, must not be repeated.
+    """
 
     call: StrictCall
-
-    @property
-    def stateless(self) -> bool:
-        """Tell whether it does not look at the state; its first argument is `_state` then."""
-        code = getattr(self.call, "__code__", None)
-        return code is not None and code.co_varnames[:1] == ("_state",)
+    plain: PlainCall | None = None
+    may_repeat: bool = True
 
 
 class LazyFunction(NamedTuple):
@@ -50,10 +52,23 @@ class Function(NamedTuple):
 
 
 def strict(
-    name: str, signature: str, doc: str, call: StrictCall, *examples: tuple[str, str]
+    name: str,
+    signature: str,
+    doc: str,
+    call: StrictCall,
+    *examples: tuple[str, str],
+    may_repeat: bool = True,
 ) -> Function:
-    """Return the row of a function of values."""
-    return Function(name, signature, doc, examples, StrictFunction(call))
+    """Return the row of a function of values that may read the state of the evaluation."""
+    return Function(name, signature, doc, examples, StrictFunction(call, None, may_repeat))
+
+
+def plain(
+    name: str, signature: str, doc: str, call: PlainCall, *examples: tuple[str, str]
+) -> Function:
+    """Return the row of a function of its values alone."""
+    apply = StrictFunction(lambda _state, values: call(values), call)
+    return Function(name, signature, doc, examples, apply)
 
 
 def lazy(
@@ -69,17 +84,34 @@ SMALL: Final = 63
 
 def call_strict(call: StrictCall, state: State, values: list[Value]) -> Value:
     """Return what the function makes of the values."""
-    for value in values:
-        kind = type(value)
-        if kind is str:
-            if len(value) > SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
-                return ERROR
-        elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
-            return ERROR
+    if not _can_read_all(state, values):
+        return ERROR
     try:
         return call(state, values)
     except FAULT:
         return ERROR
+
+
+def call_plain(call: PlainCall, state: State, values: list[Value]) -> Value:
+    """Return what a function of its values alone makes of them, whose reading is counted."""
+    if not _can_read_all(state, values):
+        return ERROR
+    try:
+        return call(values)
+    except FAULT:
+        return ERROR
+
+
+def _can_read_all(state: State, values: list[Value]) -> bool:
+    """Charge what a function may read of its values; False if it is too much."""
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if len(value) > SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
+                return False
+        elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
+            return False
+    return True
 
 
 def _can_read(state: State, value: Value) -> bool:

@@ -16,7 +16,7 @@ from kettle.classad.calendar import (
     parse_span,
 )
 from kettle.classad.functions.convert import real_of
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import Function, StrictCall, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import (
     ERROR,
@@ -110,7 +110,7 @@ def _as_32(value: Value, number: float) -> int:
     return wrap_32(value) if isinstance(value, int) else saturate_32(number)
 
 
-def to_span(_state: State, values: list[Value]) -> Value:
+def to_span(values: list[Value]) -> Value:
     """`relTime(seconds)`; of text it gives a real, as the reference does.
 
     Compat: also of one that has to be worked out first, which is always no time at all there
@@ -265,7 +265,7 @@ def _fields_in(ad: ClassAd) -> Fields:
     )
 
 
-def interval(_state: State, values: list[Value]) -> Value:
+def interval(values: list[Value]) -> Value:
     """`interval(seconds)`: as days+hours:minutes:seconds, as much of it as there is."""
     if len(values) != 1:
         return ERROR
@@ -299,9 +299,9 @@ TIMES: Final[tuple[Function, ...]] = (
            "A moment from seconds since 1970 or text such as 2020-02-29T12:00:00Z.",
            to_moment, ("absTime(0,3600)", 'absTime("1970-01-01T01:00:00+01:00")'),
            ('absTime("2020-02-29T12:00:00Z")', 'absTime("2020-02-29T12:00:00-00:00")')),
-    strict("relTime", "relTime(seconds)", "A span of so many seconds.",
-           to_span, ("relTime(90061)", 'relTime("1+01:01:01")'),
-           ("relTime(-30)", 'relTime("-30")')),
+    plain("relTime", "relTime(seconds)", "A span of so many seconds.",
+          to_span, ("relTime(90061)", 'relTime("1+01:01:01")'),
+          ("relTime(-30)", 'relTime("-30")')),
     strict("splitTime", "splitTime(time)", "An ad with the parts of a moment or span.",
            split_time, ("splitTime(absTime(0,0)).Year", "1970"),
            ("splitTime(relTime(90061)).Hours", "1")),
@@ -309,9 +309,9 @@ TIMES: Final[tuple[Function, ...]] = (
            "The time as text, with the directives of strftime.",
            format_time, ('formatTime(0,"%Y-%m-%d")', '"1970-01-01"'),
            ('formatTime(splitTime(absTime(0,0)),"%H:%M")', '"00:00"')),
-    strict("interval", "interval(seconds)", "The seconds as days+hours:minutes:seconds.",
-           interval, ("interval(3661)", '"1:01:01"'), ("interval(90061)", '"1+01:01:01"'),
-           ("interval(59)", '"59"')),
+    plain("interval", "interval(seconds)", "The seconds as days+hours:minutes:seconds.",
+          interval, ("interval(3661)", '"1:01:01"'), ("interval(90061)", '"1+01:01:01"'),
+          ("interval(59)", '"59"')),
     strict("getYear", "getYear(moment)", "The year.",
            _part(lambda at: at.year, None), ("getYear(absTime(0))", "1970"),
            ('getYear(absTime("2020-02-29T12:00:00Z"))', "2020")),
