@@ -37,6 +37,8 @@ _UNSTEADY: Final = frozenset(
 )
 # Names that have a value in every ad, and another one a second later.
 _MOVING: Final = frozenset({"currenttime"})
+# Limit: the first demands of an attribute, with which all its others are compared.
+_MOST_COMPARED: Final = 16
 
 
 def why_never_true(expr: Expr) -> str:
@@ -180,9 +182,8 @@ def _contradiction(parts: list[Expr]) -> str:
         if found is None:
             continue
         key, claim = found
-        # Limit: those of one attribute that are compared with each other.
         known = claims.setdefault(key, [])
-        for other in known[:16]:
+        for other in known[:_MOST_COMPARED]:
             if claim.excludes(other):
                 one, two = unparse(other.node, old=True), unparse(claim.node, old=True)
                 return f"{one} and {two} are never true together"

@@ -79,3 +79,10 @@ def test_what_is_said_holds_for_every_ad(memory: object, one: str, other: str) -
 def test_a_long_chain_is_no_deep_one() -> None:
     text = " && ".join(f"A{number} > 1" for number in range(5000))
     assert why_never_true(parse_expression(text, old=True)) == ""
+
+
+def test_only_the_first_demands_of_an_attribute_are_compared_with_its_others() -> None:
+    """Else a chain of thousands would be looked through for each of its parts."""
+    for before, why in ((15, "X > 10 and X < 5 are never true together"), (16, "")):
+        text = " && ".join([*["X > 0"] * before, "X > 10", "X < 5"])
+        assert why_never_true(parse_expression(text, old=True)) == why

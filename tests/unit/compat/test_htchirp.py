@@ -116,3 +116,11 @@ def test_a_command_that_is_none_or_has_too_few_words_fails(
 def test_version_1_has_the_same() -> None:
     assert htchirp_of_version_1.HTChirp is HTChirp
     assert htchirp_of_version_1.condor_chirp is condor_chirp
+
+
+def test_a_line_that_no_server_takes_is_not_sent() -> None:
+    with server(b"0\n") as (chirp, heard):
+        with pytest.raises(HTChirp.TooBig, match="the request is too large: 5121 bytes"):
+            chirp.unlink("a" * (5121 - len("unlink \n")))
+        chirp.unlink("a" * (5120 - len("unlink \n")))
+    assert [len(line) for line in heard] == [5120]

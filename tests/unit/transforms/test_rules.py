@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kettle.classad import ClassAd, parse_old_ad
+from kettle.classad import ClassAd, parse_expression, parse_old_ad
 from kettle.errors import TransformError
 from kettle.submit.sources import MemorySubmitSources
 from kettle.transforms import editor
@@ -372,3 +372,14 @@ def test_what_a_job_says_is_no_macro(rule: str) -> None:
 def test_what_the_rule_itself_says_is_expanded_beside_it() -> None:
     changed, _ = apply('SET New "$(LOG)/$(MY.A)/$INT(MY.A,%02d)/$(DOLLAR)(x)"', "A = 1")
     assert changed.evaluate("New") == "/var/log/1/01/$(x)"
+
+
+def test_a_rule_makes_only_so_many_changes() -> None:
+    changing = editor.Editor(ClassAd(), Journal())
+    value = parse_expression("1")
+    for _ in range(50_000):
+        changing.telling = Journal()
+        changing.set_expression("A", value)
+        changing.delete("A")
+    with pytest.raises(TransformError, match="writes more than any ad has"):
+        changing.set_expression("A", value)

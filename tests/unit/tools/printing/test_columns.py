@@ -168,3 +168,14 @@ def test_a_value_is_shown_as_it_is_written_and_measured_in_bytes(
     assert columns.render(parse_old_ad(f"A = 5\nN = {value}\n")) == shown
     if form == "<%v>":
         assert auto("", "N", ad=parse_old_ad(f"A = 5\nN = {value}\n")) == f"{shown[1:-1]}\n"
+
+
+def test_a_format_makes_no_more_of_a_value_than_anybody_reads() -> None:
+    for form, shown in (("%.65535s", 65535), ("%.65536s", 65536), ("%.65537s", 65536)):
+        columns = Columns()
+        columns.add_format(form, "Text")
+        assert len(columns.render(ClassAd({"Text": "a" * 70_000}))) == shown
+    for width, shown in (("4096", 4096), ("4097", 4096), ("9" * 5000, 4096)):
+        columns = Columns()
+        columns.add_format(f"%{width}s", "Text")
+        assert len(columns.render(ClassAd({"Text": "a"}))) == shown
