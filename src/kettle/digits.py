@@ -1,9 +1,13 @@
-"""Whole numbers of others, who may write digits without end.
+"""Whole numbers: those of 64 bits, and those of others, who may write digits without end.
 
 Python refuses to read thousands of digits, and would take the square of their number for less.
 """
 
 from __future__ import annotations
+
+# What a whole number of HTCondor's is: 64 bits, two's complement.
+MIN_INTEGER = -(1 << 63)
+MAX_INTEGER = (1 << 63) - 1
 
 # Limit: a number that has more digits than this is one with that many; no number of ours has.
 MOST_DIGITS = 30

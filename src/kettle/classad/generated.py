@@ -40,6 +40,7 @@ from kettle.classad.values import (
     fold_case,
     wrap_integer,
 )
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.remembered import Answers
 
 # Limit: a text that is longer is read by the closures, which count what they read. Shorter ones,
@@ -99,10 +100,10 @@ _WORLD: Final[dict[str, Any]] = {
     "FAULTS": (*ANY_FAULT, MissedError),
     "FEW": _FEW_STEPS,
     "INFINITE": float("inf"),
-    "LEAST": -(1 << 63),
+    "LEAST": MIN_INTEGER,
     "Literal": Literal,
     "MISSED": MISSED,
-    "MOST": (1 << 63) - 1,
+    "MOST": MAX_INTEGER,
     "State": State,
     "UNDEFINED": UNDEFINED,
     "alone": _call_alone,

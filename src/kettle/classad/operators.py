@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from kettle.classad.values import (
     ERROR,
-    MAX_INTEGER,
     UNDEFINED,
     AbsoluteTime,
     RelativeTime,
@@ -24,6 +23,7 @@ from kettle.classad.values import (
     saturate_32,
     wrap_integer,
 )
+from kettle.digits import MAX_INTEGER
 
 Operation = Callable[[Value, Value], Value]
 _NUMBERS: Final = frozenset({bool, int, float})

@@ -30,6 +30,7 @@ from kettle.classad.nodes import (
     literal,
 )
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 from kettle.remembered import Allowance, Answers, Memory
@@ -360,7 +361,7 @@ class Parser:
         if negative:
             integer = -integer
         # Compat: as the reference has it, an integer that does not fit in 64 bits is 0.
-        return literal(integer if -(1 << 63) <= integer < 1 << 63 else 0)
+        return literal(integer if MIN_INTEGER <= integer <= MAX_INTEGER else 0)
 
     def _string(self) -> str:
         kind, text, _ = self._tokens[self._index]

@@ -17,9 +17,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 from kettle.classad.calendar import moment_text, span_text
 from kettle.classad.context import Context
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
 
-MAX_INTEGER: Final = (1 << 63) - 1
-_MIN_INTEGER: Final = -(1 << 63)
 _MODULUS: Final = 1 << 64
 
 
@@ -412,7 +411,7 @@ _LOWER: Final = {code: code + 32 for code in range(65, 91)}
 
 def wrap_integer(number: int) -> int:
     """Return the number as 64 bits in two's complement would hold it."""
-    if _MIN_INTEGER <= number <= MAX_INTEGER:
+    if MIN_INTEGER <= number <= MAX_INTEGER:
         return number
     number &= _MODULUS - 1
     return number - _MODULUS if number > MAX_INTEGER else number
@@ -427,5 +426,5 @@ def wrap_32(number: int) -> int:
 def saturate_integer(number: float) -> int:
     """Return a real truncated to an integer as x86-64 does: out of range is the smallest one."""
     if number != number or number >= 9.223372036854775807e18 or number < -9.223372036854775808e18:
-        return _MIN_INTEGER
+        return MIN_INTEGER
     return int(number)

@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kettle.digits import whole
+from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ _HEXADECIMAL = late_pattern(
 _NO_DIGITS = late_pattern(r"([-+]?(?:inf(?:inity)?|nan))(?:(?<=nan)\(\w*\))?", re.IGNORECASE)
 _WITHOUT_FRACTION = late_pattern(r"[-+]?\d+\.(?:[eE][-+]?\d+)?")
 _DIGITS = late_pattern(r"\s*([-+]?\d+)")
-SMALLEST_INTEGER = -(1 << 63)
-LARGEST_INTEGER = (1 << 63) - 1
 SMALLEST_INDEX = -(1 << 31)
 LARGEST_INDEX = (1 << 31) - 1
 
@@ -325,10 +323,10 @@ def whole_value(text: str) -> int | None:
     """Evaluate a text to a whole number, cut towards zero; None where it has none."""
     written = _DIGITS.match(text)
     if written and not text[written.end() :].strip():
-        return max(SMALLEST_INTEGER, min(whole(written[1]), LARGEST_INTEGER))
+        return max(MIN_INTEGER, min(whole(written[1]), MAX_INTEGER))
     value = evaluate_number(text)
-    if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
-        return SMALLEST_INTEGER
+    if isinstance(value, float) and not MIN_INTEGER <= value <= MAX_INTEGER:
+        return MIN_INTEGER
     return None if value is None else int(value)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from kettle.digits import MAX_INTEGER
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
@@ -25,7 +26,6 @@ FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 # A time as people write it, by the first letter of its unit.
 _WITH_UNIT = late_pattern(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([smhdwSMHDW])[A-Za-z]*\s*")
 # Limit: what a whole number of 64 bits holds.
-_LARGEST = 2**63 - 1
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -229,7 +229,7 @@ class IntegerKnob(NumberKnob[int]):
     def parse(self, text: str) -> int:
         """Return the number; raise ConfigError if it is none or out of range."""
         value = parse_integer(text)
-        if value is None or not self.in_range(value) or abs(value) > _LARGEST:
+        if value is None or not self.in_range(value) or abs(value) > MAX_INTEGER:
             raise self.refuse(text)
         return value
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
+from kettle.digits import MAX_INTEGER
 
 # What has a time of its own.
 _OURS = "numdynamicslots"
@@ -41,7 +42,7 @@ def look(latches: dict[str, Latch], names: Sequence[str], ad: ClassAd, today: in
         latch = latches.setdefault(name, Latch())
         found = ad.evaluate(name)
         value = None
-        if isinstance(found, (bool, int, float)) and abs(found) < 2**63:
+        if isinstance(found, (bool, int, float)) and abs(found) <= MAX_INTEGER:
             value = int(found)
         if value != latch.value:
             latch.value, latch.changed_at = value, today

@@ -16,7 +16,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.parser import is_plain
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
-from kettle.digits import whole
+from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
@@ -37,7 +37,6 @@ WORD = late_pattern(
     r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
 )
 TRUTHS = ("true", "false", "yes", "no")
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
 _DIGITS = late_pattern(r"[-+]?[0-9]+")
 _SLASHES = late_pattern(r"([/\\])[/\\]+")
 _LITERAL = late_pattern(r"[-+]?[0-9]+(\.[0-9]+)?")
@@ -420,11 +419,11 @@ def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:
 def whole_number(text: str) -> int | None:
     """Return the number that an expression is, as one of 64 bits; None where it is none."""
     if _DIGITS.fullmatch(text):
-        return min(max(leading_number(text) or 0, LEAST), MOST)
+        return min(max(leading_number(text) or 0, MIN_INTEGER), MAX_INTEGER)
     value = evaluate(text)
     if isinstance(value, float):
         # What no number of 64 bits can be is the least one, as where C does it.
-        return int(value) if LEAST <= value <= MOST else LEAST
+        return int(value) if MIN_INTEGER <= value <= MAX_INTEGER else MIN_INTEGER
     return int(value) if isinstance(value, (bool, int)) else None
 
 
@@ -439,7 +438,7 @@ def leading_number(text: str, bits: int = 0) -> int | None:
     number = whole(digits.group())
     if not bits:
         return number
-    number = min(max(number, LEAST), MOST) & ((1 << bits) - 1)
+    number = min(max(number, MIN_INTEGER), MAX_INTEGER) & ((1 << bits) - 1)
     return number - (number >> (bits - 1) << bits)
 
 

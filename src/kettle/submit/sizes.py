@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from kettle.digits import MIN_INTEGER
 from kettle.patterns import late_pattern
 
 SIZE = late_pattern(r"(?=[-+]?\d|\.\d)([-+]?\d*)(?:\.(\d*))?\s*(?:([KMGT])B?)?", re.IGNORECASE)
-# What no number of 64 bits can be is the least one, as where C does it.
-LEAST = -(1 << 63)
 # Limit: longer texts are no sizes; what becomes of thousands of digits nobody waits for.
 LONGEST = 256
 KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30}
@@ -31,7 +30,8 @@ def parse_size(text: str, unit: str) -> int | None:
     # Compat: below zero, too, it is rounded up by whole bytes, to the next number but one
     # (test_sizes_below_zero_are_what_the_reference_makes_of_them).
     total = number * KIB[suffix] * 1024 + divisor - 1
-    count = int(total) if LEAST <= total < -LEAST else LEAST
+    # What no number of 64 bits can be is the least one, as where C does it.
+    count = int(total) if MIN_INTEGER <= total < -MIN_INTEGER else MIN_INTEGER
     return count // divisor if count >= 0 else -(-count // divisor)
 
 

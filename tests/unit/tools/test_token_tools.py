@@ -115,7 +115,8 @@ def create(tmp_path: Path, *words: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("60", 60), ("5x", 5), (" +7", 7), ("0", 0), ("-3", None)]
+    ("text", "seconds"),
+    [("60", 60), ("5x", 5), (" +7", 7), ("0", 0), ("-3", None), ("0" * 5000, 0)],
 )
 def test_a_lifetime_is_the_number_it_begins_with_and_below_zero_for_ever(
     tmp_path: Path, text: str, seconds: int | None
@@ -127,7 +128,7 @@ def test_a_lifetime_is_the_number_it_begins_with_and_below_zero_for_ever(
     assert lasts == seconds
 
 
-@pytest.mark.parametrize("text", ["x", "", "9" * 20])
+@pytest.mark.parametrize("text", ["x", "", "9" * 20, "9" * 5000])
 def test_a_lifetime_that_is_no_number_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     said = f"condor_token_create: Invalid argument for -lifetime: {text}.\n"
     assert create(tmp_path, "-identity", "a@b", "-lifetime", text) == (1, "", said)

@@ -17,12 +17,11 @@ from kettle.classad.values import ExprList
 from kettle.classad.values import Value as EngineValue
 from kettle.compat.classad2.depth import one_level_less
 from kettle.compat.classad2.names import ClassAdException, Value
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
 
 if TYPE_CHECKING:
     from random import Random
-
-_MAX_INTEGER: Final = (1 << 63) - 1
 
 
 def _dice() -> Random:
@@ -115,7 +114,7 @@ def from_python(value: object, convert: Callable[[object, int], Expr], levels: i
     if isinstance(value, bytes):
         return Literal(value.decode("utf-8", "surrogateescape"))
     if isinstance(value, int):
-        if not -_MAX_INTEGER - 1 <= value <= _MAX_INTEGER:
+        if not MIN_INTEGER <= value <= MAX_INTEGER:
             # Compat: the wheel raises a SystemError here; shown by
             # test_what_makes_the_wheel_fault_raises_what_can_be_caught.
             raise OverflowError("int too big to convert")

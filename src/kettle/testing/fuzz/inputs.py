@@ -10,12 +10,27 @@ import random
 import struct
 from collections.abc import Callable, Sequence
 
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.testing.fuzz.grammar import Grammar
 
 # Limit: no input is longer; what is bounded by size is tested by itself.
 LONGEST = 64 * 1024
 
-_INTERESTING = (0, 1, -1, 2, 127, 255, 256, 65_535, 2**31 - 1, -(2**31), 2**32, 2**63 - 1, -(2**63))
+_INTERESTING = (
+    0,
+    1,
+    -1,
+    2,
+    127,
+    255,
+    256,
+    65_535,
+    2**31 - 1,
+    -(2**31),
+    2**32,
+    MAX_INTEGER,
+    MIN_INTEGER,
+)
 _WORDS = (
     b"\0",
     b"\n",

@@ -6,19 +6,20 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kettle.digits import MIN_INTEGER
+
 if TYPE_CHECKING:
     from kettle.classad import ClassAd, Value
 
 # A span of this many seconds, more than the age of the world, is none.
 _ENDLESS = 1e18
 _DAY, _HOUR, _MINUTE = 86400, 3600, 60
-_NO_WHOLE = float(1 << 63)
 
 
 def as_whole(number: int | float) -> int:
     """Cut a number towards zero; the least there is stands for a real that no whole number is."""
-    if isinstance(number, float) and not -_NO_WHOLE <= number < _NO_WHOLE:
-        return -(1 << 63)
+    if isinstance(number, float) and not MIN_INTEGER <= number < -MIN_INTEGER:
+        return MIN_INTEGER
     return int(number)
 
 

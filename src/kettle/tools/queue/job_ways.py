@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import UNDEFINED, ClassAd, Value
+from kettle.digits import MAX_INTEGER
 from kettle.tools.printing.times import as_whole, format_moment, format_span, readable_amount
 from kettle.tools.printing.values import as_number
 from kettle.tools.printing.ways import (
@@ -134,7 +135,7 @@ def _moment(seconds: int) -> str:
 
 
 def _span(seconds: float) -> str:
-    return format_span(int(seconds)) if abs(seconds) < 1 << 63 else format_span(seconds)
+    return format_span(int(seconds)) if abs(seconds) <= MAX_INTEGER else format_span(seconds)
 
 
 # Those that each tool knows.

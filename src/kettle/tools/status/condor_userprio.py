@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
+from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
@@ -111,8 +112,8 @@ def _read_real(text: str) -> float:
 
 
 def _read_long(text: str) -> float:
-    found = re.match(r"\s*[-+]?\d+", text)
-    return max(-(1 << 63), min((1 << 63) - 1, int(found[0]))) if found else 0
+    found = re.match(r"\s*([-+]?\d+)", text)
+    return max(MIN_INTEGER, min(MAX_INTEGER, whole(found[1]))) if found else 0
 
 
 def _read_int(text: str) -> float:

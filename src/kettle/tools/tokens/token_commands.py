@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kettle.client.pool import COLLECTOR, KINDS, Kind
+from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UnknownHostError
 from kettle.octets import AS_IS
 from kettle.tools.failures import explain_in_line
@@ -153,9 +154,9 @@ def read_wish(given: Iterable[Given], tool: str, *, takes_words: bool = False) -
             wish.levels.append(item.value)
         elif item.name == "lifetime":
             number = re.match(r"\s*([+-]?\d+)", item.value, re.ASCII)
-            if number is None or not -(1 << 63) <= int(number[1]) < 1 << 63:
+            if number is None or not MIN_INTEGER <= whole(number[1]) <= MAX_INTEGER:
                 raise SaidError(f"{tool}: Invalid argument for -lifetime: {item.value}.")
-            wish.values["lifetime"] = str(int(number[1]))
+            wish.values["lifetime"] = str(whole(number[1]))
         elif item.values:
             if item.name in _PLACES:
                 for place in _PLACES:

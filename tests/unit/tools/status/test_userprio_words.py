@@ -22,6 +22,7 @@ from kettle.tools.status.userprio_table import Shown, render_table
         ("setprio", "-1", "-1.000000"),
         ("setfloor", "x", "0"),
         ("setceiling", "2.7", "2"),
+        ("setceiling", "9" * 5000, "9223372036854775807"),
         ("setlast", "1x", "1"),
         ("setbegin", "99999999999", "1215752191"),
     ],
