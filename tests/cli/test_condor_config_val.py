@@ -14,9 +14,12 @@ from kettle.attributes.version import (
     parse_os_release,
     parse_version,
 )
+from kettle.client.pool import Located
 from kettle.tools.configuration import condor_version, remote
+from kettle.tools.configuration.request import read_request
 from kettle.tools.programs import ProgramEndError, Streams
 from kettle.tools.reach import Reach
+from kettle.wire.sinful import Sinful
 
 shows = pytest.mark.shows
 
@@ -247,3 +250,13 @@ def test_a_pattern_of_files_that_is_none_ends_every_program(folder: Path) -> Non
     with pytest.raises(ProgramEndError, match="Error Code: 114") as caught:
         Reach({"CONDOR_CONFIG": str(folder / "condor_config")})
     assert caught.value.code == 4
+
+
+def test_a_daemon_has_no_tables_in_memory_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Located(Sinful.parse("<10.0.0.1:9618>"), "sam@ap")
+    monkeypatch.setattr(remote, "_find", lambda *_: found)
+    out, err = io.StringIO(), io.StringIO()
+    request, around = read_request(["-schedd", "-stats"]), {"CONDOR_CONFIG": "ONLY_ENV"}
+    assert remote.run_remote(request, [""], around, Streams(io.StringIO(), out, err)) == 1
+    told = "# remote HTCondor version does not support -stats\n"
+    assert (out.getvalue(), err.getvalue()) == ("", told)

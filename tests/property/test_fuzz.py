@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.version import parse_version
-from kettle.classad import parse_expression, unparse
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad.forms import render_ads
 from kettle.errors import KettleError, RemoteProtocolError
 from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.__main__ import main
 from kettle.testing.fuzz.corpus import read_corpus, with_corpus
-from kettle.testing.fuzz.decoder import Decoder
+from kettle.testing.fuzz.decoder import Decoder, LawError
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.grammar import Grammar
 from kettle.testing.fuzz.inputs import LONGEST, make_input
 from kettle.testing.fuzz.reads_back import reads_back
 from kettle.testing.fuzz.run import run, try_one
+from kettle.testing.fuzz.texts import _compare, _is_reformed
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
@@ -235,3 +237,13 @@ def test_a_size_beyond_all_machines_is_no_size() -> None:
     assert parse_size("9" * 16_000 + "x", "M") is None
     assert time.process_time() - began < 1
     assert parse_size("2 G", "M") == 2048
+
+
+def test_what_old_syntax_and_a_minus_cannot_keep_is_no_fault() -> None:
+    _compare("- 1", lambda _: "-1")
+    with pytest.raises(LawError, match="becomes"):
+        _compare("- 1", lambda _: "- 2")
+    for name, text, long in (("A", "a", True), ("a b", "a", False), ("A", "a\nB = 1", False)):
+        ad = ClassAd({name: text})
+        assert _is_reformed([ad], "long", render_ads([ad], "long")) is long
+        assert _is_reformed([ad], "new", render_ads([ad], "new"))

@@ -130,7 +130,8 @@ def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, 
     year, month, day, hours, minutes, seconds = [*fields, *(1, 0, 0, 0, 0)[len(fields) - 1 :]]
     moment = _days_of(year, month, day) * 86_400 + hours * 3600 + minutes * 60 + seconds
     local = local_offset(moment - local_offset(moment))
-    # Compat: the last second before the epoch is how the C library says no.
+    # Compat: the last second before the epoch is how the C library says no
+    # (functions_time.json).
     if moment - local == -1:
         return None
     offset = local if offset is None else offset
@@ -278,7 +279,7 @@ _DIRECTIVES: Final[dict[str, tuple[Callable[[Fields], object], int, str]]] = {
     "W": (lambda at: _week(at, (at.weekday + 6) % 7), 2, "0"),
     "y": (lambda at: at.year % 100, 2, "0"),
     "Y": (lambda at: at.year, 1, "0"),
-    # Compat: the reference never knows the offset here.
+    # Compat: the reference never knows the offset here (time_zones.json).
     "z": (lambda _: "+0000", 0, " "),
     "%": (lambda _: "%", 0, " "),
 }

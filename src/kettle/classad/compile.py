@@ -283,7 +283,8 @@ def subscript(state: State, base: Value, index: Value) -> Value:
     if base is UNDEFINED or index is UNDEFINED:
         return UNDEFINED
     if isinstance(base, ExprList) and type(index) is int:
-        # Compat: the reference counts in 32 bits.
+        # Compat: the reference counts in 32 bits
+        # (test_what_the_reference_makes_of_odd_arguments).
         position = wrap_32(index)
         if 0 <= position < len(base.elements):
             return state.evaluate_in(base.elements[position], base.scope)

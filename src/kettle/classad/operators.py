@@ -163,7 +163,8 @@ def _shift_left(left: int, right: int) -> int:
 def _shift_right(left: int, right: int) -> int:
     if left >= 0:
         return left >> (right & 63)
-    # Compat: negative numbers are shifted bit by bit in the reference, however often.
+    # Compat: negative numbers are shifted bit by bit in the reference, however often;
+    # shown by operators.json.
     return left >> min(max(right, 0), 63)
 
 

@@ -236,7 +236,8 @@ class Parser:
         arguments: list[Expr] = []
         if not self._take(")"):
             arguments.append(self.expression())
-            # Compat: outside strict mode the reference takes a semicolon for a comma here.
+            # Compat: outside strict mode the reference takes a semicolon for a comma here
+            # (syntax.json).
             while self._take(",") or (not self._strict and self._take(";")):
                 arguments.append(self.expression())
             self._require(")")
@@ -360,7 +361,8 @@ class Parser:
         integer = int(text) if len(text) <= 20 else 1 << 64
         if negative:
             integer = -integer
-        # Compat: as the reference has it, an integer that does not fit in 64 bits is 0.
+        # Compat: as the reference has it, an integer that does not fit in 64 bits is 0
+        # (ads_old.json).
         return literal(integer if MIN_INTEGER <= integer <= MAX_INTEGER else 0)
 
     def _string(self) -> str:

@@ -98,8 +98,8 @@ class _Search:
             elif isinstance(node, Selection):
                 self._selection(node, place, pending)
             elif isinstance(node, AdNode):
-                # Compat: names are looked up around the nested ad, not in it; shown by the
-                # vectors of unresolved().
+                # Compat: names are looked up around the nested ad, not in it; shown by
+                # functions_control.json.
                 entries = _entries(ClassAd.view_of(node, here))
                 pending += [place.beside(entry, here) for entry in reversed(entries)]
             else:

@@ -127,7 +127,8 @@ class Broker:
         """Enter a listener at `host`; one that comes back with its id and cookie keeps the id.
 
         Compat: so does one at another address, which the reference refuses by default: its cookies
-        are 32 bits long, ours 64.
+        are 32 bits long, ours 64
+        (test_a_listener_that_returns_with_its_cookie_keeps_its_id).
         """
         listener = self._returning(ad)
         new = None

@@ -241,7 +241,7 @@ def compute_file_name(call: Call) -> str:
     p directory, d last directory, dd the last two and so on, n name, x extension, q in double
     quotes, a in single quotes, b without the slash or dot at the edge, w and u other slashes,
     f made absolute first. Compat: more d than there are directories are all of them; the
-    reference crashes.
+    reference crashes (test_parts_of_paths).
     """
     letters = call.function[1:].lower()
     path = _unquoted(call.value_or_text(call.body))
@@ -253,7 +253,8 @@ def compute_file_name(call: Call) -> str:
         path = path.replace("\\", "/")
     parts = set(letters) & set("pdnx")
     if not path:
-        # Compat: of the quotes around a part that is not there the reference often leaves one.
+        # Compat: of the quotes around a part that is not there the reference often leaves one
+        # (test_parts_of_paths).
         return quoted("", letters)[: None if "n" in letters or not parts else 1]
     text = _chosen_parts(path, letters) if parts else path
     if not text and parts not in (set(), {"d"}, {"p", "d"}):

@@ -133,7 +133,8 @@ def read_local_folders(config: Loaded, reader: StatementReader) -> None:
         try:
             names = sorted(reader.sources.list_directory(folder))
         except OSError:
-            # Compat: a folder that is not there counts as empty, as in the reference.
+            # Compat: a folder that is not there counts as empty, as in the reference
+            # (test_a_folder_of_settings_that_is_not_there_counts_as_empty).
             continue
         for name in names:
             path = f"{folder.rstrip('/')}/{name}"

@@ -348,7 +348,8 @@ class StatementReader:
         elif cache and if_exists:
             return None
         elif cache:
-            # Compat: as the reference counts it, which is the status that wait(2) tells.
+            # Compat: as the reference counts it, which is the status that wait(2) tells
+            # (test_a_failing_command_is_named_as_the_reference_names_it).
             raise Trouble(f"{self._in(outer, 0)}: exited with error {wait_status(status)}")
         return text
 

@@ -113,7 +113,8 @@ def read_crontab(texts: Mapping[str, str]) -> CronTab:
         text = texts.get(name, "*").replace(" ", "")
         found = _expand(name, text)
         if found is None:
-            # Compat: the reference says nothing of a step of 0.
+            # Compat: the reference says nothing of a step of 0
+            # (test_what_holds_a_job_is_refused_in_the_recorded_words).
             problems.append("")
         elif not found and name != DAY_OF_WEEK:
             problems.append(f"Invalid cron attribute: {text}")

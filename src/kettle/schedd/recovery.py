@@ -82,7 +82,7 @@ class Recovery:
 
         Whether it is over is the shadow's to say, lease or no lease: the execution point may still
         run the job, and our clock may have been set. Compat: the reference asks only within the
-        lease.
+        lease (test_a_restart_after_the_lease_asks_the_execution_point_too).
         """
         ad, now = job.ad, self._scheduler.now()
         claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")

@@ -502,7 +502,8 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("20", P.CLAIMED_RETIRING,       SuspendAsked,            always,              P.CLAIMED_SUSPENDED,      freeze),
 
     # Compat: the reference lets a starter that cleans up end even where it is told to go, and kills
-    # it by timers of its own. Here it is preempted like any other: one that hangs is got rid of.
+    # it by timers of its own. Here it is preempted like any other: one that hangs is got rid of
+    # (test_a_starter_that_hangs_while_it_cleans_is_killed_in_the_end).
     Row("18", P.CLAIMED_CLEANING,       StarterExited,           claim_is_broken,     P.PREEMPTING_VACATING,    ask_job_to_leave),
     Row("12a", P.CLAIMED_CLEANING,      StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
     *_leave("H", P.CLAIMED_CLEANING,    VacateAsked, ClaimReleased, LeaseExpired, RetirementOver),

@@ -20,7 +20,7 @@ def private_folders(
     The expression's value in the slot's ad, with the job as TARGET, is a list with commas. One in
     which something `needed` lies is left out: the job could not reach it (an execute folder below
     /tmp; Compat: also the working directory of a job without file transfer, which the reference
-    hides).
+    hides; test_folders_are_the_expressions_but_for_those_the_job_needs).
     """
     probe = ClassAd(parent=slot)
     probe.insert_text("KettleFolders", expression or '""')

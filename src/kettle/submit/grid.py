@@ -166,7 +166,7 @@ def _set_profile(job: JobBuilder) -> None:
         return
     if job.param("ec2_iam_profile_arn") is None:
         # Compat: the reference has the condition the wrong way round, and what it does with the
-        # name is what jobs see (recorded cases, ec2_iam_profile_name).
+        # name is what jobs see (submit/commands.json, ec2_iam_profile_name).
         job.warn(
             "ec2_iam_profile_name",
             "WARNING: EC2 job(s) contain both ec2_iam_profile_arn and ec2_iam_profile_name; "

@@ -129,5 +129,5 @@ def read_count(text: str, fail: Fail) -> int:
         raise fail("Invalid Queue count expression")
     if not 0 <= number <= MOST_JOBS:
         raise fail("Queue count out of range")
-    # Compat: `queue 0` makes one job (vectors, README).
+    # Compat: `queue 0` makes one job (test_a_count_of_nothing_is_one_job).
     return max(1, number)

@@ -72,7 +72,7 @@ def _list_inputs(job: JobBuilder) -> list[str]:
     # Quotes around one of several names stay, as in the reference.
     names = split_list(strip_quotes_of(job, "transfer_input_files"))
     if job.universe is JobUniverse.JAVA:
-        # Compat: the class file is listed only beside other files (vectors, universe java).
+        # Compat: the class file is listed only beside other files (submit/commands.json).
         class_file = job.path(job.param("executable") or "")
         files = [class_file, *job.jars]
         if names:

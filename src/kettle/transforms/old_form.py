@@ -65,7 +65,7 @@ def read_old_form(text: str, name: str) -> OldTransform:
     """Return the rule that the first ad of a text is; TransformError where it is none.
 
     Compat: the reference reads it, turns it into statements and carries out those; what follows the
-    first ad means nothing, as there (vectors).
+    first ad means nothing, as there (old_job_transforms.json).
     """
     try:
         rule, _ = parse_ad_at(text, 0)
@@ -88,7 +88,8 @@ def make_rule(rule: ClassAd, name: str) -> OldTransform:
             if to is not None:
                 made.copies.append((attribute, to))
         elif kind == "delete_":
-            # Compat: whatever it is set to, false too, as the reference does (vectors).
+            # Compat: whatever it is set to, false too, as the reference does
+            # (old_job_transforms.json).
             made.deletions.append(attribute)
         elif kind == "set_":
             made.expressions.append((attribute, expr))

@@ -60,3 +60,10 @@ def test_where_ads_come_from_a_file_no_host_is_looked_up() -> None:
     assert "Total for query: 26 jobs" in out
     told = run_tool(["condor_status", "-ads", "slots.ads", "-direct", "no.such.host.invalid"])
     assert told == run_tool(["condor_status", "-ads", "slots.ads"])
+
+
+def test_a_target_of_status_is_looked_into_by_nobody() -> None:
+    words = ["condor_status", "-ads", "slots.ads", "-target", "slots.ads", "-af", "TARGET.Name"]
+    code, out, err = run_tool(words)
+    assert (code, err) == (0, "")
+    assert set(out.split()) == {"undefined"}

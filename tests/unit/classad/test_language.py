@@ -261,3 +261,26 @@ def test_what_a_policy_looks_at_is_far_below_the_bound() -> None:
     ad = ClassAd({"Text": "x" * 1_000_000})
     ad.insert_text("Both", "strcat(Text, Text)")
     assert len(ad.string("Both") or "") == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{ 1,2 }[4294967297]", 2),
+        ('join(",","","","a","","b")', "a,,b"),
+        ("max({ true,true })", 1),
+        ("max({ true })", True),
+        ('stringListSum("1-2,3")', 4),
+        ('stringListMin("nan,inf")', 3.4028234663852886e38),
+        ('stringListMax("nan,-1.5")', 1.1754943508222875e-38),
+    ],
+)
+def test_what_the_reference_makes_of_odd_arguments(text: str, expected: Value) -> None:
+    found = value(text)
+    assert (type(found), found) == (type(expected), expected)
+
+
+def test_of_a_long_template_the_beginning_is_filled_in() -> None:
+    ad = ClassAd({"Template": "x" * 5000})
+    found = ad.evaluate_expression(parse_expression("formatTime(0, Template)"))
+    assert found == parse_expression("formatTime(0, substr(Template, 0, 1022))").evaluate(ad)

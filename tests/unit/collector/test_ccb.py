@@ -83,10 +83,10 @@ def test_nobody_behind_an_id_is_an_answer_at_once(broker: Broker) -> None:
 
 
 def test_a_listener_that_returns_with_its_cookie_keeps_its_id(broker: Broker) -> None:
-    (first,) = broker.register("L", ClassAd())
+    (first,) = broker.register("L", ClassAd(), "10.0.0.1")
     broker.lose("L", 1.0)
     again = ClassAd({"CCBID": first.ad.string("CCBID"), "ClaimId": first.ad.string("ClaimId")})
-    (second,) = broker.register("L2", again)
+    (second,) = broker.register("L2", again, "10.0.0.2")
     assert second.ad.string("CCBID") == first.ad.string("CCBID")
     again["ClaimId"] = "guessed"
     (third,) = broker.register("L3", again)

@@ -669,3 +669,9 @@ def test_why_a_file_cannot_be_read_is_said(path: str, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config(_Closed(files), {"CONDOR_CONFIG": path})
     assert said in str(caught.value)
+
+
+def test_a_folder_of_settings_that_is_not_there_counts_as_empty() -> None:
+    files = {"/root": "LOCAL_CONFIG_DIR = /nonesuch, /d\nA = 0\n", "/d/10": "A = 1\n"}
+    config = load_config(MemorySources(files=files), {"CONDOR_CONFIG": "/root"})
+    assert (config.get("A"), config.files) == ("1", ["/root", "/d/10"])

@@ -434,3 +434,8 @@ def test_a_slice_has_no_more_items_than_there_are(selected: str) -> None:
 def test_a_separator_of_fields_in_a_table_separates_there_too() -> None:
     args = values("arguments = $(a)|$(b)\nqueue from TABLE (\na,b\n1\x1f2\n)\n", "Args")
     assert args == ['"1|2"']
+
+
+@pytest.mark.parametrize("count", ["0", "$(Nothing)"])
+def test_a_count_of_nothing_is_one_job(count: str) -> None:
+    assert len(values(f"arguments = a\nqueue {count}\n", "Args")) == 1

@@ -77,7 +77,8 @@ def _joined(state: State, between: str, items: list[Value]) -> Value:
             text = text_of(item)
             if not state.charge(len(between) + len(text)):
                 return ERROR
-            # Compat: no separator after nothing but empty texts, as in the reference.
+            # Compat: no separator after nothing but empty texts, as in the reference
+            # (test_what_the_reference_makes_of_odd_arguments).
             joined += (between if joined else "") + text
     return joined
 
@@ -234,7 +235,8 @@ def _extreme(better: Callable[[float, float], bool]) -> StrictCall:
         assert isinstance(best, int | float)
         if any(type(number) is float for number in found):
             return float(best)
-        # Compat: of several even truth values the reference makes a number.
+        # Compat: of several even truth values the reference makes a number
+        # (test_what_the_reference_makes_of_odd_arguments).
         return best if len(found) == 1 else int(best)
 
     return call

@@ -16,7 +16,8 @@ from kettle.patterns import late_pattern
 # Membership also splits at tabs.
 _DEFAULT: Final = " ,"
 _MEMBERSHIP: Final = " ,\t"
-# Compat: what the reference takes for an integer, `1-2` too, of which it reads the 1.
+# Compat: what the reference takes for an integer, `1-2` too, of which it reads the 1
+# (test_what_the_reference_makes_of_odd_arguments).
 _INTEGER: Final = late_pattern(r"[-+0-9]+\Z")
 # What a number that is read counts as.
 _NUMBER_BYTES: Final = 32
@@ -78,7 +79,7 @@ def _average(numbers: list[float]) -> float:
 
 
 # Compat: the reference begins with the greatest and the smallest positive number of 32 bits, and
-# goes on with whatever is better; so a NaN never is.
+# goes on with whatever is better; so a NaN never is (functions_lists.json).
 def _smallest(numbers: list[float]) -> float:
     result = _GREATEST_FLOAT
     for number in numbers:

@@ -227,7 +227,8 @@ def format_time(state: State, values: list[Value]) -> Value:
     template = values[1] if len(values) == 2 else "%c"
     if not isinstance(template, str):
         return ERROR
-    # Compat: a longer one is cut, as in the reference.
+    # Compat: a longer one is cut, as in the reference
+    # (test_of_a_long_template_the_beginning_is_filled_in).
     template = template[:_LONGEST_TEMPLATE]
     seconds, zone = 0, "UTC"
     if isinstance(value, ClassAd):

@@ -43,7 +43,8 @@ def _of_list(spec: list[str]) -> Chosen:
     if not all(isinstance(one, str) for one in spec):
         raise TypeError("All elements of the job_spec list must be strings.")
     if all(_JOB.fullmatch(one) for one in spec):
-        # Compat: nobody is meant by an empty list, which to the wheel's schedd is no request.
+        # Compat: nobody is meant by an empty list, which to the wheel's schedd is no request
+        # (test_an_empty_list_means_nobody).
         return Chosen(spec) if spec else Chosen([], "false")
     if not all(_JOB.fullmatch(one) or _CLUSTER.fullmatch(one) for one in spec):
         raise ValueError(

@@ -80,7 +80,8 @@ class Books:
         """Return what the log says; one that cannot be read is set aside, and nothing is known.
 
         Compat: the reference's negotiator ends at such a log, however often it is started; here
-        matching goes on, for which nobody's usage is needed.
+        matching goes on, for which nobody's usage is needed
+        (test_books_that_nobody_can_read_are_set_aside_and_begun_anew).
         """
         files = self._runtime.files
         if not files.exists(path):

@@ -144,7 +144,7 @@ def _check_group(text: str) -> None:
     What depends on other attributes is not looked at: the negotiator passes over such a submitter.
 
     Compat: the reference's schedd takes any, and its negotiator passes it over. There the job is
-    idle for ever, and nobody is told why.
+    idle for ever, and nobody is told why (test_a_group_with_blanks_is_refused_on_every_road).
     """
     ad = ClassAd()
     ad.insert_text("AccountingGroup", text)

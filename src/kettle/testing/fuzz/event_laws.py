@@ -37,7 +37,8 @@ def check_events(events: list[Event], *, as_text: bool) -> None:
         first = _read(printed)
         again = _print(first, style)
         if style.form is not Form.TEXT:
-            # Compat: an event that is no more than its lines is one of no known type as an ad.
+            # Compat: an event that is no more than its lines is one of no known type as an ad
+            # (test_lines_of_another_version_do_not_grow).
             first, printed, again = _read(again), again, _print(_read(again), style)
         if again != printed:
             raise LawError(f"{style}: {_difference(printed, again)}")

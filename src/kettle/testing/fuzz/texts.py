@@ -89,7 +89,7 @@ def _compare(printed: str, again: Callable[[str], str]) -> None:
     except KettleError as error:
         raise LawError(f"not read back: {error}") from None
     # Compat: the minus of a number is read back as a negative number, which has one blank less, and
-    # is no expression in JSON.
+    # is no expression in JSON (test_what_old_syntax_and_a_minus_cannot_keep_is_no_fault).
     if _minus_as_number(found) != _minus_as_number(printed):
         raise LawError(f"{printed[:200]!r} becomes {found[:200]!r}")
 
@@ -146,7 +146,8 @@ def _is_reformed(ads: list[ClassAd], form: str, printed: str) -> bool:
     if form != "long":
         return plain or form != "xml"
     # Compat: in old syntax a name, and the end of a line or a last backslash within a string,
-    # stand as they are, also where they cannot be read back.
+    # stand as they are, also where they cannot be read back
+    # (test_what_old_syntax_and_a_minus_cannot_keep_is_no_fault).
     on_a_line = plain and printed.count("\n") == len(names) + sum(1 for ad in ads if len(ad))
     return on_a_line and '\\\\"' not in render_ads(ads, "new")
 

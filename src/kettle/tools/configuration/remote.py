@@ -122,7 +122,8 @@ def _show(asked: Asked, name: str) -> int:
         streams.stderr.write(f"remote query not supported for use {name[1:]}\n")
         return 1
     if request.has("stats"):
-        # Compat: the reference counts its tables in memory, which we have none of.
+        # Compat: the reference counts its tables in memory, which we have none of
+        # (test_a_daemon_has_no_tables_in_memory_to_count).
         streams.stderr.write("# remote HTCondor version does not support -stats\n")
         return 1
     if request.has("dump") or request.has("summary"):

@@ -148,7 +148,8 @@ def _take_word(request: Request, word: str, rest: list[str]) -> None:
     elif rest and not rest[-1].startswith("-"):
         request.names.append(f"{TEMPLATE}{rest.pop()}")
     else:
-        # Compat: no failure, as in the reference.
+        # Compat: no failure, as in the reference
+        # (test_use_of_nothing_is_answered_without_an_error).
         request.complaints.append(
             "use should be followed by a category or category:option argument\n"
         )

@@ -179,7 +179,8 @@ def print_number(form: Format, value: int | float) -> str:
 def print_address(form: Format, number: int | float) -> str:
     """Apply `%p`.
 
-    Compat: whole numbers are taken for addresses, anything else for none.
+    Compat: whole numbers are taken for addresses, anything else for none
+    (tables/recordings.json).
     """
     return pad_text(hex(as_whole(number)) if number > 0 else "(nil)", form)
 

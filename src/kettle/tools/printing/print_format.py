@@ -89,7 +89,8 @@ class PrintFormat(Struct):
     def arrange(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the ads in the order of GROUP BY.
 
-        Compat: upwards, also where DESCENDING is said (vectors `output`, group.cpf).
+        Compat: upwards, also where DESCENDING is said
+        (test_rows_are_in_the_order_of_what_their_values_look_like).
         """
         return sorted(ads, key=lambda ad: "".join(f"{_order(ad, key)}\n" for key in self.group_by))
 

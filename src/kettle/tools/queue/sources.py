@@ -50,7 +50,8 @@ class NoRecordError(KettleError):
 class NoAnswerError(KettleError):
     """A schedd that was asked and did not answer.
 
-    Compat: the words after its address are ours; the reference's are its numbered list of errors.
+    Compat: the words after its address are ours; the reference's are its numbered list of errors
+    (test_a_schedd_that_breaks_off_is_named_with_its_address_and_why).
     """
 
     def __init__(self, schedd: Located, error: KettleError) -> None:

@@ -295,7 +295,7 @@ def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:
     """Yield what the sums count for a slot that has a line.
 
     Compat: a slot that was split counts its parts by their states, with its own activity; where
-    machines or their sizes are summed it counts twice (vectors `output`, `-server -compact`).
+    machines or their sizes are summed it counts twice (output/cases.json).
     """
     if not ad.boolean("DynamicSlot"):
         yield ad

@@ -84,7 +84,8 @@ def _complain(error: UsageError, streams: Streams) -> str:
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the ads that are meant; 1 for a constraint that makes no sense."""
     if wish.target_file:
-        # Compat: like the reference, which takes it and shows TARGET as undefined all the same.
+        # Compat: like the reference, which takes it and shows TARGET as undefined all the same
+        # (test_a_target_of_status_is_looked_into_by_nobody).
         try:
             with open(wish.target_file, "rb") as file:
                 file.read(1)
@@ -109,7 +110,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     try:
         found = read_file(wish) if wish.file else ask(wish, environment)
     except OSError:
-        # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
+        # Compat: the reference goes on with no ads at all and exits with 0 (output/cases.json).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
         found = []
     if unknown := find_unknown(wish, found, environment):
@@ -172,7 +173,8 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     """Return the ads that are in the file of `-merge` too, those that are not, and the file's.
 
     Compat: an ad is known by machine and name; the reference takes its place among the ads for a
-    part of its name too, and finds only ads that stand at the same place.
+    part of its name too, and finds only ads that stand at the same place
+    (status/recorded.json).
     """
     try:
         others = arrange(wish.changed(limit=0), read_ads(wish.merge_file, "auto", []))
@@ -201,7 +203,7 @@ def _identity(ad: ClassAd) -> tuple[str | None, str | None]:
 def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     """Return the columns that a print-format file describes; UsageError if there is none.
 
-    Compat: GROUP BY changes nothing here, as in the reference.
+    Compat: GROUP BY changes nothing here, as in the reference (print_formats.json).
     """
     from kettle.tools.printing.print_format import read_print_format
     from kettle.tools.queue import job_ways as jobs
@@ -436,7 +438,7 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
     ads = _looked_at(wish, ads)
     if wish.columns.headings:
         wish.columns.measure(ads)
-    # Compat: over the ads of a file, no headings stand alone (vectors `output`).
+    # Compat: over the ads of a file, no headings stand alone (output/cases.json).
     said = wish.columns.headings and (ads or not wish.file)
     rows = [wish.columns.render_headings()] if said else []
     rows += [wish.columns.render(ad) for ad in ads]

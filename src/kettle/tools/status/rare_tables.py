@@ -212,7 +212,8 @@ STARTD_LVM = (
     Cell("    DISK", 9, _amount(1, _usable_disk), left=False),
     Cell("LOOPBACK", 8, _loopback, left=False),
 )
-# Compat: the last column's format lacks its percent sign in the reference, which prints it.
+# Compat: the last column's format lacks its percent sign in the reference, which prints it
+# (widths.json).
 STORAGE = (
     FIXED_NAME,
     Cell("AvailDisk", 9, whole("Disk"), missing=FILL),

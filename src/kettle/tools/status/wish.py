@@ -241,7 +241,8 @@ def _take(wish: Wish, option: Given) -> None:
         wish.form, wish.form_option = _known_form(option.qualifiers or name), option
     elif name == "ads":
         wish.file = option.value
-        # Compat: a form that there is not is the default, as in the reference.
+        # Compat: a form that there is not is the default, as in the reference
+        # (command_lines.json).
         wish.file_form = _known_form(option.qualifiers or "auto", FORMS)
     else:
         _take_plain(wish, option)

@@ -136,7 +136,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             files.remove()
 
     def complain(_: UsageError) -> str:
-        # Compat: a command that is missing is asked for on stdout.
+        # Compat: a command that is missing is asked for on stdout
+        # (test_condor_run_without_a_command_says_its_usage_on_stdout).
         streams.stdout.write(USAGE)
         return ""
 

@@ -169,7 +169,8 @@ def read_wish(words: Sequence[str]) -> Wish:
                 try:
                     parse_expression(given.value)
                 except ClassAdSyntaxError as error:
-                    # Compat: that is no error to the reference, which finds no jobs.
+                    # Compat: that is no error to the reference, which finds no jobs
+                    # (test_condor_transfer_data_finds_no_job_by_a_constraint_that_means_nothing).
                     wish.nonsense = f"{given.value} is no constraint: {error}"
                 wish.constraints.append(given.value)
             case "all":
