@@ -37,7 +37,7 @@ from kettle.classad.nodes import (
     Subscript,
     Unary,
 )
-from kettle.classad.operators import BINARY, UNARY, Operation, truth
+from kettle.classad.operators import BINARY, COMPARISONS, UNARY, Operation, truth
 from kettle.classad.state import ANY_FAULT, FAULT, MatchRoot, State, evaluate_entry, resolve
 from kettle.classad.values import (
     ERROR,
@@ -55,15 +55,6 @@ from kettle.classad.values import (
     fold_case,
     wrap_32,
 )
-
-_ORDERING: Final[dict[str, Callable[[int, int], bool]]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-}
 
 
 def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:
@@ -340,7 +331,7 @@ def _compile_binary(expr: Expr) -> Closure:
     if isinstance(constant, Literal):
         return _compile_with_constant(expr.operator, left, constant.value, operation)
     right = expr.right.closure
-    test = _ORDERING.get(expr.operator)
+    test = COMPARISONS.get(expr.operator)
     if test is not None:
 
         def compare(state: State) -> Value:
@@ -371,7 +362,7 @@ def _compile_binary(expr: Expr) -> Closure:
 def _compile_with_constant(
     name: str, left: Closure, constant: Value, operation: Operation
 ) -> Closure:
-    test = _ORDERING.get(name)
+    test = COMPARISONS.get(name)
     if test is not None and type(constant) is int:
         number = constant
 

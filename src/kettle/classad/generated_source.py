@@ -25,7 +25,7 @@ from kettle.classad.nodes import (
     Selection,
     Unary,
 )
-from kettle.classad.operators import BINARY, UNARY
+from kettle.classad.operators import BINARY, COMPARISONS, UNARY
 from kettle.classad.state import AROUND, SPECIAL
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value, fold_case
 
@@ -43,7 +43,6 @@ class UnsupportedError(ValueError):
 
 ARITHMETIC: Final = frozenset("+-*")
 _IDENTITY: Final = frozenset({"=?=", "=!="})
-_ORDERING: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 OPERATOR_NAMES: Final[dict[str, str]] = {
     operator: f"operation_{number}" for number, operator in enumerate(BINARY)
 }
@@ -303,7 +302,7 @@ class Writer:
             return self._literal(BINARY[expr.operator](left.value, right.value))
         if expr.operator in ARITHMETIC:
             return self._arithmetic(expr.operator, left, right)
-        if expr.operator in _ORDERING:
+        if expr.operator in COMPARISONS:
             return self._comparison(expr.operator, left, right)
         if expr.operator in _IDENTITY:
             return self._identity(expr.operator, left, right)

@@ -22,13 +22,11 @@ from kettle.classad.nodes import (
     Selection,
     children,
 )
-from kettle.classad.operators import truth
+from kettle.classad.operators import COMPARISONS, truth
 from kettle.classad.unparse import unparse
 from kettle.classad.values import ERROR, UNDEFINED, Expr
 
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "=?=": "=?="}
-# These are undefined or an error where one side is, so never true.
-_STRICT: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
 # What these say is known only when they are asked, in an ad, or on another host, by another
 # configuration; so it is of calls like time().
 _UNSTEADY: Final = frozenset(
@@ -81,7 +79,7 @@ def _why(expr: Expr) -> str:
         case Binary(operator="&&"):
             parts = _parts(expr, "&&")
             return next(filter(None, map(_why, parts)), "") or _contradiction(parts)
-        case Binary() if expr.operator in _STRICT:
+        case Binary() if expr.operator in COMPARISONS:
             return _why_compared(expr)
     return ""
 

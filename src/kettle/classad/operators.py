@@ -216,6 +216,15 @@ def is_different(left: Value, right: Value) -> Value:
     return same if same is ERROR else not same
 
 
+# What each comparison asks of two numbers. All are undefined or an error where a side is.
+COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": _python.lt,
+    "<=": _python.le,
+    ">": _python.gt,
+    ">=": _python.ge,
+    "==": _python.eq,
+    "!=": _python.ne,
+}
 less: Final = _compare(_python.lt)
 less_or_equal: Final = _compare(_python.le)
 greater: Final = _compare(_python.gt)

@@ -53,7 +53,7 @@ def equals(name: str, text: str) -> str:
     return f"{name} == {quote_operand(text)}"
 
 
-# Limits: an expression that is more than a string, where a user writes it for a daemon; to parse a
+# Limit: an expression that is more than a string, where a user writes it for a daemon; to parse a
 # megabyte of operators takes seconds, for which everybody else would wait. Names of machines and
 # lists, however long, are read quickly.
 LONGEST_FORMULA = 1024 * 1024

@@ -2,7 +2,7 @@
 
 The tool listens for a moment, asks the daemon's broker to have it call, and is the client on
 whatever calls with the right word. What is said is `wire.ccb`'s; the twin for daemons is
-`runtime.ccb`.
+`runtime.sockets.ccb`.
 """
 
 from __future__ import annotations

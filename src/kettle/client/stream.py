@@ -1,6 +1,6 @@
 """Messages over one connection, blocking: the tools' driver of `wire.channel` and `wire.dialog`.
 
-The twin of `runtime.stream`; both drive the same machines. A connection is made by
+The twin of `runtime.sockets.stream`; both drive the same machines. A connection is made by
 `client.connector`.
 """
 

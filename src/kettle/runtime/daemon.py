@@ -87,7 +87,7 @@ class Service(Protocol):
         ...
 
     async def reconfigure(self, config: Config) -> None:
-        """Take over a new configuration; `runtime.config` is it already."""
+        """Take over a new configuration; the runtime has it already."""
         ...
 
     async def shut_down(self, how: str) -> None:

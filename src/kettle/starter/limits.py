@@ -32,7 +32,7 @@ EATEN_INODES = (
 _RESERVE_SECONDS = 5.0
 # After how long it is told that the reserve is gone and that nobody was seen to take it.
 _UNSEEN_SECONDS = 30.0
-# Limits: what a job may use beyond its slot with policy soft, as one part in so many of all that
+# Limit: what a job may use beyond its slot with policy soft, as one part in so many of all that
 # the machine offers to jobs; while less than that part of its memory is left, nothing.
 MEMORY_PART = 16
 _DISK_PART = 64

@@ -3,8 +3,8 @@
 A plug-in is a program. `PROGRAM -classad` prints an ad with its abilities; `PROGRAM URL FILE`
 fetches one file; `PROGRAM -infile REQUESTS -outfile RESULTS [-upload]` moves many, described as
 ads in files. Here are the texts and the choice; programs are run by `kettle.runtime`. The
-built-in one (`runtime.url_plugin`) speaks the same contract. Source: wire notes, File transfer,
-TransferPlugins and FILETRANSFER_PLUGINS.
+built-in one (`runtime.storage.url_plugin`) speaks the same contract. Source: wire notes,
+File transfer, TransferPlugins and FILETRANSFER_PLUGINS.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Holds what a connection must remember between messages: unparsed bytes, the pieces of a message,
 the handshake digests, the session key with its two packet counters. Decides nothing about what the
-messages mean. `runtime.stream` and `client.stream` own the sockets and feed this.
+messages mean. `runtime.sockets.stream` and `client.stream` own the sockets and feed this.
 
 The encrypted packet (AES-256-GCM), as the peer expects it:
 

@@ -1,8 +1,9 @@
 """Protocols of several messages, written as generators that say what should be done next.
 
 A dialog yields steps and receives their results, so it reads from top to bottom, and touches no
-socket, file or clock. Two drivers perform the steps: `runtime.stream` with asyncio in daemons,
-`client.stream` with blocking calls in tools; tests run two dialogs against each other in memory.
+socket, file or clock. Two drivers perform the steps: `runtime.sockets.stream` with asyncio in
+daemons, `client.stream` with blocking calls in tools; tests run two dialogs against each other in
+memory.
 
     def ask(question: ClassAd) -> Dialog[int]:
         yield Send(Words(516, question))

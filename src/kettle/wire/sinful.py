@@ -1,7 +1,8 @@
 """Addresses: `<host:port?key=value&...>`, and the list-of-records form of `AddressV1`.
 
 Decides how an address is read, written and changed, and which of its endpoints to dial. Dialing
-itself is the shells' (`runtime.network`, `client.stream`). Source: wire notes, Sinful strings.
+itself is the shells' (`runtime.sockets.network`, `client.stream`). Source: wire notes, Sinful
+strings.
 """
 
 from __future__ import annotations

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from kettle.classad.compile import evaluate_once
 from kettle.classad.nodes import AttributeReference, Binary, Call, Conditional, Parentheses, Unary
+from kettle.classad.operators import COMPARISONS
 from kettle.classad.values import ERROR, AbsoluteTime, RelativeTime
 from kettle.compat.classad2.convert import CONTEXT
 from kettle.compat.classad2.names import LAST_ERROR
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
-    from kettle.classad.values import Expr, Value
+    from kettle.classad.operators import COMPARISONS
+from kettle.classad.values import Expr, Value
 
 _TEXT_AGAINST_OTHER: Final = "strings can only be compared to strings"
-_COMPARING: Final = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _OTHERS: Final = (bool, int, float, AbsoluteTime, RelativeTime)
 # Limit: parts of an expression that are looked at; each may be as much work as the whole.
 _MOST_PARTS: Final = 64
@@ -39,7 +40,7 @@ def _compares_text_with_other(tree: Expr, ad: ClassAd | None, target: ClassAd | 
         part = waiting.pop()
         if value_of(part) is not ERROR:
             continue
-        if isinstance(part, Binary) and part.operator in _COMPARING:
+        if isinstance(part, Binary) and part.operator in COMPARISONS:
             left, right = value_of(part.left), value_of(part.right)
             if _is_text_and_other(left, right) or _is_text_and_other(right, left):
                 return True

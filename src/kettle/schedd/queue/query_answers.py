@@ -1,7 +1,7 @@
 """The messages that answer QUERY_JOB_ADS, composed one after the other from the queue.
 
 Pure: `parts` is run by the daemon in slices, or by a forked child over the queue of one moment (see
-`runtime.snapshot`). What a query means is `queries`'. A cluster's jobs share most of their
+`runtime.process.snapshot`). What a query means is `queries`'. A cluster's jobs share most of their
 attributes, so what is shared is encoded once; 100,000 jobs are 500 MB on the wire.
 """
 

@@ -6,7 +6,7 @@ counted by the files that processes have open, each once.
 
 A /dev/shm that is the job's own counts whole, whatever is open.
 
-Limits: what one account cannot tell. A named file counts while a process of the job has it open
+Limit: what one account cannot tell. A named file counts while a process of the job has it open
 for writing: of one that is closed, or only read, nothing says whose it is. Files on their way
 through a socket are not seen, nor a thread's own descriptors, nor what a job mounts for itself.
 """

@@ -117,7 +117,7 @@ def _bare(text: str) -> str:
     return text.replace("%%", "%")
 
 
-# Limits: no column is wider, and no value has more digits or letters.
+# Limit: no column is wider, and no value has more digits or letters.
 _WIDEST = 4096
 _MOST_PRECISE = 65_536
 _MOST_DIGITS = 6

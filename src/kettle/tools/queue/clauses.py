@@ -25,9 +25,10 @@ from kettle.classad.nodes import (
     Subscript,
     Unary,
 )
+from kettle.classad.operators import COMPARISONS
 from kettle.classad.references import find_references
 
-_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "=?=", "=!="})
+_COMPARISONS = frozenset({*COMPARISONS, "=?=", "=!="})
 _NONE = -1
 # Limit: how deep an expression is taken apart; what lies deeper is one condition.
 _MOST_LEVELS = 400

@@ -1,4 +1,7 @@
-"""Each `Compat:` says what shows it: a test, or a file of recorded cases or of a script."""
+"""Remarks have the marks that are searched for, and name what is there.
+
+Each `Compat:` says what shows it: a test, or a file of recorded cases or of a script.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ TESTS = Path(__file__).parents[1]
 SOURCE = TESTS.parent / "src/kettle"
 _MARK = "Compat:"
 _TEST = re.compile(r"\btest_\w+")
+_MODULE = re.compile(r"`(?:kettle\.)?([a-z]\w*(?:\.[a-z_]\w*)+)`")
+# `policy.py` may be a file beside the one that names it, and `master.out` a log.
+_NO_MODULES = {"py", "out"}
 _FILE = re.compile(r"[\w/]+\.(?:json|tsv|txt|py)\b")
 
 
@@ -65,3 +71,34 @@ def test_each_names_a_test_or_a_record_that_is_there() -> None:
                 (lost if named else without).append(where)
     assert without == []
     assert lost == []
+
+
+def test_a_bound_is_a_limit() -> None:
+    """Who looks for bounds looks for one word."""
+    files = SOURCE.rglob("*.py")
+    marked = [
+        path for path in files if re.search(r"(?m)^\s*(# )?Limits: ", path.read_text("utf-8"))
+    ]
+    assert marked == []
+
+
+def test_modules_that_are_named_are_there() -> None:
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()}
+    gone = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for name in set(_MODULE.findall(path.read_text(encoding="utf-8"))):
+            parts = name.split(".")
+            if parts[0] in rooms and parts[1] not in _NO_MODULES and not _is_there(parts):
+                gone.append(f"{path.relative_to(SOURCE)}: {name}")
+    assert gone == []
+
+
+def _is_there(parts: list[str]) -> bool:
+    """Tell whether it is a module, a folder, a file, or a name in a module."""
+    place = SOURCE.joinpath(*parts)
+    if place.is_dir() or place.with_suffix(".py").exists():
+        return True
+    around = (
+        place.parent / "__init__.py" if place.parent.is_dir() else place.parent.with_suffix(".py")
+    )
+    return around.exists() and re.search(rf"\b{parts[-1]}\b", around.read_text("utf-8")) is not None
