@@ -15,6 +15,7 @@ from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment
 from kettle.tools.printing.widths import length
+from kettle.tools.queue.job_columns import find_dag, node_name
 
 WANTED = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobBatchName DAGManJobId "
@@ -30,7 +31,8 @@ _FIXED = 50
 class Batch(Struct):
     """One row: what is shown and what is counted."""
 
-    owner: str
+    # None: nobody told.
+    owner: str | None
     name: str
     submitted: int | None
     total: int = 0
@@ -70,12 +72,15 @@ def is_dag(ad: ClassAd) -> bool:
     return ad.integer("JobUniverse") == JobUniverse.SCHEDULER
 
 
-def find_batches(ads: Iterable[ClassAd], *, whole: bool = True, guess: bool = False) -> list[Batch]:
+def find_batches(
+    ads: Iterable[ClassAd], *, whole: bool = True, guess: bool = False, by_node: bool = False
+) -> list[Batch]:
     """Return the rows, in the order of their first jobs.
 
     Not `whole`: only some of the batches' jobs were asked for, so that a job that is not there
     need not be done. With `guess` a cluster that does not say how many jobs it began with began
-    with as many as its last job's number tells.
+    with as many as its last job's number tells. `by_node`: a row that a node of a DAG begins has
+    the node's name as its owner.
     """
     clusters: dict[int, list[ClassAd]] = {}
     for ad in sorted(ads, key=job_id):
@@ -84,7 +89,7 @@ def find_batches(ads: Iterable[ClassAd], *, whole: bool = True, guess: bool = Fa
     rows: dict[int, Batch] = {}
     for number, jobs in clusters.items():
         leader = leaders[number]
-        batch = rows.setdefault(leader, start_batch(clusters[leader][0]))
+        batch = rows.setdefault(leader, start_batch(clusters[leader][0], by_node=by_node))
         count_cluster(batch, jobs, whole=whole, guess=guess)
     return list(rows.values())
 
@@ -93,7 +98,8 @@ def find_leaders(clusters: Mapping[int, Sequence[ClassAd]]) -> dict[int, int]:
     """Return for each cluster the one whose row it is in.
 
     Its first job decides: the outermost DAG that is shown, else the first cluster of the same
-    owner and batch name, else it has a row of its own.
+    owner and batch name, or name of a node that does not say of which DAG, else it has a row of
+    its own.
     """
     above: dict[int, int] = {}
     named: dict[tuple[str, str], int] = {}
@@ -102,7 +108,7 @@ def find_leaders(clusters: Mapping[int, Sequence[ClassAd]]) -> dict[int, int]:
         if dag:
             above[number] = dag if dag in clusters else number
             continue
-        name = jobs[0].string("JobBatchName")
+        name = _given_name(jobs[0])
         first = named.setdefault((name, jobs[0].string("Owner") or ""), number) if name else number
         above[number] = number if is_dag(jobs[0]) else first
     return {number: _top(number, above) for number in clusters}
@@ -116,18 +122,6 @@ def _top(number: int, above: Mapping[int, int]) -> int:
     return min(passed[passed.index(above[passed[-1]]) :])
 
 
-def find_dag(ad: ClassAd) -> int:
-    """Return the cluster of the DAG that a job is a node of; 0 if it is a node of none.
-
-    Old DAGMans wrote it as a string, with or without a proc.
-    """
-    number = ad.integer("DAGManJobId")
-    if number is None:
-        word = (ad.string("DAGManJobId") or "").partition(".")[0]
-        number = int(word) if word.isdecimal() else 0
-    return max(0, number)
-
-
 def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
     """Return how many graphs a node is under, of those that are shown; 0 for none.
 
@@ -136,7 +130,7 @@ def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
     """
     depth = 0
     while depth < len(shown):
-        parent = shown.get((ad.integer("DAGManJobId") or 0, 0))
+        parent = shown.get((find_dag(ad), 0))
         if parent is None:
             return depth
         ad, depth = parent, depth + 1
@@ -165,18 +159,24 @@ def sort_under_dags(ads: Iterable[ClassAd]) -> list[ClassAd]:
 
 def name_batch(ad: ClassAd) -> str:
     """Return what a row is called whose first job is `ad`."""
-    name, cluster = ad.string("JobBatchName"), job_id(ad)[0]
-    if name:
-        return name
-    if is_dag(ad):
-        return f"DAG: {cluster}"
-    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
-    return f"NODE: {node}" if node else f"ID: {cluster}"
+    name, cluster = _given_name(ad), job_id(ad)[0]
+    return name or (f"DAG: {cluster}" if is_dag(ad) else f"ID: {cluster}")
 
 
-def start_batch(ad: ClassAd) -> Batch:
-    """Return an empty row named after its first job."""
-    return Batch(ad.string("Owner") or "", name_batch(ad), ad.integer("QDate"))
+def _given_name(ad: ClassAd) -> str:
+    """Return the name that somebody gave a job's batch; empty if nobody did."""
+    name = ad.string("JobBatchName")
+    if name or is_dag(ad):
+        return name or ""
+    node = node_name(ad)
+    return "" if node is None else f"NODE: {node}"
+
+
+def start_batch(ad: ClassAd, *, by_node: bool) -> Batch:
+    """Return an empty row named after its first job; `by_node`: a node's owner is its name."""
+    node = node_name(ad) if by_node else None
+    owner = ad.string("Owner") or None if node is None else node
+    return Batch(owner, name_batch(ad), ad.integer("QDate"))
 
 
 def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: bool) -> None:
@@ -235,7 +235,7 @@ def render_batches(
     rows = [f"{'OWNER':<{owner_width}} {'BATCH_NAME':<{name_width}}    SUBMITTED{headings} JOB_IDS"]
     for batch in batches:
         when = "" if batch.submitted is None else format_moment(batch.submitted)
-        owner = batch.owner or _unknown(owner_width)
+        owner = _unknown(owner_width) if batch.owner is None else batch.owner
         cells = "".join(f" {batch.counts[n] or none!s:>{widths[n]}}" for n in shown)
         rows.append(
             f"{_fit(owner, owner_width)} {_fit(batch.name, name_width)} "
@@ -252,7 +252,7 @@ def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:
     """Return how wide owners and names are; a limit is shared between what needs more."""
     if not batches:
         return len("OWNER"), 12
-    owner = max(length(batch.owner) for batch in batches)
+    owner = max(length(batch.owner or "") for batch in batches)
     name = max(length(batch.name) for batch in batches)
     if not most:
         return owner if owner >= len("OWNER") else _LEAST_OWNER, max(_LEAST_BATCH, name)

@@ -21,6 +21,7 @@ from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
 from kettle.tools.queue.command_line import explain, read_wish
 from kettle.tools.queue.conflicts import check_wish
+from kettle.tools.queue.job_columns import node_name
 from kettle.tools.queue.sources import ALL_EMPTY
 from kettle.tools.queue.totals import count_jobs, render_totals, summarize
 from kettle.tools.queue.usage import USAGE
@@ -42,7 +43,7 @@ MODE_ATTRIBUTES = {
     "hold": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
     "hold-codes": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
     "idle": "RequestCpus RequestMemory RequestDisk DiskUsage NumJobStarts LastRemoteHost",
-    "io": "BytesSent BytesRecvd NumJobStarts",
+    "io": "BytesSent BytesRecvd NumJobStarts NumCkpts_RAW FileReadBytes FileWriteBytes",
     "grid": "GridResource GridJobId GridJobStatus EC2RemoteVirtualMachineName",
     "dag": "DAGManJobId DAGNodeName",
 }
@@ -382,16 +383,22 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     elif "jobset" in wish.flags:
         parts.append(_JOBSET_HEADINGS)
     elif wish.in_batches:
+        _complain_of_nodes(wish, ads, streams)
         parts.append(_render_batches(wish, ads, most))
         parts += [totals, "\n"]
     else:
-        if _kind_of_table(wish) == "dag":
-            nameless = sum("DAGManJobId" in ad and ad.string("DAGNodeName") is None for ad in ads)
-            streams.stderr.write(_NODE_WITHOUT_NAME * nameless)
+        _complain_of_nodes(wish, ads, streams)
         parts.append(_render_rows(wish, ads, most, answer.host))
         if _kind_of_table(wish) not in _NO_TOTALS:
             parts += [totals, "\n"]
     streams.stdout.write("".join(parts))
+
+
+def _complain_of_nodes(wish: Wish, ads: Iterable[ClassAd], streams: Streams) -> None:
+    """Say on stderr that nodes have no name where their names stand for owners."""
+    if _kind_of_table(wish) == "dag":
+        nameless = sum("DAGManJobId" in ad and node_name(ad) is None for ad in ads)
+        streams.stderr.write(_NODE_WITHOUT_NAME * nameless)
 
 
 def _render_totals(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> str:
@@ -419,7 +426,9 @@ def _render_autoclusters(ads: Iterable[ClassAd]) -> str:
 
 
 def _render_batches(wish: Wish, ads: list[ClassAd], most: int) -> str:
-    batches = find_batches(ads, whole=wish.takes_whole_batches, guess=wish.batch_guess)
+    batches = find_batches(
+        ads, whole=wish.takes_whole_batches, guess=wish.batch_guess, by_node="dag" in wish.modes
+    )
     held = "global" in wish.flags
     return render_batches(batches, most, held=held, none=wish.batch_none)
 
