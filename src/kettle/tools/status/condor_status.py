@@ -383,7 +383,11 @@ def projection(wish: Wish) -> list[str]:
 
 
 def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
-    """Sort and cut; an ad that lacks what is sorted by is left out, as the reference does."""
+    """Cut and sort; an ad that lacks what is sorted by is left out, as the reference does.
+
+    Of a limit the first ones that came are shown, whatever order they are shown in.
+    """
+    ads = ads[: wish.limit] if wish.limit else ads
     if wish.sort and wish.sort != ["no"]:
         expressions = [parse_expression(text) for text in wish.sort if text != "no"]
         keyed = [(_sort_key(ad, expressions), ad) for ad in ads]
@@ -393,7 +397,7 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
         from kettle.tools.status.order import natural_key
 
         ads = sorted(ads, key=lambda ad: natural_key(ad.string("Machine"), ad.string("Name")))
-    return ads[: wish.limit] if wish.limit else ads
+    return ads
 
 
 def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:

@@ -62,8 +62,10 @@ def _each(
             texts += render_run(each)
             machines += strings_of(each, "Machine")
             names += strings_of(each, "Name")
-    order = natural_order(machines, names)
-    return "".join(map(texts.__getitem__, order[: wish.limit] if wish.limit else order))
+    # Of a limit the first ones that came are shown, whatever order they are shown in.
+    most = wish.limit or len(texts)
+    order = natural_order(machines[:most], names[:most])
+    return "".join(map(texts.__getitem__, order))
 
 
 def _sums(totals: Totals, found: Found) -> str:
