@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
 from kettle.tools.printing.times import as_whole
@@ -215,20 +215,42 @@ def transfer_table(layout: Layout) -> Mask:
         [
             *_id_columns(),
             _owner(layout),
-            Column("RUNS", lambda ad: str(ad.integer("NumJobStarts") or 0), width=4, left=False),
+            Column("RUNS", _runs, width=4, left=False),
             _status(),
-            Column(" INPUT", expression=parse_expression("BytesRecvd")),
-            Column(" OUTPUT", expression=parse_expression("BytesSent")),
-            Column(" RATE", _both_ways, width=10, left=False, truncate=False),
-            Column("MISC", jobs.show_number("JobUniverse"), width=4),
+            Column(" INPUT", expression=_of_transfers("BytesRecvd", "FileReadBytes")),
+            Column(" OUTPUT", expression=_of_transfers("BytesSent", "FileWriteBytes")),
+            Column(
+                " RATE",
+                expression=_of_transfers(
+                    "BytesRecvd + BytesSent", "FileReadBytes + FileWriteBytes"
+                ),
+                width=10,
+                left=False,
+            ),
+            Column("MISC", expression=parse_expression("JobUniverse")),
         ],
         fill_last=False,
+        fill_heading=True,
         most=layout.most,
     )
 
 
-def _both_ways(ad: ClassAd) -> str | None:
-    return f"{(ad.real('BytesSent') or 0.0) + (ad.real('BytesRecvd') or 0.0):.1f}"
+def _of_transfers(usual: str, standard: str) -> Expr:
+    """Return what a job's transfers amount to; jobs of the standard universe counted their own.
+
+    Undefined for a job that does not say its universe (test_tables_recordings).
+    """
+    return parse_expression(
+        f"JobUniverse is undefined ? undefined : JobUniverse == 1 ? {standard} : {usual}"
+    )
+
+
+def _runs(ad: ClassAd) -> str:
+    """Return how often a job has begun; those of the standard universe counted checkpoints."""
+    universe = ad.real("JobUniverse")
+    counted = "NumCkpts_RAW" if universe == 1 else "NumJobStarts"
+    number = None if universe is None else ad.integer(counted)
+    return "?   " if number is None else str(number)
 
 
 def ec2_table(layout: Layout) -> Mask:
