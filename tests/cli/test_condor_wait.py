@@ -132,7 +132,23 @@ def test_echo_writes_ads_in_the_form_that_is_asked_for(tmp_path: Path) -> None:
     assert json.loads(events[-1]) == ABORTED
     _, out, _ = wait(tmp_path, "-echo:XML,UTC,SUB_SECOND", "LOG", "12.1")
     assert out.count("<c>\n") == 2
-    assert re.search(r'<a n="EventTime"><s>2026-11-2\dT\d\d:00:03.000Z</s></a>', out)
+    assert re.search(r'<a n="EventTime"><s>2026-11-2\dT\d\d:00:03Z</s></a>', out)
+
+
+def test_echo_of_ads_keeps_fractions_of_seconds(tmp_path: Path) -> None:
+    # Recorded from condor_wait -echo:JSON and XML of 25.14.1; other words change nothing in it.
+    moments = {
+        "04:05": "04:05",
+        "04:06.0": "04:06",
+        "04:07.0004": "04:07.000",
+        "04:08.123": "04:08.123",
+        "04:09.9999": "04:09.999",
+    }
+    header = "001 (1.0.0) 2024-01-02 03:{} Job executing on host: <1.1.1.1:1>\n...\n"
+    log = "".join(map(header.format, moments))
+    for form in ("JSON", "XML", "JSON,SUB_SECOND"):
+        _, out, _ = wait(tmp_path, f"-echo:{form}", "-wait", "0", "LOG", log=log)
+        assert re.findall(r"2024-01-02T03:([\d:.]+)", out) == list(moments.values())
 
 
 def test_echo_of_a_form_that_nobody_knows_is_text(tmp_path: Path) -> None:

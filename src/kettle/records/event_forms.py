@@ -63,6 +63,18 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
     return ad
 
 
+def ad_of_read(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
+    """Return an event that was read as a ClassAd; only `utc` of the style matters.
+
+    Where what was read has no fraction of a second, the ad has none, as in the reference
+    (test_echo_of_ads_keeps_fractions_of_seconds).
+    """
+    ad = event_ad(event, style)
+    if event.time.is_integer():
+        ad["EventTime"] = (ad.string("EventTime") or "").replace(".000", "")
+    return ad
+
+
 def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdInformationEvent:
     """Return event 028 for an event: its own ad, and the attributes `names` of the job.
 

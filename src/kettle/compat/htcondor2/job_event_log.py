@@ -15,7 +15,7 @@ from kettle.compat.htcondor2.job_enums import JobEventType
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.errors import KettleError
 from kettle.records.event_base import Event
-from kettle.records.event_forms import event_ad
+from kettle.records.event_forms import ad_of_read
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_log import Style, damage_in, parse_moment, render_event
 
@@ -181,11 +181,9 @@ def made_event(event: Event) -> JobEvent:
     """Return an event of ours as the interface shows it."""
     options = PROCESS.config.get("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""
     try:
-        ad, text = event_ad(event), render_event(event, Style.parse(options))
+        ad, text = ad_of_read(event), render_event(event, Style.parse(options))
     except (KettleError, ValueError) as error:
         raise HTCondorException("Failed to convert event to ClassAd") from error
-    # A log's own ads always have the fraction, the wheel's only where there is one.
-    ad["EventTime"] = (ad.string("EventTime") or "").removesuffix(".000")
     return JobEvent(of_engine(ad), text.decode("utf-8", "surrogateescape").removesuffix("...\n"))
 
 

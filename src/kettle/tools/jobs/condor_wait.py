@@ -223,13 +223,9 @@ def render_echo(event: Event, style: Style) -> str:
     """Return an event in the form that `-echo` asks for."""
     if style.form is Form.TEXT:
         return to_text(render_event(event, style))
-    from kettle.records.event_forms import event_ad, render_ad
+    from kettle.records.event_forms import ad_of_read, render_ad
 
-    ad = event_ad(event, style)
-    if not style.sub_second:
-        # Thousandths are shown where they are asked for, in ads as in the text.
-        ad["EventTime"] = re.sub(r"\.\d+", "", ad.string("EventTime") or "")
-    return render_ad(ad, style.form)
+    return render_ad(ad_of_read(event, style), style.form)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
