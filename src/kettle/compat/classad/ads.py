@@ -94,6 +94,19 @@ class ClassAd(classad2.ClassAd):
         # test_an_ad_and_its_expressions_can_be_pickled.
         return ClassAd, (repr(self),)
 
+    # In version 1 these can be gone through once.
+    def keys(self) -> Iterator[str]:  # type: ignore[override]
+        """Return an iterator over the names."""
+        return iter(super().keys())
+
+    def values(self) -> Iterator[Any]:  # type: ignore[override]
+        """Return an iterator over what `self[name]` is of each name."""
+        return iter(super().values())
+
+    def items(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+        """Return an iterator over names and values."""
+        return iter(super().items())
+
     def _tree_of_mine(self, tree: Expr) -> ExprTree:
         return ExprTree._of(tree, self)
 
