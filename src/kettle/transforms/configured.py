@@ -1,7 +1,8 @@
 """The rules that a configuration names: JOB_TRANSFORM_NAMES, and what their texts are.
 
-A rule that makes no sense is passed over and told: jobs of people who know nothing of it must not
-wait for an administrator. Source: the manual, knob JOB_TRANSFORM_NAMES; a real schedd's log.
+A rule of which nothing can be made is passed over and told; one with a statement that makes no
+sense is a rule, and refuses what it is applied to (`test_job_rules.py`). Source: the manual, knob
+JOB_TRANSFORM_NAMES; a real schedd's log.
 """
 
 from __future__ import annotations

@@ -104,6 +104,7 @@ def test_an_edit_changes_nothing_else() -> None:
     [
         ("SET X", "JOB_TRANSFORM_A, line 1: SET needs 2 arguments"),
         ("SET B 1\nbogus", "JOB_TRANSFORM_A, line 2: bogus is not a valid transform keyword"),
+        ("SET B 1\nif true", "JOB_TRANSFORM_A, line 2: endif(s) not found before end-of-file"),
         ('SET Owner "root"', 'Failed to set Owner = "root": alice@vm cannot submit jobs of root'),
         ("SET ClusterId 99", "Failed to set ClusterId = 99: ClusterId of cluster 1 cannot be 99"),
         ("SET A.B 7", "Failed to set A.B = 7: Got invalid attribute named A.B for job 1.0"),
