@@ -52,6 +52,20 @@ def test_findings_are_drawn_below_their_file() -> None:
     )
 
 
+def test_what_a_terminal_would_obey_is_shown_escaped() -> None:
+    odd = "\033[2J\x07\x9b\u202e"
+    escaped = r"\x1b[2J\x07\x9b\u202e"
+    Path("site.conf").write_text(f"foo bar{odd}\nNUM_CPUZ{odd} = 3\nKILLING_TIMEOUT = 2{odd}\n")
+    Path("job.sub").write_text(f"executable = /bin/true{odd}\nfoo{odd} = 2\nhold = a{odd}\nqueue\n")
+    with Path("bytes.conf").open("wb") as file:
+        file.write(b"KILLING_TIMEOUT = 2\xff\n")
+    for words in (("config", "check", "site.conf"), ("submit", "check", "job.sub")):
+        _, said, _ = kettle(*words)
+        assert escaped in said
+        assert said.replace("\n", "").isprintable()
+    assert r"2\xff" in kettle("config", "check", "bytes.conf")[1]
+
+
 def test_warnings_fail_where_one_is_strict() -> None:
     Path("site.conf").write_text("NUM_CPUZ = 3\n")
     assert kettle("config", "check", "site.conf")[0] == 0

@@ -27,6 +27,7 @@ from kettle.errors import ConfigError, KettleError
 from kettle.runtime.process.privileges import find_account, first_closed
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.tools.front import place
+from kettle.tools.front.findings import visible
 from kettle.tools.programs import Streams
 
 GOOD, DOUBT, BAD = "ok", "warning", "problem"
@@ -304,9 +305,9 @@ def render_findings(findings: list[Finding], *, colour: bool) -> str:
     for finding in findings:
         mark, code = marks[finding.state]
         shown = f"\x1b[{code}m{mark}\x1b[0m" if colour else mark
-        first, *more = finding.sentence.splitlines()
+        first, *more = visible(finding.sentence).splitlines()
         lines.append(f"{shown} {finding.check:<{width}}  {first}")
         lines += [f"  {'':<{width}}  {line}" for line in more]
         if finding.mend:
-            lines.append(f"  {'':<{width}}  → {finding.mend}")
+            lines.append(f"  {'':<{width}}  → {visible(finding.mend)}")
     return "\n".join(lines) + "\n"

@@ -24,16 +24,38 @@ def render_findings(findings: list[Finding], *, colour: bool, below: str = "") -
     for finding in findings[:_MOST_DRAWN]:
         if finding.source != source:
             source = finding.source
-            lines.append(paint(source or "(nowhere)", "1", colour=colour))
+            lines.append(paint(visible(source) or "(nowhere)", "1", colour=colour))
         mark, code = _MARKS[finding.severity]
         number = str(finding.line or "").rjust(width)
         shown = f"  {paint(mark, code, colour=colour)} {paint(number, '2', colour=colour)}"
-        lines.append(f"{shown}  {shorten(finding.sentence)}")
+        lines.append(f"{shown}  {visible(shorten(finding.sentence))}")
         if finding.advice:
-            lines.append(f"    {'':<{width}}  → {finding.advice}")
+            lines.append(f"    {'':<{width}}  → {visible(finding.advice)}")
     if len(findings) > _MOST_DRAWN:
         lines.append(f"… and {len(findings) - _MOST_DRAWN} more: --json has all")
     return "".join(f"{line}\n" for line in lines)
+
+
+def visible(text: str) -> str:
+    """Return a text with escapes for what a terminal would obey or not show; lines stay lines.
+
+    What is checked may be somebody else's: it moves no cursor and clears no screen.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else _escaped(letter) for letter in text
+    )
+
+
+def _escaped(letter: str) -> str:
+    number = ord(letter)
+    if 0xDC80 <= number <= 0xDCFF:
+        # A byte that is of no UTF-8 text.
+        number -= 0xDC00
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def shorten(text: str) -> str:

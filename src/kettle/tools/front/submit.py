@@ -21,7 +21,7 @@ from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.submit.build import SubmitOptions, read_submission
 from kettle.submit.check import Report, check_submission
 from kettle.tools.front import place
-from kettle.tools.front.findings import count_findings, paint, render_findings, to_json
+from kettle.tools.front.findings import count_findings, paint, render_findings, to_json, visible
 from kettle.tools.programs import Streams
 
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -135,8 +135,8 @@ def render_report(report: Report, name: str, *, colour: bool) -> str:
     if report.inputs or report.urls:
         rows.append(("inputs", describe_inputs(report)))
     width = max(len(title) for title, _ in rows)
-    lines = [paint(name, "1", colour=colour)]
-    lines += [f"  {title:<{width}}  {text}" for title, text in rows]
+    lines = [paint(visible(name), "1", colour=colour)]
+    lines += [f"  {title:<{width}}  {visible(text)}" for title, text in rows]
     text = "".join(f"{line}\n" for line in lines)
     found = render_findings(report.findings, colour=colour, below=name)
     return f"{text}{found}{count_findings(report.findings)}\n"
