@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, MutableSequence
 
 from kettle.classad import ClassAd, Expr
-from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
 from kettle.tools.printing.columns import (
     NUMBERS,
@@ -19,7 +18,7 @@ from kettle.tools.printing.columns import (
     parse_format,
 )
 from kettle.tools.printing.values import show_value
-from kettle.tools.printing.widths import length, measured_width
+from kettle.tools.printing.widths import cut, length, measured_width
 
 # How a named way shows an ad: the text, or None where there is nothing to show.
 Shown = Callable[[ClassAd], str | None]
@@ -91,7 +90,7 @@ class Mask(Struct):
     # Whether blanks at the end of a row stay.
     fill_last: bool = True
     fill_heading: bool = False
-    # Rows and headings are cut at this many characters; 0: never.
+    # Rows and headings are cut at this many bytes; 0: never.
     most: int = 0
     _widths: list[int] | None = None
 
@@ -148,7 +147,7 @@ class Mask(Struct):
 
     def _cell(self, text: str, width: int, column: Column) -> str:
         if column.width is not None and column.truncate and length(text) > width > 0:
-            return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
+            return cut(text, width)
         missing = width - length(text)
         if missing <= 0:
             return text
@@ -167,5 +166,5 @@ class Mask(Struct):
         if not fill:
             row = row.rstrip(" ")
         if self.most:
-            row = row[: self.most]
+            row = cut(row, self.most)
         return row + self.row_suffix

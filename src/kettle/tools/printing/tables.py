@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.columns import Columns
+from kettle.tools.printing.widths import cut, length
 
 # How a missing value is shown: `[????]` as wide as the cell, or a text.
 FILL = "[?]"
@@ -51,15 +52,16 @@ class Cell(Struct):
     def needs(self, ad: ClassAd) -> int:
         """Return how wide the content is; what stands for a missing value does not count."""
         text = self.shown(ad) or ""
-        return max(map(len, text.split("\n"))) if self.lines else len(text)
+        return max(map(length, text.split("\n"))) if self.lines else length(text)
 
     def fill(self, text: str) -> str:
         """Fill content up to the width."""
         if self.lines:
             return text
-        text = text[: self.width] if self.cut else text
+        text = cut(text, self.width) if self.cut else text
         left = self.left or (self.missing_left and text == self.missing)
-        return text.ljust(self.width) if left else text.rjust(self.width)
+        blanks = " " * (self.width - length(text))
+        return text + blanks if left else blanks + text
 
     def fill_heading(self) -> str:
         """Fill the heading up to the width."""
@@ -107,7 +109,7 @@ def render_table(
         if added is not None:
             line += " " + added.render(ad).rstrip("\n")
         lines += _below_each_other(fitted, line)
-    return [line[: room.width] for line in lines] if room.width else lines
+    return [cut(line, room.width) for line in lines] if room.width else lines
 
 
 def _fit(cells: Sequence[Cell], ads: Sequence[ClassAd], room: Room) -> list[Cell]:
@@ -127,10 +129,10 @@ def _grown(cells: list[Cell], texts: Sequence[str]) -> list[Cell]:
     What stands for a missing value widens its column from its row on, as in the reference.
     """
     each = zip(cells, texts, strict=True)
-    if not any(cell.grows and not cell.lines and len(text) > cell.width for cell, text in each):
+    if not any(cell.grows and not cell.lines and length(text) > cell.width for cell, text in each):
         return cells
     return [
-        cell.changed(width=max(cell.width, len(text))) if cell.grows else cell
+        cell.changed(width=max(cell.width, length(text))) if cell.grows else cell
         for cell, text in zip(cells, texts, strict=True)
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kettle.classad import Value
+from kettle.octets import to_bytes, to_text
 
 # What a real takes in a column whose width is measured: the longest form of a real.
 _REAL_WIDTH = 21
@@ -11,6 +12,11 @@ _REAL_WIDTH = 21
 def length(text: str) -> int:
     """Return what a text takes in a column: the reference counts bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def cut(text: str, width: int) -> str:
+    """Return the beginning of a text that takes `width` at most; it may end inside a letter."""
+    return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
 
 
 def measured_width(value: Value) -> int:

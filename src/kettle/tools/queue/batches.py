@@ -14,7 +14,7 @@ from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment
-from kettle.tools.printing.widths import length
+from kettle.tools.printing.widths import cut, length
 from kettle.tools.queue.job_columns import find_dag, node_name
 
 WANTED = (
@@ -241,11 +241,11 @@ def render_batches(
             f"{_fit(owner, owner_width)} {_fit(batch.name, name_width)} "
             f"{when:>12}{cells} {batch.ids}"
         )
-    return "".join((row[:most] if most else row) + "\n" for row in rows)
+    return "".join((cut(row, most) if most else row) + "\n" for row in rows)
 
 
 def _fit(text: str, width: int) -> str:
-    return text[:width] + " " * (width - length(text))
+    return cut(text, width) + " " * (width - length(text))
 
 
 def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:

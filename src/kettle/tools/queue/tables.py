@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad import UNDEFINED, ClassAd, Expr, parse_expression
 from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
-from kettle.tools.printing.times import as_whole
+from kettle.tools.printing.times import as_whole, format_span
 from kettle.tools.printing.widths import length
 from kettle.tools.queue import job_columns as jobs
 
@@ -285,18 +285,20 @@ def grid_table(layout: Layout) -> Mask:
 
 def history_table(layout: Layout) -> Mask:
     """The table of `condor_history`; it is printed row by row, so nothing in it grows."""
-    wall = Column("  RUN_TIME", jobs.show_span("RemoteWallClockTime"), width=12, left=False)
+    submitted = _submitted()
+    submitted.missing = "??"
+    wall = Column("  RUN_TIME", _wall_time, width=12, left=False)
     return Mask(
         [
             Column(" ID", _history_id, width=12, truncate=False),
             _owner(layout),
-            _submitted(),
+            submitted,
             wall,
             _status(),
             Column("  COMPLETED", _completed, width=11, left=False),
-            Column("CMD", jobs.show_description, width=3, truncate=False),
+            # It takes no room where it is not known, and blanks before it stay.
+            Column("CMD", jobs.show_description, width=0, truncate=False),
         ],
-        fill_last=False,
         most=layout.most,
     )
 
@@ -335,6 +337,11 @@ def schedd_history_table(layout: Layout) -> Mask:
 
 def _history_id(ad: ClassAd) -> str | None:
     return jobs.show_job_id(ad)
+
+
+def _wall_time(ad: ClassAd) -> str | None:
+    value = ad.evaluate("RemoteWallClockTime")
+    return format_span(0.0) if value is UNDEFINED else jobs.show_span("RemoteWallClockTime")(ad)
 
 
 def _completed(ad: ClassAd) -> str | None:
