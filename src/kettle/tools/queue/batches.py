@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.digits import whole
 from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment
 from kettle.tools.printing.widths import cut, length
-from kettle.tools.queue.job_columns import find_dag, node_name
 
 WANTED = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobBatchName DAGManJobId "
@@ -120,6 +120,29 @@ def _top(number: int, above: Mapping[int, int]) -> int:
     while above[passed[-1]] not in passed:
         passed.append(above[passed[-1]])
     return min(passed[passed.index(above[passed[-1]]) :])
+
+
+def find_dag(ad: ClassAd) -> int:
+    """Return the cluster of the DAG that a job is a node of; 0 if it is a node of none.
+
+    Old DAGMans wrote it as a string, with or without a proc. No other value names a DAG, a number
+    with a fraction neither, as in the reference.
+    """
+    named = ad.evaluate("DAGManJobId")
+    if isinstance(named, str):
+        word = named.partition(".")[0]
+        return whole(word) if word.isascii() and word.isdecimal() else 0
+    if isinstance(named, bool) or not isinstance(named, int):
+        return 0
+    return max(0, named)
+
+
+def node_name(ad: ClassAd) -> str | None:
+    """Return the name of a DAG's node; None for a job without one, or that says nothing of a DAG.
+
+    It may be empty, and what a job says of its DAG need not name one.
+    """
+    return ad.string("DAGNodeName") if "DAGManJobId" in ad else None
 
 
 def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:

@@ -18,10 +18,16 @@ from kettle.classad import ClassAd
 from kettle.errors import ConfigError, KettleError, NotFoundError, Unreached
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
-from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
+from kettle.tools.queue.batches import (
+    WANTED,
+    find_batches,
+    job_id,
+    node_name,
+    render_batches,
+    sort_under_dags,
+)
 from kettle.tools.queue.command_line import explain, read_wish
 from kettle.tools.queue.conflicts import check_wish
-from kettle.tools.queue.job_columns import node_name
 from kettle.tools.queue.sources import ALL_EMPTY
 from kettle.tools.queue.totals import count_jobs, render_totals, summarize
 from kettle.tools.queue.usage import USAGE

@@ -11,7 +11,6 @@ from os.path import basename
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.digits import whole
 from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
 
@@ -53,31 +52,11 @@ def show_owner(ad: ClassAd) -> str | None:
     return ad.string("Owner") or None
 
 
-def find_dag(ad: ClassAd) -> int:
-    """Return the cluster of the DAG that a job is a node of; 0 if it is a node of none.
-
-    Old DAGMans wrote it as a string, with or without a proc. No other value names a DAG, a number
-    with a fraction neither, as in the reference.
-    """
-    named = ad.evaluate("DAGManJobId")
-    if isinstance(named, str):
-        word = named.partition(".")[0]
-        return whole(word) if word.isascii() and word.isdecimal() else 0
-    if isinstance(named, bool) or not isinstance(named, int):
-        return 0
-    return max(0, named)
-
-
-def node_name(ad: ClassAd) -> str | None:
-    """Return the name of a DAG's node; None for a job without one, or that says nothing of a DAG.
-
-    It may be empty, and what a job says of its DAG need not name one.
-    """
-    return ad.string("DAGNodeName") if "DAGManJobId" in ad else None
-
-
 def show_node_name(ad: ClassAd, depth: int = 1) -> str | None:
     """Return the owner, or the node's name; below a DAG, `depth` graphs to the right."""
+    # Late: condor_history has these columns, and no batches.
+    from kettle.tools.queue.batches import find_dag, node_name
+
     node = node_name(ad)
     shown = show_owner(ad) if node is None else node
     return f"{' ' * depth}|-{shown}" if shown is not None and find_dag(ad) else shown
