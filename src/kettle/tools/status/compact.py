@@ -12,7 +12,13 @@ from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.tables import Cell, Room, render_table
 from kettle.tools.printing.times import as_whole
-from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
+from kettle.tools.status.tables import (
+    activity_letter,
+    gpus,
+    platform,
+    readable_mebibytes,
+    state_letters,
+)
 from kettle.tools.status.totals import (
     ACTIVITIES,
     CLAIMED,
@@ -90,8 +96,11 @@ class Machine(Struct):
         if (ad.string("State") or "") in _FREE:
             self._add_free(ad, ad.real("Memory"))
         else:
-            self.free_cpus = self.free_cpus or 0.0
-            self.free_memory = self.free_memory or 0.0
+            # Nothing of it is free; what it does not say stays unknown.
+            if ad.real("Cpus") is not None:
+                self.free_cpus = self.free_cpus or 0.0
+            if ad.real("Memory") is not None:
+                self.free_memory = self.free_memory or 0.0
         self.largest = max(self.largest or 0.0, ad.real("Memory") or 0.0)
 
     def _add_free(self, ad: ClassAd, memory: float | None) -> None:
@@ -139,6 +148,13 @@ def _gigabytes(mebibytes: float | None) -> str | None:
     return None if mebibytes is None else f"{mebibytes / 1024:.2f}"
 
 
+def _letters(machine: Machine) -> str:
+    """Return the letters of state and activity; none where the first slot's activity is unknown."""
+    if activity_letter(machine.first.string("Activity") or "") == " ":
+        return ""
+    return state_letters(machine.states, machine.activities)
+
+
 def describe(machine: Machine) -> ClassAd:
     """Return a line's texts as an ad, for the table."""
     first = machine.first
@@ -154,7 +170,7 @@ def describe(machine: Machine) -> ClassAd:
         "FreCpu": _whole(machine.free_cpus),
         "FreeGb": _gigabytes(machine.free_memory),
         "CpuLoad": f"{load / cpus:.2f}" if load is not None and cpus else None,
-        "ST": state_letters(machine.states, machine.activities),
+        "ST": _letters(machine),
         "JobsMin": "_".ljust(8)
         if machine.starts is None
         else f"{machine.starts / _RECENT_MINUTES:.2f}",
