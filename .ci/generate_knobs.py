@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-import re
 import textwrap
 from pathlib import Path
 
@@ -81,26 +80,17 @@ NAMES_HEAD = '''# ruff: noqa: E501
 
 # fmt: off
 UNREAD: dict[str, str] = {
-'''
-# How the sentence of a knob ends that is known and that nothing reads.
-UNREAD = "no part of Kettle acts on it yet."
-# Words that other settings are written with: they are there to be mentioned.
-MENTIONED = ("places", "policy")
+'''  # What the manual says of them.
+NOT_YET = "No part of Kettle acts on it yet."
 
 
 def unread_names() -> str:
     """Return the text of the module that lists what nothing reads."""
-    knobs = [
-        (module, knob)
-        for module, table in tables()
-        for knob in vars(table).values()
-        if isinstance(knob, Knob)
-    ]
-    used = set(re.findall(r"\$\((\w+)", " ".join(knob.default or "" for _, knob in knobs).upper()))
     areas: dict[str, list[str]] = {}
-    for module, knob in knobs:
-        if knob.doc.endswith(UNREAD) and module not in MENTIONED and knob.name.upper() not in used:
-            areas.setdefault(module, []).append(knob.name.upper())
+    for module, table in tables():
+        for knob in vars(table).values():
+            if isinstance(knob, Knob) and knob.unread:
+                areas.setdefault(module, []).append(knob.name.upper())
     rows = []
     for area, names in areas.items():
         lines = textwrap.wrap(" ".join(sorted(names)), 92)
@@ -130,7 +120,8 @@ def manual() -> str:
             shown = (default or "").replace("\n", " ").replace("|", "\\|")
             if len(shown) > 60:
                 shown = shown[:57] + "..."
-            lines.append(f"| `{name}` | {kind} | {f'`{shown}`' if shown else ''} | {knob.doc} |")
+            meaning = f"{knob.doc} {NOT_YET}" if knob.unread else knob.doc
+            lines.append(f"| `{name}` | {kind} | {f'`{shown}`' if shown else ''} | {meaning} |")
     lines += ["", "## Names without a default that nothing here reads", ""]
     lines += [
         "HTCondor's own programs read them; they are known, and checked as what they are.",

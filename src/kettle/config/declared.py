@@ -126,7 +126,7 @@ def _bare_knobs() -> tuple[Knob[Any], ...]:
     for kinds in BARE_NAMES.values():
         for kind, names in kinds.items():
             for name in names.split():
-                row = BARE_KINDS[kind](None, doc="Known; no part of Kettle acts on it yet.")
+                row = BARE_KINDS[kind](None, doc="Known, without a default.", unread=True)
                 row.name = name
                 rows.append(row)
     return tuple(rows)
@@ -170,7 +170,7 @@ def _tables_by_name() -> dict[str, str]:
         for row in _rows_of(module):
             if isinstance(row, Knob):
                 table = module.__name__.rpartition(".")[2]
-                found.update(dict.fromkeys(map(str.upper, (row.name, *row.aliases)), table))
+                found[row.name.upper()] = table
     return found
 
 
@@ -187,7 +187,6 @@ def find_wrong(config: Config) -> Iterator[tuple[str, ConfigError]]:
     """Yield an error for each value that its knob does not take, with the name that is set so."""
     rows = _rows()
     declared = {row.name.upper(): row for row in rows if isinstance(row, Knob)}
-    declared |= {alias.upper(): row for row in list(declared.values()) for alias in row.aliases}
     families = [(_pattern(row), row) for row in rows if isinstance(row, Family)]
     for macro in config.entries():
         name = config.plain_name(macro.name)

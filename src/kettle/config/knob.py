@@ -35,13 +35,13 @@ class Knob(Generic[T]):
     `default` is what `condor_config_val` shows, None where the reference's table does not have the
     name and tools say that it is not defined; `unset` is the text the daemons act on while there is
     neither a value nor a default. What is set to nothing is unset too; numbers and truth values
-    then have their default, as the reference reads them. `takes_effect` is "reconfig", "restart" or
-    "job start". `removed` is the sentence shown to whoever still sets a knob that is gone.
+    then have their default, as the reference reads them. `unread` marks what is known and checked,
+    and nothing here acts on: whoever sets it is told (tests/tidy/test_knob_readers.py).
     """
 
     kind = "text"
     empty_is_default = False
-    __slots__ = ("aliases", "default", "doc", "name", "read_by", "removed", "takes_effect", "unset")
+    __slots__ = ("default", "doc", "name", "unread", "unset")
 
     def __init__(
         self,
@@ -49,19 +49,13 @@ class Knob(Generic[T]):
         *,
         doc: str,
         unset: str = "",
-        read_by: str = "",
-        takes_effect: str = "reconfig",
-        aliases: tuple[str, ...] = (),
-        removed: str = "",
+        unread: bool = False,
     ) -> None:
         self.name = ""
         self.default = default
         self.doc = doc
         self.unset = unset
-        self.read_by = read_by
-        self.takes_effect = takes_effect
-        self.aliases = aliases
-        self.removed = removed
+        self.unread = unread
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -184,20 +178,9 @@ class NumberKnob(Knob[T]):
         at_least: float | None = None,
         at_most: float | None = None,
         unset: str = "0",
-        read_by: str = "",
-        takes_effect: str = "reconfig",
-        aliases: tuple[str, ...] = (),
-        removed: str = "",
+        unread: bool = False,
     ) -> None:
-        super().__init__(
-            default,
-            doc=doc,
-            unset=unset,
-            read_by=read_by,
-            takes_effect=takes_effect,
-            aliases=aliases,
-            removed=removed,
-        )
+        super().__init__(default, doc=doc, unset=unset, unread=unread)
         self.at_least = at_least
         self.at_most = at_most
 
@@ -302,10 +285,9 @@ class EnumKnob(Knob[str]):
         *,
         doc: str,
         unset: str = "",
-        read_by: str = "",
-        takes_effect: str = "reconfig",
+        unread: bool = False,
     ) -> None:
-        super().__init__(default, doc=doc, unset=unset, read_by=read_by, takes_effect=takes_effect)
+        super().__init__(default, doc=doc, unset=unset, unread=unread)
         self.choices = choices
 
     def parse(self, text: str) -> str:
@@ -327,7 +309,7 @@ class EnumKnob(Knob[str]):
 class Family(Generic[T]):
     """Knobs that share a pattern, such as `{subsys}_LOG`; `FAMILY["SCHEDD"]` is one of them."""
 
-    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "unset")
+    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "unread", "unset")
 
     def __init__(
         self,
@@ -337,12 +319,14 @@ class Family(Generic[T]):
         *,
         doc: str,
         unset: str = "",
+        unread: bool = False,
     ) -> None:
         self.pattern = pattern
         self.make = make
         self.default = default
         self.doc = doc
         self.unset = unset
+        self.unread = unread
         self.name = ""
         self.kind = "family"
 

@@ -133,18 +133,11 @@ class Config:
 
     def read(self, which: knob.Knob[T]) -> T:
         """Return the knob's value, or raise ConfigError; nothing is forgiven."""
-        set_as = which.name
         try:
-            text = self.text(set_as)
-            if text is None:
-                for alias in which.aliases:
-                    text = self.text(alias)
-                    if text is not None:
-                        set_as = alias
-                        break
+            text = self.text(which.name)
             return which.parse(self._default_for(which) if text is None else text)
         except ConfigError as error:
-            raise self.placed(set_as, error) from error
+            raise self.placed(which.name, error) from error
 
     def value(self, which: knob.Knob[T]) -> T:
         """Return the knob's value, or what counts instead: for what must go on."""

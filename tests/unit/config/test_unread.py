@@ -71,3 +71,11 @@ def test_how_long_an_authentication_may_take_counts_for_nothing_at_any_level() -
     names = ("SEC_DEFAULT_AUTHENTICATION_TIMEOUT", "SEC_READ_AUTHENTICATION_TIMEOUT")
     assert [find_area(name)[0] for name in names] == ["security"] * 2
     assert find_area("SEC_READ_AUTHENTICATION_METHODS")[0] == ""
+
+
+def test_an_expression_that_nothing_evaluates_is_told_as_any_other_knob() -> None:
+    names = ("DEFRAG_REQUIREMENTS", "MEMORY_USAGE_METRIC", "GRIDMANAGER_SELECTION_EXPR")
+    assert [find_area(name)[0] for name in names] == ["defrag", "starter", "grid"]
+    assert why_unread("CONSUMPTION_MEMORY") == why_unread("CONSUMPTION_FOO")
+    for name in ("CURB_MATCHMAKING", "JOB_DEFAULT_REQUESTCPUS", "MASTER_NAME"):
+        assert why_unread(name) == ""

@@ -11,41 +11,50 @@ class CcbKnobs:
     )
     CCB_CLIENT_STREAMING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CCB_HEARTBEAT_INTERVAL = seconds(
         "300",
         at_least=0,
         doc="How often a daemon tells its broker that it is still there, in seconds.",
+        unread=True,
     )
-    CCB_OUTBOUND_NEXT_HOP = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CCB_OUTBOUND_NEXT_HOP = string("", doc="Known text.", unread=True)
     CCB_OUTBOUND_PROXY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CCB_OUTBOUND_TARGET_ALLOWLIST = listing(
         "*",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_OUTBOUND_TARGET_DENYLIST = string(
         "127.0.0.0/8 ::1 fe80::/10 169.254.0.0/16 localhost",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     CCB_OUTBOUND_TTL = integer(
         "8",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_POLLING_INTERVAL = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     CCB_POLLING_MAX_INTERVAL = seconds(
         "600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     CCB_POLLING_TIMESLICE = real(
         "0.05",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a real number.",
+        unread=True,
     )
     CCB_RECONNECT_FILE = path(
         "",
@@ -53,27 +62,33 @@ class CcbKnobs:
     )
     CCB_SERVER_MAX_STREAMING_HANDSHAKES = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_SERVER_MAX_STREAMING_SESSIONS = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_SERVER_READ_BUFFER = integer(
         "2048",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_SERVER_STREAMING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CCB_SERVER_STREAMING_HANDSHAKE_TIMEOUT = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     CCB_SERVER_WRITE_BUFFER = integer(
         "2048",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     CCB_SWEEP_INTERVAL = seconds(
         "1200",
@@ -81,10 +96,12 @@ class CcbKnobs:
     )
     CCB_TUNNEL_REGISTRATION_TIMEOUT = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    OUTBOUND_CCB_ADDRESS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    OUTBOUND_CCB_ADDRESS = string("", doc="Known text.", unread=True)
     USE_OUTBOUND_CCB = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )

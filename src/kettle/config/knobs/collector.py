@@ -32,22 +32,26 @@ class CollectorKnobs:
     COLLECTOR_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     COLLECTOR_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     COLLECTOR_ENVIRONMENT = string("", doc="Environment variables that the master starts it with.")
-    COLLECTOR_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_FLAG = string("", doc="Known text.", unread=True)
     COLLECTOR_FORWARD_CLAIMED_PRIVATE_ADS = boolean(
         "$(NEGOTIATOR_CONSIDER_PREEMPTION)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     COLLECTOR_FORWARD_FILTERING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    COLLECTOR_FORWARD_PROJECTION = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_FORWARD_PROJECTION = string("", doc="Known text.", unread=True)
     COLLECTOR_FORWARD_WATCH_LIST = listing(
         "State,Cpus,Memory,IdleJobs,ClaimId,Capability,ClaimIdList,ChildClaimIds",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     COLLECTOR_HOST = listing(
         "$(CONDOR_HOST)",
@@ -55,7 +59,8 @@ class CollectorKnobs:
     )
     COLLECTOR_HOST_FOR_NEGOTIATOR = string(
         "$(FULL_HOSTNAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     COLLECTOR_HOST_STRING = string(
         '"$(COLLECTOR_HOST)"',
@@ -65,7 +70,8 @@ class CollectorKnobs:
     COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
         "10240",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_NAME = string(
         "My Pool - $(CONDOR_HOST)",
@@ -77,7 +83,8 @@ class CollectorKnobs:
     COLLECTOR_QUERY_MAX_WORKTIME = integer(
         "0",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_QUERY_WORKERS = integer(
         "4",
@@ -87,22 +94,26 @@ class CollectorKnobs:
     COLLECTOR_QUERY_WORKERS_PENDING = integer(
         "50",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_QUERY_WORKERS_RESERVE_FOR_HIGH_PRIO = integer(
         "1",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_REQUIREMENTS = expression("", doc="An ad for which this is not true is not taken.")
     COLLECTOR_SOCKET_BUFSIZE = integer(
         "10000*1024",
         at_least=1024,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_STATS_SWEEP = integer(
         "14400",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_SUPER_ADDRESS_FILE = path(
         "$(LOG)/.collector_address.super",
@@ -111,7 +122,8 @@ class CollectorKnobs:
     COLLECTOR_TCP_SOCKET_BUFSIZE = integer(
         "128*1024",
         at_least=1024,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     COLLECTOR_UPDATE_INTERVAL = seconds(
         "900",
@@ -123,7 +135,8 @@ class CollectorKnobs:
     KEEP_POOL_HISTORY = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     MAX_COLLECTOR_LOG = size(
         "$(MAX_DEFAULT_LOG)",
@@ -132,14 +145,16 @@ class CollectorKnobs:
     OFFLINE_EXPIRE_ADS_AFTER = seconds(
         "2147483647", doc="How long the ad of a sleeping machine stays."
     )
-    POOL_HISTORY_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    POOL_HISTORY_DIR = path("", doc="Known path.", unread=True)
     POOL_HISTORY_MAX_STORAGE = integer(
         "10000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     POOL_HISTORY_SAMPLING_INTERVAL = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     TRUNC_COLLECTOR_LOG_ON_OPEN = boolean(
         "false",

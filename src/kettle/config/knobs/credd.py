@@ -8,34 +8,40 @@ class CreddKnobs:
 
     BOX_AUTHORIZATION_URL = string(
         "https://account.box.com/api/oauth2/authorize",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     BOX_TOKEN_URL = string(
         "https://api.box.com/oauth2/token",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
-    CONDOR_CREDENTIAL_DIR = path("/tmp", doc="Known path; no part of Kettle acts on it yet.")
+    CONDOR_CREDENTIAL_DIR = path("/tmp", doc="Known path.", unread=True)
     CREDD = path("$(SBIN)/condor_credd", doc="The credential daemon's program.")
     CREDD_ADDRESS_FILE = path(
         "$(LOG)/.credd_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     CREDD_CACHE_LOCALLY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CREDD_DEBUG = listing(
         "D_FULLDEBUG",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     CREDD_HOST = string(
         "",
         doc="Host whose daemon keeps users' credentials: there its pool password is set.",
     )
-    CREDD_LOG = path("$(LOG)/CredLog", doc="Known path; no part of Kettle acts on it yet.")
+    CREDD_LOG = path("$(LOG)/CredLog", doc="Known path.", unread=True)
     CREDD_OAUTH_MODE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CREDD_POLLING_TIMEOUT = seconds(
         "20",
@@ -43,71 +49,87 @@ class CreddKnobs:
     )
     CREDMON_ALLOW_SPECIAL_CHAR_NAMES = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CREDMON_KRB = path(
         "$(SBIN)/condor_credmon_krb",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     CREDMON_OAUTH = path(
         "$(SBIN)/condor_credmon_oauth",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     CRED_MIN_TIME_LEFT = integer(
         "120",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    CRED_SUPER_USERS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    CRED_SUPER_USERS = listing("", doc="Known list of words.", unread=True)
     DROPBOX_AUTHORIZATION_URL = string(
         "https://www.dropbox.com/oauth2/authorize",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     DROPBOX_TOKEN_URL = string(
         "https://api.dropboxapi.com/oauth2/token",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     GDRIVE_AUTHORIZATION_URL = string(
         "https://accounts.google.com/o/oauth2/v2/auth",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     GDRIVE_TOKEN_URL = string(
         "https://oauth2.googleapis.com/token",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
-    LOCAL_CREDMON_TOKEN_AUDIENCE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    LOCAL_CREDMON_TOKEN_AUDIENCE = string("", doc="Known text.", unread=True)
     LOCAL_CREDMON_TOKEN_USE_JSON = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     LOCAL_CREDMON_TOKEN_VERSION = string(
         "scitoken:2.0",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     MAX_CREDD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     ONEDRIVE_AUTHORIZATION_URL = string(
         "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     ONEDRIVE_TOKEN_URL = string(
         "https://login.microsoftonline.com/common/oauth2/v2.0/token",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     SEC_CREDENTIAL_PRODUCER = path(
         None, doc="The program that makes a user's credential; the Python bindings run it."
     )
     SEC_CREDENTIAL_REFRESH_INTERVAL = seconds(
         "-1",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_CREDENTIAL_SWEEP_DELAY = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_CREDENTIAL_SWEEP_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    TRUSTED_VAULT_HOSTS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    TRUSTED_VAULT_HOSTS = listing("", doc="Known list of words.", unread=True)

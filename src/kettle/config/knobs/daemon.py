@@ -8,24 +8,29 @@ class DaemonKnobs:
 
     AUTO_INCLUDE_CREDD_IN_DAEMON_LIST = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CLASSAD_ENABLE_USER_HOME = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    CLASSAD_USER_LIBS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    CLASSAD_USER_LIBS = listing("", doc="Known list of words.", unread=True)
     CLASSAD_USER_PYTHON_LIB = path(
         "$(LIBEXEC)/libclassad_python_user.so",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     CLASSAD_USER_PYTHON_MODULES = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     CORE_FILE_NAME = string(
         "core.$(SUBSYSTEM)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     CREATE_CORE_FILES = boolean(
         "true",
@@ -33,7 +38,8 @@ class DaemonKnobs:
     )
     DAEMON_CORE_KILL_ANY_PROCESS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DAEMON_SHUTDOWN = expression(
         None,
@@ -46,102 +52,125 @@ class DaemonKnobs:
     )
     DISABLE_SETUID = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DROP_CORE_ON_RECONFIG = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_CLASSAD_CACHING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EXCEPT_ON_ERROR = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     FILE_LOCK_VIA_MUTEX = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     MAX_PID_COLLISION_RETRY = integer(
         "9",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_TIME_SKIP = integer(
         "1200",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_TRACKING_GID = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MIN_TRACKING_GID = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     PARENT_CHECK_FIRST_INTERVAL = seconds(
         "15",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PARENT_CHECK_INTERVAL = seconds(
         "120",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PASSWD_CACHE_REFRESH = seconds(
         "72000",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PID_SNAPSHOT_INTERVAL = seconds(
         "15",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PIPE_BUFFER_MAX = integer(
         "10240",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    PROCD = path("$(SBIN)/condor_procd", doc="Known path; no part of Kettle acts on it yet.")
-    PROCD_ADDRESS = path("$(RUN)/procd_pipe", doc="Known path; no part of Kettle acts on it yet.")
-    PROCD_LOG = path("$(LOG)/ProcLog", doc="Known path; no part of Kettle acts on it yet.")
+    PROCD = path("$(SBIN)/condor_procd", doc="Known path.", unread=True)
+    PROCD_ADDRESS = path("$(RUN)/procd_pipe", doc="Known path.", unread=True)
+    PROCD_LOG = path("$(LOG)/ProcLog", doc="Known path.", unread=True)
     PROCD_MAX_SNAPSHOT_INTERVAL = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PYTHON3_MODULE_SUFFIX = string(
         ".cpython-314-x86_64-linux-gnu.so",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     PYTHON3_VERSION_MINOR = integer(
         "14",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     RESTART_PROCD_ON_ERROR = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     UPDATE_SPREAD_TIME = integer(
         "$(UPDATE_COLLECTOR_WITH_TCP:0) ? 0 : 8",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     USE_CLONE_TO_CREATE_PROCESSES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_GID_PROCESS_TRACKING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_PROCD = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_PROCESS_GROUPS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     UTSNAME_MACHINE = string("", doc="What uname says of the hardware; detected.")
     UTSNAME_NODENAME = string("", doc="What uname says of the host's name; detected.")

@@ -9,50 +9,61 @@ class DefragKnobs:
     DEFRAG = path("$(LIBEXEC)/condor_defrag", doc="The defragmenting daemon's program.")
     DEFRAG_CANCEL_REQUIREMENTS = expression(
         "$(DEFRAG_WHOLE_MACHINE_EXPR)",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     DEFRAG_DRAINING_MACHINES_PER_HOUR = seconds(
         "0",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     DEFRAG_DRAINING_SCHEDULE = string(
         "graceful",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     DEFRAG_DRAINING_START_EXPR = expression(
         "FALSE",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     DEFRAG_INTERVAL = seconds(
         "600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    DEFRAG_LOG = path("$(LOG)/DefragLog", doc="Known path; no part of Kettle acts on it yet.")
+    DEFRAG_LOG = path("$(LOG)/DefragLog", doc="Known path.", unread=True)
     DEFRAG_MAX_CONCURRENT_DRAINING = integer(
         "-1",
         at_least=-1,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     DEFRAG_MAX_WHOLE_MACHINES = integer(
         "-1",
         at_least=-1,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    DEFRAG_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFRAG_NAME = string("", doc="Known text.", unread=True)
     DEFRAG_RANK = expression(
         "-ExpectedMachineGracefulDrainingBadput",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     DEFRAG_REQUIREMENTS = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     DEFRAG_UPDATE_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     DEFRAG_WHOLE_MACHINE_EXPR = expression(
         "Cpus == TotalSlotCpus",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )

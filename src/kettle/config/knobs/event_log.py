@@ -8,32 +8,38 @@ class EventLogKnobs:
 
     ALWAYS_CLOSE_USERLOG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CREATE_LOCKS_ON_LOCAL_DISK = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DEFAULT_USERLOG_FORMAT_OPTIONS = string(None, doc="How the events of jobs are written.")
     ENABLE_USERLOG_FSYNC = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_USERLOG_LOCKING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EVENT_LOG = path("", doc="A log of the events of all jobs; empty for none.")
     EVENT_LOG_COUNT_EVENTS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EVENT_LOG_FORMAT_OPTIONS = string(
         None, doc="How the events in the log of all jobs are written."
     )
     EVENT_LOG_FSYNC = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EVENT_LOG_JOB_AD_INFORMATION_ATTRS = listing(
         "",
@@ -41,7 +47,8 @@ class EventLogKnobs:
     )
     EVENT_LOG_LOCKING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EVENT_LOG_MAX_ROTATIONS = integer(
         "1",
@@ -61,14 +68,17 @@ class EventLogKnobs:
     )
     IGNORE_NFS_LOCK_ERRORS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    LOCAL_DISK_LOCK_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    LOCAL_DISK_LOCK_DIR = path("", doc="Known path.", unread=True)
     LOG_ON_NFS_IS_ERROR = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     WANT_XML_LOG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )

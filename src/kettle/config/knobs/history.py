@@ -23,17 +23,20 @@ class HistoryKnobs:
     )
     HISTORY_HELPER = path(
         "$(BIN)/condor_history",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     HISTORY_HELPER_MAX_CONCURRENCY = integer(
         "50",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     HISTORY_HELPER_MAX_HISTORY = integer(
         "2000000000",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     JOB_EPOCH_HISTORY = path(
         "$(SPOOL)/epoch_history",
@@ -76,7 +79,8 @@ class HistoryKnobs:
     SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
         "1",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_WHICH_LOG = family(
         "MAX_{which}_LOG",

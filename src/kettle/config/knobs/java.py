@@ -24,4 +24,4 @@ class JavaKnobs:
         "",
         doc="What the Java machine is always given, before the job's own arguments for it.",
     )
-    JAVA_MAXHEAP_ARGUMENT = string("-Xmx", doc="Known text; no part of Kettle acts on it yet.")
+    JAVA_MAXHEAP_ARGUMENT = string("-Xmx", doc="Known text.", unread=True)

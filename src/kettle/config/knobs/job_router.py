@@ -10,19 +10,22 @@ class JobRouterKnobs:
         "$(LIBEXEC)/condor_job_router",
         doc="The job router's program.",
     )
-    JOB_ROUTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    JOB_ROUTER_DEBUG = listing("", doc="Known list of words.", unread=True)
     JOB_ROUTER_LOCK = path(
         "$(LOCK)/$(JOB_ROUTER_NAME)Lock",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     JOB_ROUTER_LOG = path(
         "$(LOG)/JobRouterLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
-    JOB_ROUTER_NAME = string("jobrouter", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_ROUTER_NAME = string("jobrouter", doc="Known text.", unread=True)
     JOB_ROUTER_POLLING_PERIOD = seconds(
         "10",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = listing(
         None, doc="Transforms that come after each route; condor_transform_ads reads it."
@@ -32,19 +35,23 @@ class JobRouterKnobs:
     )
     JOB_ROUTER_ROUND_ROBIN_SELECTION = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     JOB_ROUTER_SOURCE_JOB_CONSTRAINT = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     MAX_JOB_MIRROR_UPDATE_LAG = seconds(
         "600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MAX_JOB_ROUTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     MERGE_JOB_ROUTER_DEFAULT_ADS = boolean(
         None, doc="Whether routes of the older form are read as merged with their defaults."

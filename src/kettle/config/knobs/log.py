@@ -27,7 +27,8 @@ class LogKnobs:
     DEFAULT_DEBUG = listing(None, doc="What daemons log that have no such knob of their own.")
     LOCK_DEBUG_LOG_TO_APPEND = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     LOGS_USE_TIMESTAMP = boolean(
         "false",
@@ -35,11 +36,13 @@ class LogKnobs:
     )
     LOG_TO_SYSLOG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     MAX_DAGMAN_LOG = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_DEFAULT_LOG = size(
         "10 Mb",
@@ -48,23 +51,28 @@ class LogKnobs:
     )
     MAX_GANGLIAD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     MAX_METRICD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     MAX_PROCD_LOG = integer(
         "1000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_ROOSTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     PROCD_DEBUG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     TOUCH_LOG_INTERVAL = seconds(
         "60",

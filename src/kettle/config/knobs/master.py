@@ -8,39 +8,43 @@ class MasterKnobs:
 
     ADD_WINDOWS_FIREWALL_EXCEPTION = boolean(
         "$(CondorIsAdmin)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CONDOR_ADMIN = string(
         "root@$(FULL_HOSTNAME)",
         doc="The address that mail about the pool goes to.",
     )
-    CONDOR_SUPPORT_EMAIL = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CONDOR_SUPPORT_EMAIL = string("", doc="Known text.", unread=True)
     DAEMON_LIST = listing("MASTER", doc="The daemons that the master starts and watches.")
     DC_DAEMON_LIST = listing(
         "",
         doc="The daemons that speak with their master; with + first, besides HTCondor's own. Other"
         " programs get no -f, and count as ready once they run.",
     )
-    DEFAULT_MASTER_SHUTDOWN_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")
-    EMAIL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_MASTER_SHUTDOWN_SCRIPT = path("", doc="Known path.", unread=True)
+    EMAIL_DOMAIN = string("", doc="Known text.", unread=True)
     ENABLE_KERNEL_TUNING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    INVALID_LOG_FILES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    INVALID_LOG_FILES = string("", doc="Known text.", unread=True)
     KERNEL_TUNING_LOG = path(
         "$(LOG)/KernelTuning.log",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     LINUX_KERNEL_TUNING_SCRIPT = path(
         "$(LIBEXEC)/linux_kernel_tuning",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     MAIL = path("/usr/bin/mail", doc="The program that sends mail.")
     MASTER = path("$(SBIN)/condor_master", doc="The master's program.")
     MASTER_ADDRESS_FILE = path(
         "$(LOG)/.master_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the master writes its address.",
     )
     MASTER_BACKOFF_CEILING = seconds(
         "3600",
@@ -52,30 +56,34 @@ class MasterKnobs:
     )
     MASTER_BACKOFF_FACTOR = real(
         "2.0",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="How much longer the master waits before each further start of a daemon that dies.",
     )
     MASTER_CHECK_NEW_EXEC_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    MASTER_DAEMON_AD_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER_DAEMON_AD_FILE = path("", doc="Known path.", unread=True)
     MASTER_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     MASTER_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    MASTER_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
-    MASTER_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
-    MASTER_INSTANCE_LOCK = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_ENVIRONMENT = string("", doc="Known text.", unread=True)
+    MASTER_FLAG = string("", doc="Known text.", unread=True)
+    MASTER_INSTANCE_LOCK = string("", doc="Known text.", unread=True)
     MASTER_LOG = path("$(LOG)/MasterLog", doc="The daemon's log.")
-    MASTER_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_NAME = string("", doc="The master's name in its ad, with its machine's behind an @.")
     MASTER_NEW_BINARY_DELAY = seconds(
         "120",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MASTER_NEW_BINARY_RESTART = string(
         "GRACEFUL",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     MASTER_RECOVER_FACTOR = integer(
         "300",
@@ -83,7 +91,8 @@ class MasterKnobs:
     )
     MASTER_TIMEOUT_MULTIPLIER = seconds(
         "0",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MASTER_UPDATE_INTERVAL = seconds(
         "300",
@@ -100,11 +109,12 @@ class MasterKnobs:
     )
     OBITUARY_LOG_LENGTH = integer(
         "200",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    PREEN = path("$(SBIN)/condor_preen", doc="Known path; no part of Kettle acts on it yet.")
+    PREEN = path("$(SBIN)/condor_preen", doc="Known path.", unread=True)
     PREEN_ADMIN = string("", doc="Whom condor_preen mails to; CONDOR_ADMIN where it is empty.")
-    PREEN_ARGS = string("-m -r", doc="Known text; no part of Kettle acts on it yet.")
+    PREEN_ARGS = string("-m -r", doc="Known text.", unread=True)
     PREEN_COREFILES_PER_PROCESS = integer(
         "10",
         doc="How many core files in LOG condor_preen keeps, the newest ones.",
@@ -119,14 +129,16 @@ class MasterKnobs:
     )
     PREEN_INTERVAL = seconds(
         "86400",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     PUBLISH_OBITUARIES = boolean(
         "",
         unset="true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    SENDMAIL = string("sendmail", doc="Known text; no part of Kettle acts on it yet.")
+    SENDMAIL = string("sendmail", doc="Known text.", unread=True)
     SHUTDOWN_FAST_TIMEOUT = seconds(
         "300",
         doc="How long a fast shutdown may take before the daemon is killed, in seconds.",
@@ -136,16 +148,18 @@ class MasterKnobs:
         unset="1800",
         doc="How long a graceful shutdown may take before it becomes a fast one, in seconds.",
     )
-    SMTP_SERVER = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SMTP_SERVER = string("", doc="Known text.", unread=True)
     START_DAEMONS = boolean(
         "",
         unset="true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     START_MASTER = boolean(
         "",
         unset="true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SYSTEM_VALID_SPOOL_FILES = string(
         (
@@ -153,7 +167,8 @@ class MasterKnobs:
             "local_univ_execute, .pgpass, .schedd_address, .schedd_address.super, "
             ".schedd_classad, OfflineLog, startd_disk.img, checkpoint-cleanup, TokensDatabase"
         ),
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     TRUNC_MASTER_LOG_ON_OPEN = boolean(
         "false",
@@ -161,12 +176,14 @@ class MasterKnobs:
     )
     USE_SCRIPT_TO_CREATE_CONFIG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    VALID_SPOOL_FILES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VALID_SPOOL_FILES = string("", doc="Known text.", unread=True)
     WINDOWS_FIREWALL_FAILURE_RETRY = integer(
         "2",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SUBSYS = family("{subsys}", path, "", doc="The program of a daemon in DAEMON_LIST.")
     SUBSYS_ARGS = family("{subsys}_ARGS", string, "", doc="Further arguments of a daemon.")

@@ -20,18 +20,20 @@ class NegotiatorKnobs:
         "$(SPOOL)/Accountantnew.log",
         doc="Where priorities and usage are kept.",
     )
-    ACCOUNTANT_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    ACCOUNTANT_HOST = string("", doc="Known text.", unread=True)
     ACCOUNTANT_LOCAL_DOMAIN = string(
         "", doc="Users of this domain are accounted without their domain."
     )
-    ACCOUNTING_DOMAIN = string("$(UID_DOMAIN)", doc="Known text; no part of Kettle acts on it yet.")
+    ACCOUNTING_DOMAIN = string("$(UID_DOMAIN)", doc="Known text.", unread=True)
     CLAIM_PARTITIONABLE_LEFTOVERS = expression(
         "$(NEGOTIATOR_USE_SLOT_WEIGHTS)",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     CLAIM_RECYCLING_CONSIDER_LIMITS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CONCURRENCY_LIMIT_DEFAULT = integer(
         "2308032",
@@ -39,7 +41,8 @@ class NegotiatorKnobs:
     )
     CONSUMPTION_POLICY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DEFAULT_PRIO_FACTOR = integer(
         "1000",
@@ -47,7 +50,8 @@ class NegotiatorKnobs:
     )
     FORCE_NEGOTIATOR_SLOT_WEIGHT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     GROUP_ACCEPT_SURPLUS = boolean(
         "false",
@@ -99,6 +103,7 @@ class NegotiatorKnobs:
         at_least=0,
         at_most=100,
         doc="How many past cycles the negotiator's ad describes.",
+        unread=True,
     )
     NEGOTIATOR = path(
         "$(SBIN)/condor_negotiator",
@@ -132,7 +137,8 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_DEPTH_FIRST = boolean(
         "false",
@@ -164,7 +170,8 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MATCHLIST_CACHING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_MATCH_EXPRS = listing(
         "",
@@ -208,7 +215,8 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_NUM_THREADS = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     NEGOTIATOR_POST_JOB_RANK = expression(
         (
@@ -219,12 +227,14 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_PREFETCH_REQUESTS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME = seconds(
         "60",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     # Compat: the reference prefers small slots here, before the job is asked, so that a job's rank
     # decides between slots of one size only; it is to decide before that (R054,
@@ -235,7 +245,8 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
         "200",
@@ -255,7 +266,7 @@ class NegotiatorKnobs:
         at_least=1,
         doc="How many connections to schedds the negotiator has at most, and keeps.",
     )
-    NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    NEGOTIATOR_STATE_FILE = path("", doc="Known path.", unread=True)
     NEGOTIATOR_SUBMITTER_CONSTRAINT = expression(
         "", doc="Only submitters whose ad satisfies this are served."
     )
@@ -265,11 +276,13 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     NEGOTIATOR_UPDATE_AFTER_CYCLE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_UPDATE_INTERVAL = seconds(
         "300",
@@ -277,7 +290,8 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NEGOTIATOR_USE_SLOT_WEIGHTS = boolean(
         "true",
@@ -325,5 +339,6 @@ class NegotiatorKnobs:
     )
     USE_RESOURCE_REQUEST_COUNTS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )

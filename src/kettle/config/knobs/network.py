@@ -12,13 +12,14 @@ class NetworkKnobs:
     )
     ALWAYS_REUSEADDR = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     BIND_ALL_INTERFACES = boolean(
         "true",
         doc="Whether daemons listen on all of the machine's networks.",
     )
-    CM_IP_ADDR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CM_IP_ADDR = string("", doc="Known text.", unread=True)
     COLLECTOR_PORT = integer(
         "9618",
         at_least=0,
@@ -29,11 +30,12 @@ class NetworkKnobs:
         "true",
         doc="Whether the collector is behind the shared port, which then has the collector's port.",
     )
-    CONDOR_VIEW_CLASSAD_TYPES = string("", doc="Known text; no part of Kettle acts on it yet.")
-    CONDOR_VIEW_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CONDOR_VIEW_CLASSAD_TYPES = string("", doc="Known text.", unread=True)
+    CONDOR_VIEW_HOST = string("", doc="Known text.", unread=True)
     DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     DEFAULT_DOMAIN_NAME = string(
         "",
@@ -41,7 +43,8 @@ class NetworkKnobs:
     )
     DNS_CACHE_REFRESH = seconds(
         "28800",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     ENABLE_IPV4 = true_false_auto(
         "auto", doc="Whether IPv4 is used: true, false, or auto for where there is an address."
@@ -60,7 +63,8 @@ class NetworkKnobs:
     )
     IGNORE_DNS_PROTOCOL_PREFERENCE = boolean(
         "$(PREFER_IPV4)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     IGNORE_TARGET_PROTOCOL_PREFERENCE = boolean(
         "$(PREFER_IPV4)",
@@ -84,22 +88,26 @@ class NetworkKnobs:
     MAX_ACCEPTS_PER_CYCLE = integer(
         "8",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_REAPS_PER_CYCLE = integer(
         "0",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_TIMER_EVENTS_PER_CYCLE = integer(
         "0",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_UDP_MSGS_PER_CYCLE = integer(
         "100",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     NETWORK_HOSTNAME = string(
         "",
@@ -111,27 +119,32 @@ class NetworkKnobs:
     )
     NETWORK_MAX_PENDING_CONNECTS = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     NONBLOCKING_COLLECTOR_UPDATE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     NO_DNS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     OUT_HIGHPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     OUT_LOWPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    PARROT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PARROT = string("", doc="Known text.", unread=True)
     PREFER_IPV4 = boolean(
         "true",
         doc="The default of the other protocol preferences.",
@@ -140,27 +153,31 @@ class NetworkKnobs:
         "$(PREFER_IPV4)",
         doc="Whether IPv4 is dialed first where a daemon offers both protocols.",
     )
-    PRIVATE_NETWORK_INTERFACE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PRIVATE_NETWORK_INTERFACE = string("", doc="Known text.", unread=True)
     PRIVATE_NETWORK_NAME = string(
         "$(FULL_HOSTNAME)",
         doc="Machines with the same name reach each other without a broker.",
     )
     QUERY_TIMEOUT = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     RECEIVE_MSGS_DURATION = seconds(
         "250",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SCHEDD_RESTART_REPORT = path(
         "$(LOG)/ScheddRestartReport",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     SOCKET_LISTEN_BACKLOG = integer(
         "4096",
         at_least=1,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     TCP_FORWARDING_HOST = string(
         "", doc="The host whose ports lead to ours; daemons give its address for their own."
@@ -174,11 +191,13 @@ class NetworkKnobs:
     )
     TCP_UPDATE_COLLECTORS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     TOOLS_ASSUME_FIREWALLS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     UPDATE_COLLECTOR_WITH_TCP = boolean(
         "true",
@@ -186,11 +205,13 @@ class NetworkKnobs:
     )
     UPDATE_VIEW_COLLECTOR_WITH_TCP = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_COLLECTOR_HOST_CNAME = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     WANT_UDP_COMMAND_SOCKET = boolean(
         "true",

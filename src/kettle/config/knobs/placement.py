@@ -12,17 +12,21 @@ class PlacementKnobs:
     )
     PLACEMENTD_AUTHORIZATIONS_MAPFILE = path(
         "$(ETC)/placementd_authorizations_mapfile",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     PLACEMENTD_LOG = path(
         "$(LOG)/PlacementdLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     PLACEMENTD_MAPFILE = path(
         "$(ETC)/placementd_mapfile",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     TOKENS_DATABASE = path(
         "$(SPOOL)/TokensDatabase",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )

@@ -16,7 +16,7 @@ class PlaceKnobs:
     )
     ETC = path("$(LOCAL_DIR)", doc="Where configuration, passwords and tokens are.")
     INCLUDE = path("$(RELEASE_DIR)/include", doc="Where header files are.")
-    LIB = path("$(RELEASE_DIR)/lib", doc="Known path; no part of Kettle acts on it yet.")
+    LIB = path("$(RELEASE_DIR)/lib", doc="Known path, for other settings to mention.")
     LIBEXEC = path("$(RELEASE_DIR)/libexec", doc="Where programs are that only daemons start.")
     LOCALNAME = string("", doc="The name of this instance, by default the subsystem's.")
     LOCAL_CONFIG_DIR = path(
@@ -37,7 +37,7 @@ class PlaceKnobs:
     )
     LOCK = path("$(LOG)", doc="Where lock files are.")
     LOG = path("$(LOCAL_DIR)/log", doc="Where daemons write their logs.")
-    RELEASE_DIR = path("/usr", doc="Known path; no part of Kettle acts on it yet.")
+    RELEASE_DIR = path("/usr", doc="Known path, for other settings to mention.")
     REQUIRE_LOCAL_CONFIG_FILE = boolean(
         "true",
         doc="Whether a missing local configuration file is an error.",
@@ -46,6 +46,6 @@ class PlaceKnobs:
     SBIN = path("$(RELEASE_DIR)/sbin", doc="Where the daemons' programs are.")
     SPOOL = path("$(LOCAL_DIR)/spool", doc="Where the job queue, histories and spooled files are.")
     SUBSYSTEM = string("", doc="The kind of program that reads the configuration.")
-    TEMP_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
-    TMP_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    TEMP_DIR = path("", doc="Known path, for other settings to mention.")
+    TMP_DIR = path("", doc="Known path, for other settings to mention.")
     USER_CONFIG_FILE = path("user_config", doc="A person's own configuration file in `~/.condor`.")

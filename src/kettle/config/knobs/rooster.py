@@ -10,27 +10,32 @@ class RoosterKnobs:
         "$(LIBEXEC)/condor_rooster",
         doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
-    ROOSTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    ROOSTER_DEBUG = listing("", doc="Known list of words.", unread=True)
     ROOSTER_INTERVAL = seconds(
         "300",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    ROOSTER_LOG = path("$(LOG)/RoosterLog", doc="Known path; no part of Kettle acts on it yet.")
+    ROOSTER_LOG = path("$(LOG)/RoosterLog", doc="Known path.", unread=True)
     ROOSTER_MAX_UNHIBERNATE = integer(
         "0",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     ROOSTER_UNHIBERNATE = expression(
         "Offline && Unhibernate",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     ROOSTER_UNHIBERNATE_RANK = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     ROOSTER_WAKEUP_CMD = string(
         '"$(BIN)/condor_power -d -i"',
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )

@@ -19,7 +19,8 @@ class ScheddKnobs:
 
     ABORT_ON_EXCEPTION = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ALIVE_INTERVAL = seconds(
         "300",
@@ -27,7 +28,8 @@ class ScheddKnobs:
     )
     ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     AUTO_USE_FEATURE_PelicanRetryPolicy = boolean(
         "$(IsSchedd)",
@@ -35,22 +37,25 @@ class ScheddKnobs:
     )
     CHOWN_JOB_SPOOL_FILES = boolean(
         "False",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CLASSAD_LOG_STRICT_PARSING = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CURB_MATCHMAKING = expression(
         (
             "(RecentDaemonCoreDutyCycle > 0.98) || (TransferQueueNumWaitingToUpload > "
             "TransferQueueMaxUploading)"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="When the negotiator matches no job of the schedd, evaluated in its ad.",
     )
     DCSTATISTICS_TIMESPANS = string(
         "4m:240 20m:1200 4h:14400",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     DCSTATISTICS_WINDOW_SECONDS = seconds(
         "",
@@ -59,7 +64,8 @@ class ScheddKnobs:
     )
     DEDICATED_SCHEDULER_USE_FIFO = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     EXTENDED_SUBMIT_COMMANDS = string(
         "",
@@ -74,7 +80,8 @@ class ScheddKnobs:
     )
     FLOCK_BY_DEFAULT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     FLOCK_COLLECTOR_HOSTS = listing(
         "$(FLOCK_TO)",
@@ -103,7 +110,8 @@ class ScheddKnobs:
     )
     IGNORE_ATTEMPTS_TO_SET_SECURE_JOB_ATTRS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     IMMUTABLE_JOB_ATTRS = listing(
         "", doc="Attributes of jobs that nobody may change once they are queued."
@@ -112,31 +120,37 @@ class ScheddKnobs:
         "$(SPOOL)/job_queue.log",
         doc="The file that holds the job queue.",
     )
-    JOB_SPOOL_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_SPOOL_PERMISSIONS = string("user", doc="Known text.", unread=True)
     JOB_START_COUNT = integer(
         "1",
         at_least=1,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     JOB_START_DELAY = seconds(
         "0",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     KEEP_OUTPUT_SANDBOX = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     LOCAL_UNIVERSE_CGROUP_ENFORCEMENT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     LOCAL_UNIVERSE_JOB_CLEANUP_RETRY_DELAY = seconds(
         "30",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     LOCAL_UNIVERSE_MAX_JOB_CLEANUP_RETRIES = integer(
         "5",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     LOCAL_UNIV_EXECUTE = path(
         "$(SPOOL)/local_univ_execute",
@@ -148,7 +162,8 @@ class ScheddKnobs:
     )
     MAX_GLOBAL_JOB_PRIOS = integer(
         "500",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_JOBS_PER_OWNER = integer(
         "100000",
@@ -182,7 +197,8 @@ class ScheddKnobs:
     )
     MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = integer(
         "200",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_SCHEDD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
@@ -196,7 +212,8 @@ class ScheddKnobs:
     NEGOTIATE_ALL_JOBS_IN_CLUSTER = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     PERIODIC_EXPR_INTERVAL = seconds(
         "60",
@@ -219,7 +236,8 @@ class ScheddKnobs:
     )
     QUEUE_ALL_USERS_TRUSTED = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     QUEUE_CLEAN_INTERVAL = seconds(
         "28800",
@@ -231,15 +249,18 @@ class ScheddKnobs:
     )
     QUEUE_SUPER_USER_MAY_IMPERSONATE = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     REMOVE_SIGNIFICANT_ATTRIBUTES = string(
         "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = string(
         "^Slot[0-9]*_",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     REQUEST_CLAIM_TIMEOUT = seconds(
         None, unset="1800", doc="How long the schedd waits for a startd to answer a claim."
@@ -255,14 +276,16 @@ class ScheddKnobs:
     )
     SCHEDD_ASSUME_NEGOTIATOR_GONE = integer(
         "2000000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SCHEDD_AUDIT_LOG = path(
         "$(LOG)/SchedAuditLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
-    SCHEDD_BACKUP_SPOOL = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SCHEDD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_BACKUP_SPOOL = string("", doc="Known text.", unread=True)
+    SCHEDD_CRON_NAME = string("", doc="Known text.", unread=True)
     SCHEDD_DAEMON_AD_FILE = path(
         "$(SPOOL)/.schedd_classad",
         doc="Where the schedd leaves its ad for tools on the same machine.",
@@ -275,13 +298,15 @@ class ScheddKnobs:
     )
     SCHEDD_JOB_QUEUE_LOG_FLUSH_DELAY = seconds(
         "5",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SCHEDD_LOG = path("$(LOG)/SchedLog", doc="The daemon's log.")
     SCHEDD_MAX_FILE_DESCRIPTORS = integer(
         "20000",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SCHEDD_MIN_INTERVAL = seconds(
         "5",
@@ -290,49 +315,60 @@ class ScheddKnobs:
     SCHEDD_NAME = string("", doc="The schedd's name; its host's by default.")
     SCHEDD_NON_DURABLE_LATE_MATERIALIZE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SCHEDD_NOW_JOB_VACATE_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SCHEDD_PREEMPTION_RANK = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     SCHEDD_PREEMPTION_REQUIREMENTS = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     SCHEDD_QUERY_WORKERS = integer(
         "8",
         doc="How many answers to long queries are made beside the schedd at the same time.",
     )
-    SCHEDD_ROUND_ATTR_DiskUsage = string("25%", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_ROUND_ATTR_DiskUsage = string(
+        "25%", doc="By how much of its value DiskUsage is rounded up, such as 25%."
+    )
     SCHEDD_ROUND_ATTR_ExecutableSize = string(
         "25%",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="By how much of its value ExecutableSize is rounded up, such as 25%.",
     )
-    SCHEDD_ROUND_ATTR_ImageSize = string("25%", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_ROUND_ATTR_ImageSize = string(
+        "25%", doc="By how much of its value ImageSize is rounded up, such as 25%."
+    )
     SCHEDD_ROUND_ATTR_NumCkpts = integer(
         "4",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SCHEDD_ROUND_ATTR_ProportionalSetSizeKb = string(
         "25%",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="By how much of its value ProportionalSetSizeKb is rounded up, such as 25%.",
     )
     SCHEDD_ROUND_ATTR_ResidentSetSize = string(
         "25%",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="By how much of its value ResidentSetSize is rounded up, such as 25%.",
     )
     SCHEDD_SEND_RESCHEDULE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SCHEDD_SEND_VACATE_VIA_TCP = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SCHEDD_SLOT_WEIGHT = expression(
         "", doc="Of jobs; what one that waits counts for in fair share, if not SLOT_WEIGHT says."
@@ -351,11 +387,13 @@ class ScheddKnobs:
     )
     SCHED_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SCHED_UNIV_RENICE_INCREMENT = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SECURE_JOB_ATTRS = listing("", doc="Attributes of jobs that only the schedd itself may set.")
     START_LOCAL_UNIVERSE = expression(
@@ -407,7 +445,8 @@ class ScheddKnobs:
     )
     SYSTEM_JOB_MACHINE_ATTRS = listing(
         "Cpus,SlotWeight",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     SYSTEM_MAX_RELEASES = integer(
         "-1",
@@ -428,7 +467,8 @@ class ScheddKnobs:
     )
     SYSTEM_STARTD_ATTRS = listing(
         "COLLECTOR_HOST_STRING DedicatedScheduler",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     SYSTEM_STARTD_JOB_ATTRS = listing(
         (
@@ -436,11 +476,13 @@ class ScheddKnobs:
             "ProportionalSetSizeKb, MemoryUsage, DiskUsage, StdoutMtime, StderrMtime, "
             "ScratchDirFileCount"
         ),
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     SYSTEM_STARTD_SLOT_ATTRS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     TRANSFORM_FACTORY_AND_JOB_ADS = boolean(
         "true",
@@ -452,11 +494,13 @@ class ScheddKnobs:
     )
     UNUSED_CLAIM_TIMEOUT = seconds(
         "600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     USE_GLOBAL_JOB_PRIOS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE = boolean(
         "",

@@ -11,7 +11,8 @@ class SecurityKnobs:
 
     ALLOW_ADMIN_COMMANDS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ALLOW_CLIENT = listing(
         "*",
@@ -19,15 +20,16 @@ class SecurityKnobs:
     )
     AUTH_SSL_ALLOW_CLIENT_PROXY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     AUTH_SSL_AUTOGENERATE_CERTFILE = path(
         "$(ETC)/hostcert.pem",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="A certificate that AUTH_SSL_SERVER_CERTFILE names.",
     )
     AUTH_SSL_AUTOGENERATE_KEYFILE = path(
         "$(ETC)/hostkey.pem",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="A key that AUTH_SSL_SERVER_KEYFILE names.",
     )
     AUTH_SSL_CLIENT_CADIR = string("", doc="Folder of the authorities that clients trust.")
     AUTH_SSL_CLIENT_CAFILE = string("", doc="File of the authorities that clients trust.")
@@ -63,19 +65,23 @@ class SecurityKnobs:
     )
     AUTH_SSL_USE_CLIENT_PROXY_ENV_VAR = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     AUTH_SSL_USE_VOMS_IDENTITY = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     BOOTSTRAP_SSL_SERVER_TRUST = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     BOOTSTRAP_SSL_SERVER_TRUST_PROMPT_USER = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CERTIFICATE_MAPFILE = string("", doc="The file that maps authenticated names to users.")
     CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS = boolean(
@@ -84,15 +90,18 @@ class SecurityKnobs:
     )
     COLLECTOR_BOOTSTRAP_SSL_CERTIFICATE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DISABLE_AUTHENTICATION_IP_CHECK = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DISCARD_SESSION_KEYRING_ON_STARTUP = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_PERSISTENT_CONFIG = boolean(
         "false",
@@ -104,7 +113,8 @@ class SecurityKnobs:
     )
     ENCRYPT_SECRETS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     FILESYSTEM_DOMAIN = string(
         "$(FULL_HOSTNAME)",
@@ -112,7 +122,8 @@ class SecurityKnobs:
     )
     FS_ALLOW_UNSAFE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     FS_LOCAL_DIR = path(
         "",
@@ -128,16 +139,19 @@ class SecurityKnobs:
     )
     HAVE_EXT_KRB5 = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    KERBEROS_MAP_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    KERBEROS_MAP_FILE = path("", doc="Known path.", unread=True)
     KEYRING_SESSION_CREATION_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MAX_REMAP_RECURSIONS = integer(
         "128",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     PERSISTENT_CONFIG_DIR = path("", doc="Where daemons keep what `-set` has set in them.")
     RUNTIME_CONFIG_ADMIN = string(
@@ -145,7 +159,8 @@ class SecurityKnobs:
     )
     SEC_ACCEPT_CAPABILITY_TOKENS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_CLAIMTOBE_INCLUDE_DOMAIN = boolean(
         "true",
@@ -156,7 +171,8 @@ class SecurityKnobs:
     )
     SEC_DEBUG_PRINT_KEYS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_DEFAULT_AUTHENTICATION_METHODS = listing(
         "FS,IDTOKENS,KERBEROS,SCITOKENS,SSL",
@@ -164,11 +180,13 @@ class SecurityKnobs:
     )
     SEC_DEFAULT_AUTHENTICATION_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_ENABLE_IMPERSONATION_TOKENS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = boolean(
         "true",
@@ -182,17 +200,20 @@ class SecurityKnobs:
     )
     SEC_ENABLE_SCITOKEN_EXCHANGE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_ENABLE_TOKEN_FETCH = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_ENABLE_TOKEN_REQUEST = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    SEC_IMPERSONATION_TOKEN_LIMITS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_IMPERSONATION_TOKEN_LIMITS = string("", doc="Known text.", unread=True)
     SEC_ISSUED_TOKEN_EXPIRATION = seconds(
         "",
         unset="-1",
@@ -211,29 +232,35 @@ class SecurityKnobs:
     )
     SEC_SCITOKENS_ALLOW_FOREIGN_TOKEN_TYPES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    SEC_SCITOKENS_CACHE = path("$(RUN)/cache", doc="Known path; no part of Kettle acts on it yet.")
+    SEC_SCITOKENS_CACHE = path("$(RUN)/cache", doc="Known path.", unread=True)
     SEC_SCITOKENS_FOREIGN_TOKEN_ISSUERS = string(
         "https://aai-dev.egi.eu/auth/realms/egi",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     SEC_SESSION_DURATION_SLOP = seconds(
         "20",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_SYSTEM_KNOWN_HOSTS = listing(
         "$(ETC)/known_hosts",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     SEC_TCP_SESSION_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_TOKEN_AP_SIGNING_KEY_NAME = string(
         "AP",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     SEC_TOKEN_DIRECTORY = path(
         "", doc="Where a person's tokens are; `~/.condor/tokens.d` by default."
@@ -252,7 +279,7 @@ class SecurityKnobs:
         "$(SEC_PASSWORD_FILE)",
         doc="The file of the key POOL.",
     )
-    SEC_TOKEN_REQUEST_LIMITS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_TOKEN_REQUEST_LIMITS = string("", doc="Known text.", unread=True)
     SEC_TOKEN_REVOCATION_EXPR = expression(
         "",
         doc="Which tokens are not valid any more.",
@@ -263,15 +290,18 @@ class SecurityKnobs:
     )
     SEC_USE_FAMILY_SESSION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_USE_LOW_DATA_MODE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SEC_USE_TOKENS_DATABASE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SETTABLE_ATTRS_ADMINISTRATOR = string(
         "", doc="Names that administrators may set with `-rset`; `*` stands for any letters."
@@ -282,7 +312,8 @@ class SecurityKnobs:
     SOFT_UID_DOMAIN = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SSL_SKIP_HOST_CHECK = boolean(
         "false",
@@ -291,15 +322,18 @@ class SecurityKnobs:
     TRUST_DOMAIN = string("$(UID_DOMAIN)", doc="The issuer whose tokens this pool accepts.")
     TRUST_DOMAIN_CAFILE = path(
         "$(ETC)/trust_domain_ca.pem",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     TRUST_DOMAIN_CAKEY = path(
         "$(ETC)/trust_domain_ca_privkey.pem",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     TRUST_LOCAL_UID_DOMAIN = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     TRUST_UID_DOMAIN = boolean(
         "",
@@ -309,17 +343,19 @@ class SecurityKnobs:
     UID_DOMAIN = string(
         "$(FULL_HOSTNAME)", doc="Machines with the same word have the same accounts."
     )
-    USER_MAPFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    USER_MAPFILE = string("", doc="Known text.", unread=True)
     USE_KEYRING_SESSIONS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     USE_POOL_USERNAME_EQUIVALENT = boolean(
         None, unset="true", doc="Whether condor and condor_pool are one user."
     )
     USE_VOMS_ATTRIBUTES = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ALLOW = family(
         "ALLOW_{level}",
@@ -370,7 +406,8 @@ class SecurityKnobs:
         "SEC_{context}_AUTHENTICATION_TIMEOUT",
         seconds,
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SEC_CRYPTO_METHODS = family(
         "SEC_{context}_CRYPTO_METHODS",

@@ -8,7 +8,8 @@ class ShadowKnobs:
 
     MAX_SHADOW_EXCEPTIONS = integer(
         "2",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     MAX_SHADOW_LOG = size(
         "$(MAX_DEFAULT_LOG)",
@@ -22,23 +23,27 @@ class ShadowKnobs:
     SHADOW_CHECKPROXY_INTERVAL = seconds(
         "600",
         at_least=1,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SHADOW_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     SHADOW_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SHADOW_JOB_CLEANUP_RETRY_DELAY = seconds(
         "30",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     SHADOW_LAZY_QUEUE_UPDATE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    SHADOW_LIST = listing("SHADOW", doc="Known list of words; no part of Kettle acts on it yet.")
-    SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW_LIST = listing("SHADOW", doc="Known list of words.", unread=True)
+    SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path.", unread=True)
     SHADOW_LOG = path("$(LOG)/ShadowLog", doc="The daemon's log.")
     SHADOW_LOG_RECONNECT = boolean(
         "true",
@@ -46,7 +51,8 @@ class ShadowKnobs:
     )
     SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
         "5",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SHADOW_RECONNECT_LOG = path(
         "$(LOG)/ShadowReconnectLog",
@@ -62,19 +68,23 @@ class ShadowKnobs:
     )
     SHADOW_RENICE_INCREMENT = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SHADOW_RUN_UNKNOWN_USER_JOBS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SHADOW_SIZE_ESTIMATE = integer(
         "125",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SHADOW_STATS_LOG = path(
         "$(LOG)/XferStatsLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     SHADOW_WORKLIFE = seconds(
         "3600",

@@ -39,7 +39,8 @@ class SharedPortKnobs:
     SHARED_PORT_MAX_FILE_DESCRIPTORS = integer(
         "20000",
         at_least=0,
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     SHARED_PORT_PORT = integer(
         "$(COLLECTOR_PORT)",

@@ -20,38 +20,45 @@ class StartdKnobs:
     ADVERTISE_PSLOT_ROLLUP_INFORMATION = boolean(
         None, unset="true", doc="Whether the ad of a partitionable slot tells what was cut from it."
     )
-    BACKFILL_SYSTEM = string("", doc="Known text; no part of Kettle acts on it yet.")
+    BACKFILL_SYSTEM = string("", doc="Known text.", unread=True)
     BENCHMARKS_JOBLIST = listing(
         "mips kflops",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     BENCHMARKS_KFLOPS_EXECUTABLE = path(
         "$(LIBEXEC)/condor_kflops",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     BENCHMARKS_KFLOPS_JOB_LOAD = real(
         "1.0",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a real number.",
+        unread=True,
     )
     BENCHMARKS_MAX_JOB_LOAD = real(
         "1.0",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a real number.",
+        unread=True,
     )
     BENCHMARKS_MIPS_EXECUTABLE = path(
         "$(LIBEXEC)/condor_mips",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     BENCHMARKS_MIPS_JOB_LOAD = real(
         "1.0",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a real number.",
+        unread=True,
     )
     BROKEN_SLOT_CONTEXT_ATTRS = listing(
         "JobId,RemoteUser,RemoteScheddName",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     CATALOG_SPACE = expression(
         'ifthenelse(\nMappingMethod ?: "" != "Copy",\n$(SUM_OF_CATALOGS),\n0\n)',
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="What catalogs take of a disk, for MODIFY_REQUEST_EXPR_REQUESTDISK to mention.",
     )
     CLAIM_WORKLIFE = seconds(
         "1200",
@@ -64,24 +71,29 @@ class StartdKnobs:
     )
     CONSUMPTION_CPUS = expression(
         "quantize(target.RequestCpus,{1})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     CONSUMPTION_DISK = expression(
         "quantize(target.RequestDisk,{1024})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     CONSUMPTION_MEMORY = expression(
         "quantize(target.RequestMemory,{128})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     CONTINUE = expression("True", doc="When a suspended job goes on.")
     CONTINUE_TO_ADVERTISE_BROKEN_DYNAMIC_SLOTS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     COUNT_HYPERTHREAD_CPUS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DISCONNECTED_KEYBOARD_IDLE_BOOST = seconds(
         "1200",
@@ -90,19 +102,22 @@ class StartdKnobs:
     ENABLE_BACKFILL = boolean(
         "false",
         doc="Whether idle slots do backfill work.",
+        unread=True,
     )
     ENABLE_CLAIMABLE_PARTITIONABLE_SLOTS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text.", unread=True)
     EXECUTE = path("$(LOCAL_DIR)/execute", doc="Where jobs have their scratch folders.")
     GPU_DISCOVERY_EXTRA = string(
         None, doc="Further words for the program that finds GPUs; FEATURE:GPUs mentions it."
     )
     GPU_MONITOR = path(
         "$(LIBEXEC)/condor_gpu_utilization",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     IS_OWNER = expression("False", doc="When the machine is kept for its owner.")
     KBDD = path(
@@ -111,13 +126,15 @@ class StartdKnobs:
     )
     KBDD_ADDRESS_FILE = path(
         "$(LOG)/.kbdd_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
-    KBDD_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
-    KBDD_LOG = path("$(LOG)/KbdLog", doc="Known path; no part of Kettle acts on it yet.")
+    KBDD_DEBUG = listing("", doc="Known list of words.", unread=True)
+    KBDD_LOG = path("$(LOG)/KbdLog", doc="Known path.", unread=True)
     KEYBOARD_CPUS = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     KILL = expression("False", doc="When a job that is leaving is killed at once.")
     KILLING_TIMEOUT = seconds(
@@ -138,12 +155,14 @@ class StartdKnobs:
     )
     MAX_DRAINING_ACTIVATION_DELAY = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    MAX_KBDD_LOG = size("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
+    MAX_KBDD_LOG = size("$(MAX_DEFAULT_LOG)", doc="Known text.", unread=True)
     MAX_PARTITIONABLE_SLOT_CLAIM_TIME = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MAX_SLOT_TYPES = integer(
         "10",
@@ -156,15 +175,15 @@ class StartdKnobs:
     MEMORY = integer(None, doc="How much memory the machine has for jobs, in MiB; 0 for all of it.")
     MODIFY_REQUEST_EXPR_REQUESTCPUS = expression(
         "quantize(RequestCpus,{1})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How many CPUs a request for some is rounded to.",
     )
     MODIFY_REQUEST_EXPR_REQUESTDISK = expression(
         "quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How much of the disk a request for some is rounded to.",
     )
     MODIFY_REQUEST_EXPR_REQUESTMEMORY = expression(
         "quantize(RequestMemory,{128})",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How much memory a request for some is rounded to.",
     )
     MUST_MODIFY_REQUEST_EXPRS = boolean(
         "false",
@@ -179,15 +198,16 @@ class StartdKnobs:
     )
     PERIODIC_CHECKPOINT = expression(
         "((time() - LastPeriodicCheckpoint)/60.0) > (180.0 + $RANDOM_INTEGER(-30,30,1))",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     POLLING_INTERVAL = seconds(
         "5",
         doc="How often the startd looks after claimed slots, in seconds.",
     )
-    POLLING_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    POLLING_PERIOD = string("", doc="Known text.", unread=True)
     PREEMPT = expression("False", doc="When a running job has to leave.")
-    REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text.", unread=True)
     RESERVED_DISK = integer(
         "0",
         doc="Disk space that is not offered to jobs and kept free of them and of spooled input, in "
@@ -199,11 +219,12 @@ class StartdKnobs:
     )
     RESERVED_SWAP = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     RunBenchmarks = expression(
         "LastBenchmark == 0",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="When an unclaimed slot measures its machine.",
     )
     SLOTS_CONNECTED_TO_CONSOLE = integer(
         "0",
@@ -218,26 +239,29 @@ class StartdKnobs:
     STARTD = path("$(SBIN)/condor_startd", doc="The startd's program.")
     STARTD_ADDRESS_FILE = path(
         "$(LOG)/.startd_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the startd writes its address.",
     )
     STARTD_AD_REEVAL_EXPR = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     STARTD_ATTRS = listing(
         "", doc="Names of entries of the configuration that the ads of slots show."
     )
-    STARTD_CLAIM_ID_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    STARTD_CLAIM_ID_FILE = path("", doc="Known path.", unread=True)
     STARTD_CONTACT_TIMEOUT = seconds(
         "45",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
-    STARTD_CRON_AUTOPUBLISH = string("", doc="Known text; no part of Kettle acts on it yet.")
-    STARTD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_CRON_AUTOPUBLISH = string("", doc="Known text.", unread=True)
+    STARTD_CRON_NAME = string("", doc="Known text.", unread=True)
     STARTD_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     STARTD_DETECT_GPUS = string(
         "-properties $(GPU_DISCOVERY_EXTRA)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_ENFORCE_DISK_LIMITS = boolean(
         "false",
@@ -246,35 +270,43 @@ class StartdKnobs:
     )
     STARTD_FACTORY_SCRIPT_AVAILABLE_PARTITIONS = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_BACK_PARTITION = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_BOOT_PARTITION = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_DESTROY_PARTITION = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_GENERATE_PARTITION = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_QUERY_WORK_LOADS = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_FACTORY_SCRIPT_SHUTDOWN_PARTITION = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     STARTD_HAS_BAD_UTMP = integer(
         "0",
-        doc="Without meaning: terminals are always looked at themselves.",
+        doc="Whether terminals are looked at themselves, as they always are here.",
+        unread=True,
     )
     STARTD_JOB_ATTRS = listing("", doc="Attributes of the job that the ad of its slot shows.")
     STARTD_JOB_HOOK_KEYWORD = string(
@@ -286,26 +318,30 @@ class StartdKnobs:
     )
     STARTD_LEFTOVER_PROCS_BREAK_SLOTS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     STARTD_LOG = path("$(LOG)/StartLog", doc="The daemon's log.")
     STARTD_NAME = string("", doc="What the startd and its slots are called instead of the host.")
     STARTD_NOCLAIM_SHUTDOWN = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     STARTD_REBOOT_COMMAND = path(
         "/sbin/reboot",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     STARTD_RECOMPUTE_DISK_FREE = boolean(
         "false",
         doc="Whether free disk is measured all the time.",
     )
-    STARTD_RESOURCE_PREFIX = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_RESOURCE_PREFIX = string("", doc="Known text.", unread=True)
     STARTD_SHOULD_WRITE_CLAIM_ID_FILE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     STARTD_SLOT_ATTRS = listing(
         "", doc="Attributes of each slot that the ads of all slots of the machine show."
@@ -316,7 +352,7 @@ class StartdKnobs:
             "evalInEachContext(\nmember(CatalogID, RequestedCatalogIDs)\n? CatalogSize : 0,\n"
             "catalogs\n)\n)\n)"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="What all catalogs take together, for CATALOG_SPACE to mention.",
     )
     SUSPEND = expression("False", doc="When a running job is suspended.")
     SYSTEM_STARTD_LATCH_EXPRS = listing(
@@ -325,9 +361,10 @@ class StartdKnobs:
     USE_NFS = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    VALID_COD_USERS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    VALID_COD_USERS = listing("", doc="Known list of words.", unread=True)
     WANT_SUSPEND = expression("False", doc="Whether a job is suspended before it is preempted.")
     WANT_VACATE = expression(
         "True", doc="Whether a preempted job is asked to leave before it is killed."

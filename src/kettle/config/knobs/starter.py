@@ -30,7 +30,8 @@ class StarterKnobs:
     )
     CGROUP_IGNORE_CACHE_MEMORY = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     CGROUP_LOW_MEMORY_LIMIT_EXPR = expression(
         "",
@@ -66,7 +67,8 @@ class StarterKnobs:
     )
     CONDOR_SSH_TO_JOB_FAKE_PASSWD_ENTRY = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DEDICATED_EXECUTE_ACCOUNT_REGEXP = string(
         "",
@@ -74,11 +76,13 @@ class StarterKnobs:
     )
     DEFAULT_KILL_CHILDREN_ON_EXIT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DISABLE_EXECUTE_DIRECTORY_ENCRYPTION = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     DISABLE_SWAP_FOR_JOB = boolean(
         "true",
@@ -106,18 +110,21 @@ class StarterKnobs:
     )
     ENCRYPT_EXECUTE_DIRECTORY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENFORCE_CPU_AFFINITY = boolean(
         None, doc="Whether every job of slot n is bound to the cores of SLOT<n>_CPU_AFFINITY."
     )
     ENVIRONMENT_FOR_AssignedGPUs = string(
         "GPU_DEVICE_ORDINAL=/(CUDA|OCL)//  CUDA_VISIBLE_DEVICES=/CUDA//",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     ENVIRONMENT_VALUE_FOR_UnAssignedGPUs = integer(
         "10000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     JOB_DISK_LIMIT_POLICY = string(
         "soft",
@@ -125,7 +132,7 @@ class StarterKnobs:
         "when that is by more than a 64th of the machine's, or others need it; none. Kettle's own "
         "knob.",
     )
-    JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text.", unread=True)
     JOB_INHERITS_STARTER_ENVIRONMENT = string(
         "false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
@@ -147,26 +154,31 @@ class StarterKnobs:
     )
     LVM_BACKING_FILE = path(
         "$(SPOOL)/startd_disk.img",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     LVM_BACKING_FILE_SIZE_MB = integer(
         "10240",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
-    LVM_HIDE_MOUNT = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    LVM_HIDE_MOUNT = string("auto", doc="Known text.", unread=True)
     LVM_THICK_LV_MARGIN = real(
         "0.98",
         at_least=0.0,
         at_most=1.0,
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a real number.",
+        unread=True,
     )
     LVM_THIN_LV_EXTRA_SIZE_MB = integer(
         "2000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     LVM_USE_THIN_PROVISIONING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     MAX_STARTER_LOG = size(
         "$(MAX_DEFAULT_LOG)",
@@ -174,11 +186,13 @@ class StarterKnobs:
     )
     MEMORY_USAGE_METRIC = expression(
         "((ResidentSetSize+1023)/1024)",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     MEMORY_USAGE_METRIC_VM = expression(
         "((ImageSize+1023)/1024)",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     MOUNT_PRIVATE_DEV_SHM = boolean(
         "true",
@@ -187,16 +201,17 @@ class StarterKnobs:
     NOBODY_SLOT_USER = string(None, doc="The account of jobs whose slot has none of its own.")
     PER_JOB_NAMESPACES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    REUSE_CONDOR_RUN_ACCOUNT = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SCP = string("", doc="Known text; no part of Kettle acts on it yet.")
+    REUSE_CONDOR_RUN_ACCOUNT = string("", doc="Known text.", unread=True)
+    SCP = string("", doc="Known text.", unread=True)
     SSHD = string("", unset="/usr/sbin/sshd", doc="The sshd that people log in to jobs through.")
-    SSHD_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSHD_ARGS = string("", doc="Known text.", unread=True)
     SSH_KEYGEN = string(
         "", unset="/usr/bin/ssh-keygen", doc="The program that makes the keys for it."
     )
-    SSH_KEYGEN_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSH_KEYGEN_ARGS = string("", doc="Known text.", unread=True)
     STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
     STARTER_ALLOW_JOB_PRE_AND_POST_CMD = expression(
         None,
@@ -214,23 +229,27 @@ class StarterKnobs:
     STARTER_DEBUG = listing("D_PID ", doc="Kinds of messages that the starter logs.")
     STARTER_DEBUG_WAIT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     STARTER_DEFAULT_JOB_HOOK_KEYWORD = string(
         None, doc="The hooks of a job that names none that are there."
     )
     STARTER_DIAGNOSTIC_send_ep_logs = path(
         "$(LIBEXEC)/condor_diagnostic_send_ep_logs",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     STARTER_FIRST_CHILDALIVE_DELAY = seconds(
         "30",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     STARTER_HIDE_GPU_DEVICES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     STARTER_INITIAL_UPDATE_INTERVAL = seconds(
         "8",
@@ -240,14 +259,15 @@ class StarterKnobs:
     STARTER_JOB_HOOK_KEYWORD = string(
         "", doc="Whose hooks jobs have; none is called yet, which the starter's log says."
     )
-    STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTER_LIST = listing("STARTER", doc="Known list of words.", unread=True)
     STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
     STARTER_LOG_NAME_APPEND = string(
         "", unset="Slot", doc="What the log's name ends with: Slot, Cluster, JobId, or false."
     )
     STARTER_NESTED_SCRATCH = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     STARTER_NUM_THREADS_ENV_VARS = listing(
         (
@@ -255,11 +275,13 @@ class StarterKnobs:
             "OMP_NUM_THREADS OMP_THREAD_LIMIT OPENBLAS_NUM_THREADS PYTHON_CPU_COUNT "
             "ROOT_MAX_THREADS TF_LOOP_PARALLEL_ITERATIONS TF_NUM_THREADS"
         ),
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     STARTER_RLIMIT_AS = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     STARTER_SETS_HOME_ENV = boolean(
         "true",
@@ -267,14 +289,16 @@ class StarterKnobs:
     )
     STARTER_STATS_LOG = path(
         "$(LOG)/XferStatsLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     STARTER_UPDATE_INTERVAL = seconds(
         None, unset="300", doc="How often a starter tells the shadow what its job uses."
     )
     STARTER_UPLOAD_TIMEOUT = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     STARTER_USER_LOG = path(None, doc="A log of each job's events in its sandbox.")
     TRUNC_STARTER_LOG_ON_OPEN = boolean(
@@ -291,7 +315,8 @@ class StarterKnobs:
     )
     USE_VISIBLE_DESKTOP = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
-    WINDOWS_RMDIR = string("", doc="Known text; no part of Kettle acts on it yet.")
-    WINDOWS_SOFTKILL = string("", doc="Known text; no part of Kettle acts on it yet.")
+    WINDOWS_RMDIR = string("", doc="Known text.", unread=True)
+    WINDOWS_SOFTKILL = string("", doc="Known text.", unread=True)

@@ -7,23 +7,23 @@ class SubmitKnobs:
     """Knobs of condor_submit."""
 
     APPEND_RANK = expression("", doc="What is added to the rank of every job.")
-    APPEND_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_RANK_STANDARD = string("", doc="Known text.", unread=True)
     APPEND_RANK_VANILLA = string("", doc="What is added to the rank of vanilla jobs.")
     APPEND_REQUIREMENTS = expression(
         "",
         doc="What is added to the requirements of every job.",
     )
-    APPEND_REQ_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_REQ_STANDARD = string("", doc="Known text.", unread=True)
     APPEND_REQ_VANILLA = string("", doc="What is added to the requirements of vanilla jobs.")
     APPEND_REQ_VM = string("", doc="What is added to the requirements of virtual machine jobs.")
-    DEFAULT_IO_BUFFER_BLOCK_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
-    DEFAULT_IO_BUFFER_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_IO_BUFFER_BLOCK_SIZE = string("", doc="Known text.", unread=True)
+    DEFAULT_IO_BUFFER_SIZE = string("", doc="Known text.", unread=True)
     DEFAULT_JOB_MAX_RETRIES = integer(
         "2",
         doc="How often a job is tried again that asks for it without a number.",
     )
     DEFAULT_RANK = expression("", doc="The rank of jobs that have none.")
-    DEFAULT_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_RANK_STANDARD = string("", doc="Known text.", unread=True)
     DEFAULT_RANK_VANILLA = string("", doc="The rank of vanilla jobs that have none.")
     DEFAULT_UNIVERSE = string(
         "",
@@ -43,7 +43,8 @@ class SubmitKnobs:
     )
     INTERACTIVE_SUBMIT_FILE = path(
         "$(LIBEXEC)/interactive.sub",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     JOB_DEFAULT_LEASE_DURATION = seconds(
         "2400",
@@ -54,15 +55,15 @@ class SubmitKnobs:
     )
     JOB_DEFAULT_REQUESTCPUS = expression(
         "1",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How many CPUs a job asks for that does not say.",
     )
     JOB_DEFAULT_REQUESTDISK = expression(
         "MAX({1024, (TransferInputSizeMB+1) * 1.25}) * 1024",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How much disk a job asks for that does not say.",
     )
     JOB_DEFAULT_REQUESTMEMORY = expression(
         "128",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How much memory a job asks for that does not say.",
     )
     JOB_TRANSFORM_NAMES = listing(
         "",
@@ -81,7 +82,8 @@ class SubmitKnobs:
     )
     SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS = expression(
         "true",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Known expression.",
+        unread=True,
     )
     SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS = boolean(
         "true",
@@ -93,7 +95,8 @@ class SubmitKnobs:
     )
     SUBMIT_PUBLISH_WINDOWS_OSVERSIONINFO = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SUBMIT_REQUEST_MISSING_UNITS = string(
         None, doc="What a request for memory or disk without a unit is: error, warn, or nothing."
@@ -113,7 +116,8 @@ class SubmitKnobs:
     )
     SUBMIT_SKIP_FILECHECKS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SUBMIT_TEMPLATE_NAMES = listing(
         "", doc="Names of templates for submit descriptions (`use template : NAME(arguments)`)."

@@ -21,13 +21,16 @@ class ToolKnobs:
     )
     CONDOR_Q_USE_V3_PROTOCOL = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_DEPRECATION_WARNINGS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     Q_QUERY_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )

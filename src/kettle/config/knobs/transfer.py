@@ -17,7 +17,8 @@ class TransferKnobs:
 
     ALLOW_COMMON_FILES_ON_LVS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ALLOW_TRANSFER_REMAP_TO_MKDIR = boolean(
         "true",
@@ -38,15 +39,18 @@ class TransferKnobs:
     )
     ENABLE_HTTP_PUBLIC_FILES = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_MULTIFILE_TRANSFER_PLUGINS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     ENABLE_URL_TRANSFERS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     FILETRANSFER_PLUGINS = listing(
         (
@@ -57,19 +61,23 @@ class TransferKnobs:
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE = string(
         "2.0",
-        doc="A load, or two as `1.8 to 2.2`; no part of Kettle acts on it yet.",
+        doc="A load, or two as `1.8 to 2.2`.",
+        unread=True,
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE_LONG_HORIZON = string(
         "5m",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE_SHORT_HORIZON = string(
         "1m",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE_WAIT_BETWEEN_INCREMENTS = integer(
         "60",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     FILE_TRANSFER_STATS_LOG = path(
         "$(LOG)/transfer_history",
@@ -77,19 +85,23 @@ class TransferKnobs:
     )
     HTTP_PUBLIC_FILES_ADDRESS = string(
         "127.0.0.1:80",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Known text.",
+        unread=True,
     )
     HTTP_PUBLIC_FILES_ROOT_DIR = path(
         "/usr/share/nginx/html",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Known path.",
+        unread=True,
     )
     HTTP_PUBLIC_FILES_STALE_AGE = seconds(
         "604800",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     KEEP_DATA_CLAIM_IDLE = integer(
         "300",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Known and checked as a number.",
+        unread=True,
     )
     LIMIT_DIRECTORY_ACCESS = listing(
         "",
@@ -135,7 +147,8 @@ class TransferKnobs:
     )
     MAX_TRANSFER_LIFETIME = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     MAX_TRANSFER_OUTPUT_MB = expression(
         "-1",
@@ -152,8 +165,8 @@ class TransferKnobs:
         doc="A URL that a startd fetches once for its kind (HTTPS_TEST_URL and so on); where that "
         "fails, the machine does not offer such URLs.",
     )
-    PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
-    PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    PLUGINS = listing("", doc="Known list of words.", unread=True)
+    PLUGIN_DIR = path("", doc="Known path.", unread=True)
     PREEN_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
@@ -169,7 +182,8 @@ class TransferKnobs:
     )
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
@@ -188,24 +202,28 @@ class TransferKnobs:
     )
     STARTER_DISABLE_USER_SUPPLIED_TRANSFER_PLUGINS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Known list of words.",
+        unread=True,
     )
     STARTER_FILE_XFER_STALL_TIMEOUT = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     STASH_PLUGIN = path(
         "$(LIBEXEC)/stash_plugin",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program for osdf:// and stash://, which FILETRANSFER_PLUGINS names.",
     )
     SUBMIT_CONTAINER_NEVER_XFER_ABSOLUTE_CMD = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Known and checked as a truth value.",
+        unread=True,
     )
     TRANSFER_IO_REPORT_INTERVAL = seconds(
         "10",
         at_least=0,
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Known and checked as a span of seconds.",
+        unread=True,
     )
     TRANSFER_IO_REPORT_TIMESPANS = string(
         "1m:60 5m:300 1h:3600 1d:86400",
@@ -217,5 +235,5 @@ class TransferKnobs:
     )
     TRANSFER_QUEUE_USER_EXPR = expression(
         'strcat("Owner_",Owner)',
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Whose share of the queue of transfers a job takes, evaluated in the schedd's ad.",
     )
