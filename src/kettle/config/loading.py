@@ -15,6 +15,7 @@ from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
 from kettle.config.reader import StatementReader
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.errors import ConfigError, EndingConfigError
+from kettle.patterns import error_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -142,17 +143,6 @@ def read_local_folders(config: Loaded, reader: StatementReader) -> None:
                 read_local_file(config, reader, path)
 
 
-# PCRE2's numbers for what is wrong with a pattern, by the words of `re`.
-_PATTERN_CODES = {
-    "bad escape (end of pattern)": 101,
-    "unterminated character set": 106,
-    "bad character range": 108,
-    "nothing to repeat": 109,
-    "missing ), unterminated subpattern": 114,
-    "unbalanced parenthesis": 122,
-}
-
-
 def _read_excluded(config: Loaded) -> re.Pattern[str] | None:
     """Return what the names of files match that are not read; EndingConfigError for no pattern.
 
@@ -164,7 +154,7 @@ def _read_excluded(config: Loaded) -> re.Pattern[str] | None:
     try:
         return re.compile(pattern) if pattern else None
     except re.error as error:
-        why = next((code for text, code in _PATTERN_CODES.items() if text in error.msg), error.msg)
+        why = error_number(error) or error.msg
         origin = config.origin(name)
         source, line = (origin.source, origin.line) if origin is not None else ("<Default>", 0)
         raise EndingConfigError(

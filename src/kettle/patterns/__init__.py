@@ -14,6 +14,32 @@ from typing import Any, cast
 
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
 
+# PCRE2's numbers for what is wrong with a pattern, by the words of `re` and of `patterns.perl`; the
+# first that fits. Source: observed of HTCondor 25.14.1.
+_ERROR_NUMBERS = (
+    ("bad escape (end of pattern)", 101),
+    ("bad escape", 103),
+    ("min repeat greater than max repeat", 104),
+    ("number too big in {} quantifier", 105),
+    ("unterminated character set", 106),
+    ("bad character range", 108),
+    ("nothing to repeat", 109),
+    ("multiple repeat", 109),
+    ("unknown extension ?<", 142),
+    ("unknown extension", 111),
+    ("unterminated subpattern", 114),
+    ("invalid group reference", 115),
+    ("there is no group", 115),
+    ("unbalanced parenthesis", 122),
+    ("unknown POSIX class name", 130),
+    ("unterminated name", 142),
+)
+
+
+def error_number(error: re.error) -> int | None:
+    """Return the number by which HTCondor tells what is wrong with a pattern, None if unknown."""
+    return next((number for words, number in _ERROR_NUMBERS if words in error.msg), None)
+
 
 class LatePattern:
     """Stands for a compiled pattern; from the first use on its methods are the pattern's own."""

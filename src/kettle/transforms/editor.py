@@ -17,7 +17,7 @@ from kettle.classad.parser import parse_beginning
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError, TransformError
-from kettle.patterns import late_pattern
+from kettle.patterns import error_number, late_pattern
 from kettle.patterns.perl import compile_perl
 from kettle.remembered import Answers
 
@@ -37,17 +37,7 @@ MOST_CHANGES = 100_000
 
 _NEW_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _GROUP = re.compile(r"\\([0-9])")
-# How the reference numbers what is wrong with a pattern, by how Python says it.
-_PATTERN_ERRORS = (
-    ("unterminated subpattern", 114),
-    ("unterminated character set", 106),
-    ("nothing to repeat", 109),
-    ("multiple repeat", 109),
-    ("unbalanced parenthesis", 122),
-    ("bad escape (end of pattern)", 101),
-    ("bad character range", 108),
-    ("invalid group reference", 115),
-)
+# What a pattern is said to have that is wrong in a way of its own.
 _OTHER_PATTERN_ERROR = 103
 
 
@@ -280,8 +270,7 @@ def _compile_anew(wanted: tuple[str, str]) -> re.Pattern[bytes] | int:
     try:
         return compile_perl(written, flags, lazy="U" in letters)
     except re.error as error:
-        known = (number for words, number in _PATTERN_ERRORS if words in error.msg)
-        return next(known, _OTHER_PATTERN_ERROR)
+        return error_number(error) or _OTHER_PATTERN_ERROR
     except (OverflowError, RecursionError):
         return _OTHER_PATTERN_ERROR
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kettle.patterns import late_pattern
+from kettle.patterns import error_number, late_pattern
+from kettle.patterns.perl import compile_perl
 
 SOURCE = Path(__file__).parents[3] / "src" / "kettle"
 
@@ -46,3 +47,34 @@ def test_every_late_pattern_compiles() -> None:
                 except re.error as error:
                     wrong.append(f"{path}:{node.lineno}: {error}")
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "number"),
+    [
+        ("a\\", 101),
+        ("\\y", 103),
+        ("a{3,2}", 104),
+        ("a{99999}", 105),
+        ("[a", 106),
+        ("[z-a]", 108),
+        ("*a", 109),
+        ("a**", 109),
+        ("(?z)a", 111),
+        ("(", 114),
+        (r"(a)\2", 115),
+        ("a)", 122),
+        ("[[:foo:]]", 130),
+        ("(?<a", 142),
+        ("(?P<a", 142),
+    ],
+)
+def test_what_is_wrong_with_a_pattern_has_its_number(pattern: str, number: int) -> None:
+    """As condor_config_val of 25.14.1 says of LOCAL_CONFIG_DIR_EXCLUDE_REGEXP."""
+    with pytest.raises(re.error) as caught:
+        compile_perl(pattern.encode(), 0)
+    assert error_number(caught.value) == number
+
+
+def test_an_error_that_is_not_known_has_no_number() -> None:
+    assert error_number(re.error("something else")) is None
