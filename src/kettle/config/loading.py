@@ -166,17 +166,34 @@ def _read_excluded(config: Loaded) -> re.Pattern[str] | None:
 
 
 def read_local_files(config: Loaded, reader: StatementReader) -> None:
-    """Read the files of LOCAL_CONFIG_FILE; one that changes the list adds to it."""
-    done: list[str] = []
-    while len(done) < MOST_LOCAL_FILES:
+    """Read the files of LOCAL_CONFIG_FILE; one that changes the list adds to it.
+
+    Raises ConfigError for more than MOST_LOCAL_FILES: a setting of one that is left out is missed.
+    """
+    done: set[str] = set()
+    while True:
         value = (config.get("LOCAL_CONFIG_FILE") or "").strip()
         wanted = [value] if value.endswith("|") else list(knob.split_list(value))
         path = next((path for path in wanted if path not in done), None)
         if path is None:
             return
-        done.append(path)
+        if len(done) == MOST_LOCAL_FILES:
+            raise _too_many_files(config, path)
+        done.add(path)
         required = config.boolean("REQUIRE_LOCAL_CONFIG_FILE")
         read_local_file(config, reader, path, required=required is not False)
+
+
+def _too_many_files(config: Loaded, path: str) -> ConfigError:
+    # Compat: the reference reads them all (test_more_local_files_than_the_bound_are_refused).
+    origin = config.origin("LOCAL_CONFIG_FILE")
+    source, line = (origin.source, origin.line) if origin is not None else ("", 0)
+    return ConfigError(
+        f"LOCAL_CONFIG_FILE names more than {MOST_LOCAL_FILES} files; {path} is one too many",
+        source=source,
+        line=line,
+        hint="put them into one folder and name it in LOCAL_CONFIG_DIR",
+    )
 
 
 def read_local_file(

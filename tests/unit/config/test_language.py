@@ -11,6 +11,7 @@ from kettle.config.knobs.negotiator import NegotiatorKnobs
 from kettle.config.knobs.places import PlaceKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.config.loading import MOST_LOCAL_FILES
 from kettle.errors import ConfigError
 
 shows = pytest.mark.shows
@@ -33,6 +34,27 @@ def test_later_definitions_win_in_any_case_and_over_all_sources() -> None:
     config = load_config(sources, {"CONDOR_CONFIG": "/root", "_CONDOR_B": "environment"})
     assert [config.get(name) for name in "abc"] == ["twenty", "environment", "local"]
     assert config.files == ["/root", "/d/10", "/d/20", "/local"]
+
+
+@pytest.mark.parametrize("by_one_another", [False, True])
+def test_more_local_files_than_the_bound_are_refused(by_one_another: bool) -> None:
+    """HTCondor 25.14.1 has no such bound; what it has not read it would not have told of."""
+
+    def read(count: int) -> Config:
+        names = [f"/l/{number}" for number in range(count)]
+        listed = names[:1] if by_one_another else names
+        files = {"/root": f"A = 0\nLOCAL_CONFIG_FILE = {' '.join(listed)}\n"}
+        for number, name in enumerate(names):
+            more = f"LOCAL_CONFIG_FILE = {' '.join(names[number + 1 : number + 2])}\n"
+            files[name] = f"A = {number}\n" + (more if by_one_another else "")
+        return load_config(MemorySources(files=files), {"CONDOR_CONFIG": "/root"})
+
+    assert read(MOST_LOCAL_FILES).get("A") == str(MOST_LOCAL_FILES - 1)
+    with pytest.raises(ConfigError, match="LOCAL_CONFIG_FILE names more than 1000 files") as caught:
+        read(MOST_LOCAL_FILES + 1)
+    assert "/l/1000 is one too many" in str(caught.value)
+    assert caught.value.source == (f"/l/{MOST_LOCAL_FILES - 1}" if by_one_another else "/root")
+    assert "LOCAL_CONFIG_DIR" in caught.value.hint
 
 
 def test_a_folder_s_own_knob_names_one_folder_whatever_its_name() -> None:
