@@ -13,9 +13,9 @@ sys.path.insert(0, str(ROOT / "src"))
 
 MANUAL = ROOT / "docs/generated/wire.md"
 
+from kettle.levels import DIRECTLY_IMPLIED  # noqa: E402
 from kettle.wire import messages  # noqa: E402
 from kettle.wire.commands import Command, NegotiationWord  # noqa: E402
-from kettle.wire.levels import DIRECTLY_IMPLIED  # noqa: E402
 from kettle.wire.messages.fields import MESSAGES, Message  # noqa: E402
 from kettle.wire.messages.rpc import Call  # noqa: E402
 from kettle.wire.security.negotiation import METHOD_BITS, VERDICTS, Wish  # noqa: E402

@@ -22,9 +22,9 @@ from kettle.classad import ClassAd
 from kettle.client.stream import BlockingStream
 from kettle.config import Config
 from kettle.errors import KettleError
+from kettle.levels import Level
 from kettle.runtime.credentials import SystemServerCredentials
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.methods.context import DirectoryFacts

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.levels import Level
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.files import Files
@@ -18,7 +19,6 @@ from kettle.schedd.services.shadows import HOST_ENTRY
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages import claims, negotiate
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.queue_queries import ActOnJobs

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.errors import WireError
+from kettle.levels import Level
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.shadow.service import ShadowHost
 from kettle.testing.world import World
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages import claims
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply, Shape

@@ -8,6 +8,7 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.config import Config
+from kettle.levels import Level
 from kettle.negotiator.service import NegotiatorService
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.collectors import Advertiser
@@ -15,7 +16,6 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.services.capabilities import SHORTEST_SECONDS, Capabilities
 from kettle.testing.world import World, WorldDaemon
 from kettle.wire.commands import Command, Daemon
-from kettle.wire.levels import Level
 from kettle.wire.messages.collector import PrivateQueryReply, Query
 from kettle.wire.security.claim_id import NEGOTIATOR_SIDE, ClaimId
 from scenario.stage import connect, play, stopped_at_the_end

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import ConnectionLost
+from kettle.levels import Level
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.claims import ReleaseClaim, RequestClaim, RequestClaimReply
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
 from scenario.access_point import AccessPoint

@@ -10,12 +10,12 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.levels import Level
 from kettle.policy.lease import RUN_LEASE
 from kettle.runtime.sockets.stream import Stream
 from kettle.shadow.services import shadow
 from kettle.testing.world import World
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.messages.shadow_host import SetAttributes
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd

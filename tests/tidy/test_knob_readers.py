@@ -21,6 +21,7 @@ import kettle.config.knobs
 from kettle.config.knob import Family, Knob
 from kettle.config.templates import TEMPLATES
 from kettle.config.unread import find_area
+from kettle.levels import CONFIGURED
 
 SOURCES = Path(__file__).parents[2] / "src" / "kettle"
 # What lists names without reading them.
@@ -41,7 +42,7 @@ LISTS = (
 MENTIONED = ("places", "policy")
 
 DAEMONS = "COLLECTOR|MASTER|NEGOTIATOR|SCHEDD|SHADOW|SHARED_PORT|STARTD|STARTER|SUBMIT|TOOL"
-LEVELS = "ADMINISTRATOR|CLIENT|CONFIG|DAEMON|DEFAULT|NEGOTIATOR|READ|WRITE|ADVERTISE_[A-Z]+"
+LEVELS = "|".join(CONFIGURED)
 _FEATURES = "AUTHENTICATION|ENCRYPTION|INTEGRITY|NEGOTIATION|AUTHENTICATION_METHODS|CRYPTO_METHODS"
 # Which names are put together by a shape whose blanks are not a daemon or a level alone.
 SHAPES = {

@@ -21,10 +21,10 @@ from kettle.errors import (
     SessionUnknown,
     Unreached,
 )
+from kettle.levels import Level
 from kettle.octets import to_bytes
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
-from kettle.wire.levels import Level
 from kettle.wire.security.client_side import (
     ClientSetup,
     authenticates_inline,

@@ -14,10 +14,10 @@ from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
 from kettle.errors import RefusedError
+from kettle.levels import Level
 from kettle.structs import Struct
 from kettle.wire.ad_shapes import AdRun, each_ad
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.queue_queries import (
     ActOnJobs,
     ActOnJobsConfirm,

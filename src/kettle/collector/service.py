@@ -33,6 +33,7 @@ from kettle.config import Config
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
 from kettle.config.knobs.negotiator import NegotiatorKnobs
 from kettle.errors import KettleError, RefusedError
+from kettle.levels import Level
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
@@ -43,7 +44,6 @@ from kettle.runtime.sockets.network_sessions import FAMILY_USER
 from kettle.runtime.sockets.stream import Stream
 from kettle.statistics.windows import Recent
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
 from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from kettle.wire.similar_ads import AlikeAds

@@ -27,6 +27,7 @@ from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
+from kettle.levels import CONFIGURED
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -50,8 +51,7 @@ _MADE_UP = late_pattern(
     r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR|ACCEPT_SURPLUS|AUTOREGROUP|SORT_EXPR)_\w+|"
     r"JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SLOT\d+_\w+|SLOT_TYPE_\d+_\w+|"
     r"SYSTEM_PERIODIC_(?:HOLD|RELEASE|REMOVE|VACATE)_\w+|OFFLINE_MACHINE_RESOURCE_\w+|"
-    r"(?:ALLOW|DENY)_(?:READ|WRITE|ADMINISTRATOR|CONFIG|DAEMON|NEGOTIATOR|ADVERTISE_[A-Z]+|CLIENT)"
-    r"_\w+|(?:\w+_)?SETTABLE_ATTRS_\w+"
+    rf"(?:ALLOW|DENY)_(?:{'|'.join(CONFIGURED)})_\w+|(?:\w+_)?SETTABLE_ATTRS_\w+"
 )
 # These, too; but a slip of the pen looks the same, as SCHED_LOG does.
 _MAYBE_MADE_UP = late_pattern(r"\w+_LIMIT|\w+_HOOK_\w+|\w+_ALLOW_\w+|\w+_DENY_\w+")

@@ -27,6 +27,7 @@ from kettle.config.knob import (
 )
 from kettle.config.unread import find_area
 from kettle.errors import ConfigError
+from kettle.levels import CONFIGURED
 from kettle.nearest import LOOSE, Nearest, nearest_of
 from kettle.patterns import late_pattern
 
@@ -67,24 +68,6 @@ BARE_KINDS: dict[str, Callable[..., Knob[Any]]] = {
     "real": real,
     "text": string,
 }
-# What stands for {level} and {context} in the names of knobs: authorization levels, and directions.
-_CONTEXTS = [
-    "READ",
-    "WRITE",
-    "ADMINISTRATOR",
-    "CONFIG",
-    "DAEMON",
-    "NEGOTIATOR",
-    "ADVERTISE_MASTER",
-    "ADVERTISE_STARTD",
-    "ADVERTISE_SCHEDD",
-    "OWNER",
-    "SOAP",
-    "CLIENT",
-    "DEFAULT",
-]
-
-
 # How much of two names is the same, of which one is two letters longer and the other a slip.
 _ALIKE = 0.9
 _MENTION = late_pattern(r"\$\(([A-Za-z_]\w*)")
@@ -104,7 +87,7 @@ def names_of_levels() -> set[str]:
         for pattern in patterns
         for field in ("{level}", "{context}")
         if field in pattern
-        for context in _CONTEXTS
+        for context in CONFIGURED
     }
 
 

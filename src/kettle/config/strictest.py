@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from kettle.levels import CONFIGURED
+
 # An entry of a list of who may do something, which nobody is.
 _NOBODY = "*/0.0.0.0"
 
@@ -69,10 +71,7 @@ _STRICTEST = {
     "START_SCHEDULER_UNIVERSE": "false",
 }
 
-_LEVEL = (
-    r"(READ|WRITE|ADMINISTRATOR|CONFIG|DAEMON|NEGOTIATOR|OWNER|SOAP|CLIENT|DEFAULT"
-    r"|ADVERTISE_(MASTER|STARTD|SCHEDD))"
-)
+_LEVEL = f"(?:{'|'.join(CONFIGURED)})"
 _FAMILIES = (
     (re.compile(rf"ALLOW_{_LEVEL}(_\w+)?"), _NOBODY),
     (re.compile(rf"DENY_{_LEVEL}(_\w+)?"), "*"),

@@ -26,13 +26,13 @@ from kettle.errors import (
     StorageError,
     UsageError,
 )
+from kettle.levels import Level
 from kettle.octets import AS_IS
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Member, join_endpoint
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.host_names import is_own_address
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.security import tokens
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from kettle.errors import UsageError
+from kettle.levels import Level
 from kettle.runtime.sockets.addresses import DEFAULT_PORT
-from kettle.wire.levels import Level
 
 MARK = "# Stands: "
 

@@ -26,9 +26,9 @@ from kettle.config import Config, load_config
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.origin import Origin
 from kettle.errors import ConfigError, NotFoundError, RefusedError
+from kettle.levels import Level
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.storage.files import Files, SystemSources
-from kettle.wire.levels import Level
 
 # Limit: names that may be set in one daemon, and how long a value may be.
 MOST_NAMES = 1000

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.levels import Level
 from kettle.runtime.credentials import SigningKeys
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from kettle.wire.security.tokens import POOL_KEY, mint_token
 

@@ -23,6 +23,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConnectionLost, KettleError, WireError
+from kettle.levels import Level
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
@@ -41,7 +42,6 @@ from kettle.shadow.services.transfers import serve
 from kettle.shadow.services.whereabouts import Whereabouts
 from kettle.wire.commands import TRANSFER_COMMANDS, Command
 from kettle.wire.dialog import Words
-from kettle.wire.levels import Level
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
 from kettle.wire.messages.shadow_host import (
     DropAd,

@@ -18,6 +18,7 @@ from kettle.config import Config
 from kettle.config.hooks import explain_uncalled, fetch_hooks
 from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.levels import Level
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
@@ -51,7 +52,6 @@ from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
 from kettle.wire.commands import CLAIM_COMMANDS
-from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import (
     CLAIM_SESSION_END_SECONDS,

@@ -13,8 +13,8 @@ from __future__ import annotations
 from enum import Enum
 from functools import cache
 
+from kettle.levels import Level
 from kettle.named_numbers import NamedNumber
-from kettle.wire.levels import Level
 
 _FORCED = True
 _ASKED = False

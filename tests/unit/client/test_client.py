@@ -29,9 +29,9 @@ from kettle.errors import (
     RefusedError,
     RemoteProtocolError,
 )
+from kettle.levels import Level
 from kettle.runtime.credentials import SystemServerCredentials
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages import qmgmt
 from kettle.wire.messages.accounting import AccountingReply
 from kettle.wire.messages.collector import Query, QueryReply

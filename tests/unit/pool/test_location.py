@@ -6,6 +6,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.errors import UsageError
+from kettle.levels import Level
 from kettle.pool.location import (
     Alone,
     Centre,
@@ -18,7 +19,6 @@ from kettle.pool.location import (
     render_mark,
 )
 from kettle.pool.settings import PoolSettings, read_given, render_configuration
-from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.tokens import scope_levels
 

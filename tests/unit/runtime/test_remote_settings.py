@@ -11,9 +11,9 @@ import pytest
 
 from kettle.config import Config
 from kettle.errors import ConfigError, RefusedError
+from kettle.levels import Level
 from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.storage.files import Files
-from kettle.wire.levels import Level
 
 ALLOWED = "ENABLE_PERSISTENT_CONFIG = true\nSETTABLE_ATTRS_CONFIG = OUR_*\nOUR_A = 1\n"
 

@@ -17,6 +17,7 @@ from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.strictest import _STRICTEST
 from kettle.errors import ConfigError
+from kettle.levels import Level
 from kettle.runtime import remote_settings
 from kettle.runtime.daemon import Daemon
 from kettle.runtime.identity import DaemonIdentity
@@ -24,7 +25,6 @@ from kettle.runtime.remote_settings import RemoteSettings, load_for_child
 from kettle.runtime.renewal import renew
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.storage.files import SystemSources
-from kettle.wire.levels import Level
 from kettle.wire.security.negotiation import Wish
 
 

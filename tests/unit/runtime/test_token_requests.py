@@ -10,6 +10,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import RefusedError
+from kettle.levels import Level
 from kettle.runtime.context import Runtime
 from kettle.runtime.token_requests import (
     REQUEST_SECONDS,
@@ -20,7 +21,6 @@ from kettle.runtime.token_requests import (
 )
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from kettle.wire.security.tokens import parse_token, scramble
 

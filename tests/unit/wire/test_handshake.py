@@ -19,11 +19,11 @@ from kettle.errors import (
     RemoteProtocolError,
     SessionUnknown,
 )
+from kettle.levels import Level
 from kettle.testing.dialogs import Outcome, converse
 from kettle.wire.channel import Channel
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Dialog, Receive, Send, Words
-from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
 from kettle.wire.security.client_side import (

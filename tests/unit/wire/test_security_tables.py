@@ -7,9 +7,9 @@ import time
 import pytest
 
 from kettle.errors import ConfigError, RemoteProtocolError
+from kettle.levels import Level, implied_levels
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command, Daemon, find_command
-from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
 from kettle.wire.security.identity import map_identity

@@ -11,8 +11,8 @@ from kettle.compat.htcondor2.addresses import sinful_of
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.errors import NotConnected
+from kettle.levels import Level
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.security.negotiation import display_method
 from kettle.wire.security.session import UNAUTHENTICATED
 

@@ -13,6 +13,7 @@ from typing import Any
 from kettle.attributes.version import is_ours
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, StorageError, WireError
+from kettle.levels import Level
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
     accounting_ads,
@@ -27,7 +28,6 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.codec import Reader, expand_projection, split_names
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 
 Handler = Callable[[Stream], Awaitable[None]]
 

@@ -13,7 +13,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.security import SecurityKnobs
-from kettle.wire.levels import Level, implied_levels
+from kettle.levels import Level, implied_levels
 from kettle.wire.security.claim_id import CLAIM_INFO, COLLECTOR_SIDE, mint_session_id
 
 if TYPE_CHECKING:

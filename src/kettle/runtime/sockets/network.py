@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import KettleError
+from kettle.levels import Level
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.ccb import Brokers, Reversed, Ways
 from kettle.runtime.sockets.network_calls import CONNECT_SECONDS, CommandClient
@@ -19,7 +20,6 @@ from kettle.runtime.sockets.network_sessions import Standing
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.transport import Transport
 from kettle.wire.dialog import Message
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.sinful import Endpoint, Sinful
 

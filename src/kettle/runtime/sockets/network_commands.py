@@ -21,6 +21,7 @@ from kettle.errors import (
     RemoteProtocolError,
     WireError,
 )
+from kettle.levels import Level
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.ccb import Reversed, read_call
@@ -30,7 +31,7 @@ from kettle.runtime.sockets.transport import Transport
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Daemon, command_name, find_command
-from kettle.wire.levels import Level, longest_message
+from kettle.wire.message_sizes import longest_message
 from kettle.wire.safesock import Reassembly
 from kettle.wire.security.datagrams import Replays, accept_datagram
 from kettle.wire.security.notes import note_server

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kettle.errors import RemoteProtocolError
+from kettle.levels import Level
 from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
 from kettle.runtime.sockets.security_settings import read_security
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.client_side import ClientSetup
 from kettle.wire.security.server_side import Registered, ServerSetup

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import KettleError, NotFoundError
+from kettle.levels import Level
 from kettle.runtime.process.privileges import find_account
 from kettle.runtime.sockets.listening import ListenPlan, plan_listening
 from kettle.runtime.storage.texts import read_text
-from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization, LevelRules, read_rules
 from kettle.wire.security.mapfile import MapFile, parse_mapfile
 from kettle.wire.security.negotiation import Policy, read_policy

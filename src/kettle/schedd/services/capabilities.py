@@ -13,8 +13,8 @@ import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.knobs.security import SecurityKnobs
+from kettle.levels import Level
 from kettle.wire.commands import Command
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import (
     CLAIM_INFO,
     NEGOTIATOR_SIDE,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.match_words import MATCH_EXPRESSION, OF_A_MATCH
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
+from kettle.levels import Level
 from kettle.matchmaking.unreachable import Unreachable
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
@@ -21,7 +22,6 @@ from kettle.schedd.claims import Claim
 from kettle.schedd.negotiation import Desk, serve_round
 from kettle.schedd.queue.job_queue import Job
 from kettle.wire.commands import CLAIM_COMMANDS, Command
-from kettle.wire.levels import Level
 from kettle.wire.messages.claims import (
     Alive,
     AliveReply,

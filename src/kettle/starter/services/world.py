@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.secret_variables import without_secrets
 from kettle.classad import ClassAd
 from kettle.errors import LanguageError
+from kettle.levels import Level
 from kettle.policy.ancestors import ancestor
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
@@ -34,7 +35,6 @@ from kettle.starter.services.view import JobView
 from kettle.starter.services.watch import ResourceWatch, SlotGroup, machine_pids
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import CLAIM_COMMANDS, OWNER_COMMANDS, Command
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
 from kettle.wire.sinful import Sinful
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from kettle.errors import RefusedError
+from kettle.levels import Level
 from kettle.testing.dialogs import Player
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.transfer.go_ahead import Terms
@@ -21,7 +22,6 @@ from kettle.transfer.sending import upload
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Dialog
-from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.client_side import ClientSetup, client_handshake
 from kettle.wire.security.keys import make_key_pair

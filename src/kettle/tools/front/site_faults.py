@@ -15,13 +15,13 @@ from kettle.config.cross_check import make, settings
 from kettle.config.finding import ERROR, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
+from kettle.levels import Level
 from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
 from kettle.tools.front.setting_faults import find_setting_faults
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
 from kettle.transforms.source import read_transform, tell_odd_name
-from kettle.wire.levels import Level
 from kettle.wire.security.negotiation import METHOD_BITS, canonical_method, display_method
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Who is speaking, proven how, and what they may do: negotiation, methods, sessions, levels."""
 
-from kettle.wire.levels import Level
+from kettle.levels import Level
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.session import Peer, Session, SessionCache
 

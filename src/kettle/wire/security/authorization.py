@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
-from kettle.wire.levels import Level, implied_levels, implying_levels
+from kettle.levels import Level, implied_levels, implying_levels
 from kettle.wire.security.identity import same_user
 from kettle.wire.security.session import UNAUTHENTICATED
 from kettle.wire.sinful import parse_ip

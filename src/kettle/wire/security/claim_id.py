@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kettle.errors import RemoteProtocolError
+from kettle.levels import Level
 from kettle.patterns import late_pattern
-from kettle.wire.levels import Level
 from kettle.wire.security.keys import DATAGRAM_CIPHER, session_key
 from kettle.wire.security.session import Session
 

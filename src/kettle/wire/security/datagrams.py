@@ -14,10 +14,10 @@ from collections import OrderedDict
 from typing import Any
 
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
+from kettle.levels import implied_levels
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Message
-from kettle.wire.levels import implied_levels
 from kettle.wire.safesock import Protected, decode_payload, encode_payload
 from kettle.wire.security.client_side import NONCE_SIZE, ClientSetup
 from kettle.wire.security.keys import DATAGRAM_CIPHER, cfb64

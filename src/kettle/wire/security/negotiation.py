@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-from kettle.wire.levels import Level
+from kettle.levels import Level
 from kettle.wire.security.policy_ad import PolicyAd
 
 

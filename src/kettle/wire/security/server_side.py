@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
+from kettle.levels import Level, implied_levels
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption
-from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_server, send_key
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.identity import map_identity

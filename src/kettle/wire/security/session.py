@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from kettle.levels import Level
 from kettle.structs import Struct, field
-from kettle.wire.levels import Level
 
 # Limit: sessions kept by one process; who has most of them loses the least recently used one, so
 # that nobody's flood costs others theirs.

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
+from kettle.levels import Level, implied_levels
 from kettle.octets import to_bytes, to_text
-from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.keys import hkdf
 
 POOL_KEY = "POOL"

@@ -13,6 +13,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.errors import AuthorizationDenied, ConnectionLost, SessionUnknown
+from kettle.levels import Level
 from kettle.runtime import tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.identity import DaemonIdentity
@@ -26,7 +27,6 @@ from kettle.testing.virtual_loop import VirtualClock, run_virtually
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.frames import encode_header
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import (
     CLAIM_INFO,
     EXECUTE_SIDE,

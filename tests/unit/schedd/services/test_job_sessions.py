@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kettle.attributes.codes import JobUniverse
+from kettle.levels import Level
 from kettle.schedd.services.job_sessions import JobSessions
-from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import ClaimId
 from unit.schedd.queue_fixture import Schedd
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
+from kettle.levels import Level
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
-from kettle.wire.levels import Level
 from kettle.wire.safesock import (
     HEADER,
     MAGIC,

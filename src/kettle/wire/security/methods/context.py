@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.errors import AuthenticationFailed
-from kettle.wire.levels import Level
+from kettle.levels import Level
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:

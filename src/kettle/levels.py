@@ -1,7 +1,8 @@
 """Authorization levels: their names and which one implies which.
 
-Decides nothing about a peer: who holds a level is decided in `wire.security.authorization`, which
-level a command needs stands in `wire.commands`. Source: wire notes, Authorization levels.
+The one list of them, for what is configured and for what is asked. Decides nothing about a peer:
+who holds a level is decided in `wire.security.authorization`, which level a command needs stands in
+`wire.commands`. Source: wire notes, Authorization levels.
 """
 
 from __future__ import annotations
@@ -39,29 +40,13 @@ DIRECTLY_IMPLIED: dict[Level, tuple[Level, ...]] = {
 }
 """Holding the key grants the values; READ follows from ADMINISTRATOR and DAEMON through WRITE."""
 
-
-# Limit: one message of a peer, by the highest level that its command was accepted at, in bytes.
-# Questions are short; a submitter sends item data, daemons send ads by the thousand.
-_LONGEST_MESSAGE = 16 << 20
-_LONGEST_OF_WRITER = 64 << 20
-_LONGEST_OF_DAEMON = 256 << 20
-_DAEMON_LEVELS = frozenset(
-    (
-        Level.NEGOTIATOR,
-        Level.ADMINISTRATOR,
-        Level.DAEMON,
-        Level.ADVERTISE_STARTD,
-        Level.ADVERTISE_SCHEDD,
-        Level.ADVERTISE_MASTER,
-    )
+# Words of older versions that configurations still have: nothing asks for them.
+_FORMER = ("OWNER", "SOAP")
+CONFIGURED: tuple[str, ...] = (
+    *(level.value for level in Level if level is not Level.ALLOW),
+    *_FORMER,
 )
-
-
-def longest_message(levels: frozenset[Level]) -> int:
-    """Return how long a message may be, in bytes, of a peer that holds these levels."""
-    if levels & _DAEMON_LEVELS:
-        return _LONGEST_OF_DAEMON
-    return _LONGEST_OF_WRITER if Level.WRITE in levels else _LONGEST_MESSAGE
+"""What stands for a level in the names of knobs (`ALLOW_<level>`, `SEC_<level>_ENCRYPTION`)."""
 
 
 @cache
