@@ -18,10 +18,13 @@ from typing import Any, NamedTuple
 import pytest
 
 import kettle.config.knobs
+from kettle.config.declared import declared_knobs, find_family, names_of_levels
+from kettle.config.deprecated import find_newer
 from kettle.config.knob import Family, Knob
 from kettle.config.templates import TEMPLATES
 from kettle.config.unread import find_area
 from kettle.levels import CONFIGURED
+from kettle.runtime.machine_facts import read_machine_facts
 
 SOURCES = Path(__file__).parents[2] / "src" / "kettle"
 # What lists names without reading them.
@@ -60,7 +63,7 @@ SHAPES = {
     # What the master starts: ours but itself, and HTCondor's own that have such a knob.
     "{}_ARGS": rf"(?!MASTER_)(?:{DAEMONS}|HAD|REPLICATION)_ARGS",
     "{}_ENVIRONMENT": rf"(?!MASTER_)(?:{DAEMONS})_ENVIRONMENT",
-    "{}_JOB_ATTRS": r"(?:IMMUTABLE|PROTECTED|SECURE)_JOB_ATTRS",
+    "{}_JOB_ATTRS": r"(?:IMMUTABLE|PROTECTED|SECURE|INPUT|OUTPUT|CHECKPOINT)_JOB_ATTRS",
     "{}_{}_LOG": rf"(?:{DAEMONS})_MATCH_LOG",
     "{}_{}": rf"(?:{DAEMONS})_(?:SUPER_ADDRESS_FILE|ADDRESS_FILE)",
     "{}{}_REASON": r"SYSTEM_PERIODIC_[A-Z]+_REASON",
@@ -75,6 +78,23 @@ READ = {
 NOT_READ = {
     "VM_MEMORY": "a macro of submit descriptions has that name",
 }
+# How a text of a configuration is asked for by name.
+_ASKING = frozenset(
+    {
+        "boolean",
+        "expression",
+        "find",
+        "get",
+        "integer",
+        "is_defined",
+        "origin",
+        "raw",
+        "real",
+        "sound_expression",
+        "text",
+        "words",
+    }
+)
 
 
 class Sources(NamedTuple):
@@ -209,3 +229,77 @@ def test_a_name_that_is_put_together_is_found() -> None:
     assert made_by(shapes).fullmatch("JOB_DEFAULT_REQUESTCPUS")
     assert made_by(shapes).fullmatch("SCHEDD_LOG")
     assert not made_by(shapes).fullmatch("DEFRAG_LOG")
+
+
+def asked(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and name of every name that is written out where a configuration is asked."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+            continue
+        whose = ast.unparse(node.func.value).lower().rpartition(".")[2]
+        name = node.args[0]
+        if "config" not in whose or node.func.attr not in _ASKING:
+            continue
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield node.lineno, name.value
+
+
+def is_declared(name: str) -> bool:
+    """Tell whether a name is a knob's, a detected one's, or an older spelling that is told of."""
+    # What stands before a dot says whose setting it is.
+    plain = name.upper().rpartition(".")[2]
+    return (
+        plain in declared_knobs()
+        or plain in names_of_levels()
+        or _is_of_family(plain)
+        or plain in map(str.upper, read_machine_facts())
+        or bool(find_newer(plain)[0])
+    )
+
+
+def _is_of_family(name: str) -> bool:
+    family = find_family(name)
+    if not family.startswith("{"):
+        return bool(family)
+    # Any word with that end is of such a family; ours are those of our daemons.
+    rest = family.partition("}")[2]
+    return bool(re.fullmatch(f"(?:{DAEMONS}){re.escape(rest)}", name))
+
+
+def test_every_name_that_is_asked_for_is_declared() -> None:
+    wrong = []
+    for path in sorted(SOURCES.rglob("*.py")):
+        for line, name in asked(ast.parse(path.read_text(encoding="utf-8"))):
+            if not is_declared(name):
+                wrong.append(f"{path.relative_to(SOURCES)}:{line}: {name}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("self._config.get('A_KNOB')", [(1, "A_KNOB")]),
+        ("reach.config.words('A_KNOB', 1)", [(1, "A_KNOB")]),
+        ("config.environment.get('HOME')", []),
+        ("config.get(name)", []),
+        ("ad.get('A_KNOB')", []),
+    ],
+)
+def test_what_is_asked_for_is_found(text: str, names: list[tuple[int, str]]) -> None:
+    assert list(asked(ast.parse(text))) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("SPOOL", True),
+        ("STARTD.SPOOL", True),
+        ("SCHEDD_LOG", True),
+        ("FULL_HOSTNAME", True),
+        ("STARTD_EXPRS", True),
+        ("A_KNOB", False),
+        ("SCHED_LOG", False),
+    ],
+)
+def test_what_is_declared(name: str, declared: bool) -> None:
+    assert is_declared(name) == declared

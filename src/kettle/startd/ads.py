@@ -18,6 +18,7 @@ from kettle.attributes.abilities import (
 )
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.config.knobs.policy import PolicyMacros
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd import latches
 from kettle.startd.claim_machine import ClaimPhase
@@ -348,7 +349,8 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
     vacate = expression_text(config, record, "MachineMaxVacateTime", "10 * 60")
     ad.insert_text("MachineMaxVacateTime", vacate)
     ad.insert_text("IsOwner", expression_text(config, record, "IS_OWNER", "false"))
-    ad.insert_text("CpuBusy", config.get("CpuBusy") or config.get("CPU_BUSY") or "false")
+    busy = config.get("CpuBusy") or config.get("CPU_BUSY") or PolicyMacros.CpuBusy.unset
+    ad.insert_text("CpuBusy", busy)
     latches.publish(record.latches, ad)
     ad["CurrentRank"] = record.claim.rank if record.claim is not None else 0.0
     ad["AcceptedWhileDraining"] = record.accepted_while_draining

@@ -38,6 +38,9 @@ class JobRouterKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
+    JOB_ROUTER_ROUTE_NAMES = listing(
+        None, doc="The routes, in order; condor_transform_ads names them where it is not set."
+    )
     JOB_ROUTER_SOURCE_JOB_CONSTRAINT = expression(
         "",
         doc="Known expression.",

@@ -22,3 +22,6 @@ class KettleKnobs:
         "",
         doc="The port at which the master serves /metrics and /healthz; empty for none, 0 for any.",
     )
+    POOL_MEMBERS = string(
+        None, doc="The domain of the identities of machines that join; lists of rights mention it."
+    )

@@ -27,6 +27,8 @@ class PolicyMacros:
         "5 * $(MINUTE)",
         doc="Known expression, for other settings to mention.",
     )
+    CpuBusy = expression(None, doc="When somebody else's work keeps a machine busy.", unset="false")
+    CPU_BUSY = expression(None, doc="An older name of CpuBusy.")
     EVICT_BACKFILL = expression(None, doc="When a slot ends its backfill.")
     HighLoad = real(
         "0.5",

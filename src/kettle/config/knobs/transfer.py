@@ -32,6 +32,9 @@ class TransferKnobs:
         unset="20",
         doc="How long a plug-in may take to delete a file of a checkpoint at a URL, in seconds.",
     )
+    CHECKPOINT_JOB_ATTRS = listing(
+        None, doc="TRANSFER_JOB_ATTRS for the transfers of checkpoints alone."
+    )
     DEFAULT_NUM_EXTRA_CHECKPOINTS = integer(
         None,
         unset="1",
@@ -98,6 +101,7 @@ class TransferKnobs:
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
+    INPUT_JOB_ATTRS = listing(None, doc="TRANSFER_JOB_ATTRS for the transfers of input alone.")
     KEEP_DATA_CLAIM_IDLE = integer(
         "300",
         doc="Known and checked as a number.",
@@ -158,6 +162,7 @@ class TransferKnobs:
         "60",
         doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
     )
+    OUTPUT_JOB_ATTRS = listing(None, doc="TRANSFER_JOB_ATTRS for the transfers of output alone.")
     METHOD_TEST_URL = family(
         "{method}_TEST_URL",
         string,
@@ -199,6 +204,9 @@ class TransferKnobs:
     SIGN_S3_URLS = boolean(
         "true",
         doc="Whether URLs of S3 and Google stores need the keys of a job that names them.",
+    )
+    SPAWN_JOB_ATTRS = listing(
+        None, doc="Which of the job's attributes its record of a run's beginning has."
     )
     STARTER_DISABLE_USER_SUPPLIED_TRANSFER_PLUGINS = listing(
         "",
