@@ -80,6 +80,8 @@ class Report(Struct):
     total_bytes: int = 0
     most_bytes: int = 0
     findings: list[Finding] = field(default_factory=list)
+    # The one for which it is refused.
+    refusal: Finding | None = None
 
     @property
     def missing(self) -> list[Input]:
@@ -105,7 +107,8 @@ def check_submission(
             refuse(submission.cluster_ad().integer("JobUniverse"))
     except SubmitError as error:
         failed = error
-        report.findings.append(_fault(submission, error))
+        report.refusal = _fault(submission, error)
+        report.findings.append(report.refusal)
     _describe(submission, report)
     findings = report.findings
     findings += _find_missing(submission, report.missing)

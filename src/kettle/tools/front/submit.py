@@ -19,7 +19,8 @@ from kettle.errors import NotFoundError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.runtime.storage.texts import read_stream, read_text
 from kettle.submit.build import SubmitOptions, read_submission
-from kettle.submit.check import Report, check_submission
+from kettle.submit.check import Report
+from kettle.submit.check_again import check_description
 from kettle.tools.front import place
 from kettle.tools.front.findings import count_findings, paint, render_findings, to_json, visible
 from kettle.tools.programs import Streams
@@ -59,8 +60,11 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         assignments=tuple(read_assignment(word) for word in arguments.values),
         allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False,
     )
-    report = check_submission(
-        read_submission(text, sources, config, facts, options), check_universe
+    report = check_description(
+        lambda text: read_submission(text, sources, config, facts, options),
+        text,
+        facts.file_name,
+        check_universe,
     )
     if arguments.json:
         streams.stdout.write(json.dumps(report_json(report), indent=2) + "\n")
