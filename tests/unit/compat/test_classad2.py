@@ -329,8 +329,11 @@ def test_the_examples_of_the_manual_page_print_what_it_says(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ['[ a = "x"q"; ]', '[{"a":"b"c":2}]', '[ a = 1; f = absTime("2")-01"); ]', "[ a = 'b'c'; ]"],
-)
+    [
+        '[ a = "x"q"; ]', '[{"a":"b"c":2}]', '[ a = 1; f = absTime("2")-01"); ]', "[ a = 'b'c'; ]",
+        "[ a = 1 b c", "[a = 1 b /* x",
+    ],
+)  # fmt: skip
 def test_an_ad_that_is_wrong_before_a_quote_hides_its_end_is_told(
     text: str, tmp_path: Path
 ) -> None:
@@ -346,7 +349,13 @@ def test_an_ad_that_is_wrong_before_a_quote_hides_its_end_is_told(
             parseNext(file, classad2.ParserType.New)
 
 
-@pytest.mark.parametrize("text", ["[a=1", '[ a = "x', "[ a = 'x", "[ a = (1", '[ a = "x\\"'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a=1", '[ a = "x', "[ a = 'x", "[ a = (1", '[ a = "x\\"', "[ a = 1 /* x", "[ a = 1.",
+        "[ a = 1 /* x ]", "[a=1e", "[ a = 0x", "[ a = $", "[ a = 1 b ", '[ a = 1 "x" ', "[ a 1",
+    ],
+)  # fmt: skip
 def test_an_ad_that_is_cut_off_is_the_end(text: str) -> None:
     assert list(parseAds(text)) == []
     assert len(list(parseAds(f"[z=1]{text}"))) == 1

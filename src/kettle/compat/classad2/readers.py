@@ -45,10 +45,11 @@ _BRACKET: Final = late_pattern(
     r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+(?:"|\\?\Z)|'
     r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+(?:'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[\[\]]"
 )
-# A string, or a name in quotes, that has no end.
-_CUT_TEXT: Final = late_pattern(
-    r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+\\?\Z|'
-    r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+\\?\Z"
+# The last token of a text: whole, or a string or a name in quotes that has no end.
+_LAST: Final = late_pattern(
+    r'[\w.]++\s*+\Z|[^\w\s"\']\Z|'
+    r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+(?:"\s*+|\\?+)\Z|'
+    r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+(?:'\s*+|\\?+)\Z"
 )
 
 
@@ -253,12 +254,17 @@ def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
 
 
 def _check_beginning(text: str) -> None:
-    """Raise ClassAdSyntaxError for an ad that nothing closes, if it is wrong before its end."""
+    """Raise ClassAdSyntaxError for an ad that nothing closes, if it is wrong before its end.
+
+    Compat: what is wrong in its last token, or in a comment without an end, is cut off, as in the
+    wheel (test_an_ad_that_is_cut_off_is_the_end).
+    """
     try:
         parse_ad_at(text, 0)
     except ClassAdSyntaxError as error:
         left = text[error.column :]
-        if left.strip() and _CUT_TEXT.match(left) is None:
+        in_comment = left.startswith("/*") and "*/" not in left
+        if left.strip() and not in_comment and _LAST.match(left) is None:
             raise
 
 
