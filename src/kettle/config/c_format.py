@@ -59,11 +59,22 @@ def render(format_text: str, value: float) -> str:
     """Format a number with a format that fits it."""
     form = _forms[format_text]
     if form.conversion.letter in _WHOLE:
-        shown = convert_whole(int(value), form.conversion, form.bits)
+        shown = _filled(int(value), form) or convert_whole(int(value), form.conversion, form.bits)
     else:
         shown = convert_real(float(value), form.conversion)
     # A byte that is zero ends a text of C's.
     return f"{form.before}{shown}{form.after}".partition("\0")[0]
+
+
+def _filled(number: int, form: _Form) -> str:
+    """Convert with what nearly all formats are, `%d` or `%05d`; empty for others."""
+    flags, width, precision, letter = form.conversion
+    half = 1 << (form.bits - 1)
+    if letter != "d" or precision is not None or flags not in {"", "0"}:
+        return ""
+    if not -half <= number < half:
+        return ""
+    return str(number).zfill(width) if flags else str(number).rjust(width)
 
 
 def convert_whole(number: int, conversion: Conversion, bits: int = 64) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -526,7 +527,7 @@ def _show_one(submission: Submission, request: Request, job: JobPlan, show: Prog
 
 def _cluster_lines(submission: Submission) -> str:
     """Return the attributes that all jobs share, one on a line."""
-    ordered = sorted(submission.cluster, key=_place)
+    ordered = sorted(submission.cluster, key=lambda one: _place(one[0]))
     return "".join(f"{name}={text}\n" for name, text in ordered)
 
 
@@ -560,9 +561,9 @@ def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
     return render_proc(ad)
 
 
-def _place(one: tuple[str, str]) -> tuple[bool, int, str]:
+def _place(name: str) -> tuple[bool, int, str]:
     """Sort attributes as the reference does: a cluster's number, then short names first."""
-    return one[0] != "ClusterId", len(one[0]), one[0].lower()
+    return name != "ClusterId", len(name), name.lower()
 
 
 def whole_ad(submission: Submission, job: JobPlan) -> str:
@@ -577,5 +578,12 @@ def whole_ad(submission: Submission, job: JobPlan) -> str:
 def own_attributes(job: JobPlan) -> str:
     """Return the attributes that a job has for itself, one on a line, as a cluster's are."""
     lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
-    lines += [f"{name}={text}\n" for name, text in sorted(job.differences, key=_place)]
+    own = list(job.differences)
+    lines += [f"{own[at][0]}={own[at][1]}\n" for at in _order(tuple([name for name, _ in own]))]
     return "".join(lines)
+
+
+@lru_cache(maxsize=64)
+def _order(names: tuple[str, ...]) -> list[int]:
+    """Return in which order attributes are shown; those of a cluster's jobs are mostly the same."""
+    return sorted(range(len(names)), key=lambda at: _place(names[at]))
