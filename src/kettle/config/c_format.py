@@ -6,6 +6,7 @@ A format has exactly one conversion. What a C program would take from somewhere 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import copysign, isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -45,6 +46,7 @@ class _Form(NamedTuple):
     after: str
 
 
+@lru_cache(maxsize=64)
 def is_integer_format(text: str) -> bool:
     """Tell whether a format fits one whole number."""
     return _INTEGER.fullmatch(text) is not None

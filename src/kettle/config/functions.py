@@ -28,6 +28,8 @@ _HEXADECIMAL = late_pattern(
 _NO_DIGITS = late_pattern(r"([-+]?(?:inf(?:inity)?|nan))(?:(?<=nan)\(\w*\))?", re.IGNORECASE)
 _WITHOUT_FRACTION = late_pattern(r"[-+]?\d+\.(?:[eE][-+]?\d+)?")
 _DIGITS = late_pattern(r"\s*([-+]?\d+)")
+# Digits that no 64 bits are too few for.
+_SURELY_WHOLE = 19
 SMALLEST_INDEX = -(1 << 31)
 LARGEST_INDEX = (1 << 31) - 1
 
@@ -322,6 +324,8 @@ def quoted(text: str, letters: str) -> str:
 
 def whole_value(text: str) -> int | None:
     """Evaluate a text to a whole number, cut towards zero; None where it has none."""
+    if len(text) < _SURELY_WHOLE and text.isascii() and text.isdigit():
+        return int(text)
     written = _DIGITS.match(text)
     if written and not text[written.end() :].strip():
         return max(MIN_INTEGER, min(whole(written[1]), MAX_INTEGER))
