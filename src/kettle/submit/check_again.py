@@ -24,15 +24,17 @@ _HERE_DOCUMENT = late_pattern(r"@=\s*(\w+)\s*$", re.ASCII)
 def check_description(
     make: Callable[[str], Submission],
     text: str,
-    file: str,
     refuse: Callable[[int | None], object] | None = None,
 ) -> Report:
     """Return what a description would do, with all of its faults.
 
-    `make` prepares a text that stands in `file`; `refuse` is that of `check_submission`. The report
-    is the one of the text as it is; further faults are added to its findings.
+    `make` prepares a text; `refuse` is that of `check_submission`. The report is the one of the
+    text as it is; further faults are added to its findings.
     """
-    first = report = check_submission(make(text), refuse)
+    submission = make(text)
+    # What is included stands elsewhere, and stays as it is.
+    file = submission.reader.place.source
+    first = report = check_submission(submission, refuse)
     found = {_key(finding): finding for finding in first.findings}
     for _ in range(MOST_LEFT_OUT):
         fault = report.refusal

@@ -10,25 +10,29 @@ from kettle.submit.build import Submission, read_submission
 from kettle.submit.check_again import check_description, without_statement
 from kettle.submit.sources import MemorySubmitSources, SubmitFacts
 
-FACTS = SubmitFacts(
-    now=1_700_000_000,
-    user="me",
-    folder="/work",
-    file_name="job.sub",
-    version="v",
-    platform="p",
-    environment={},
-)
+
+def facts_of(file_name: str) -> SubmitFacts:
+    return SubmitFacts(
+        now=1_700_000_000,
+        user="me",
+        folder="/work",
+        file_name=file_name,
+        version="v",
+        platform="p",
+        environment={},
+    )
 
 
-def make(text: str) -> Submission:
+def make(text: str, file_name: str = "job.sub") -> Submission:
     sources = MemorySubmitSources({"run.sh": "#!/bin/sh\n"})
-    return read_submission(text, sources, Config.from_text("", subsystem="SUBMIT"), FACTS)
+    return read_submission(
+        text, sources, Config.from_text("", subsystem="SUBMIT"), facts_of(file_name)
+    )
 
 
 def lines(text: str) -> list[tuple[int, str]]:
     """Return where faults are found, and of which command."""
-    report = check_description(make, text, "job.sub")
+    report = check_description(make, text)
     assert report.jobs == 0
     return [(finding.line, finding.name) for finding in report.findings]
 
@@ -54,6 +58,13 @@ def test_each_fault_is_told_at_its_own_line() -> None:
     ]
 
 
+def test_of_standard_input_all_is_told_too() -> None:
+    text = "executable = run.sh\nnotification = sometimes\nrank = )\nqueue\n"
+    report = check_description(lambda left: make(left, "-"), text)
+    found = [(finding.source, finding.line) for finding in report.findings]
+    assert found == [("<stdin>", 2), ("<stdin>", 3)]
+
+
 def test_what_only_leaving_out_would_bring_is_not_told() -> None:
     """Where the kind of job is at fault, what belongs to that kind is not unused."""
     text = "universe = dokcer\ndocker_image = debian\nexecutable = run.sh\nqueue\n"
@@ -70,7 +81,7 @@ def test_a_description_that_is_right_is_looked_at_once() -> None:
         made.append(text)
         return make(text)
 
-    report = check_description(counted, "executable = run.sh\nqueue\n", "job.sub")
+    report = check_description(counted, "executable = run.sh\nqueue\n")
     assert (report.jobs, report.findings, len(made)) == (1, [], 1)
 
 

@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     report = check_description(
         lambda text: read_submission(text, sources, config, facts, options),
         text,
-        facts.file_name,
         check_universe,
     )
     if arguments.json:
