@@ -20,10 +20,11 @@ WITH_PROCESSES = ("pool", "interop", "docs")
 # Limit: more failures than this are no accident of a busy machine.
 MOST = 5
 # Limit: what is shown of a first failure; its end says most.
-SHOWN_LINES = 80
+SHOWN_LINES = 500
 # Limit: one test with real processes, its pools' start and end included. The waits in it are
-# bounded by themselves; this ends what hangs elsewhere, and costs time only then.
-TEST_SECONDS = 300
+# bounded by themselves, the longest by 300 s (`pool_jobs.wait_until`), and say what for;
+# this ends what hangs elsewhere, and costs time only then.
+TEST_SECONDS = 400
 
 _deferred = pytest.StashKey[list[tuple[pytest.Item, list[pytest.TestReport]]]]()
 _first_failure = pytest.StashKey[str]()
@@ -56,7 +57,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             if report.passed and report.when == "call" and not failed:
                 report.flaked = True  # type: ignore[attr-defined]
     elif failed:
-        item.stash[_first_failure] = "\n".join(report.longreprtext for report in failed)
+        # What was written meanwhile, such as the daemons' logs, comes before what it ended with.
+        said = dict.fromkeys(report.capstdout for report in failed)
+        texts = [*said, *(report.longreprtext for report in failed)]
+        item.stash[_first_failure] = "\n".join(texts)
         item.session.stash.setdefault(_deferred, []).append((item, failed))
         for report in failed:
             report.outcome = "deferred"  # type: ignore[assignment]

@@ -26,6 +26,7 @@ from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.runtime.process.cgroups import find_hierarchy
+from kettle.runtime.process.standing import is_killed as is_killed
 from kettle.testing.pool_processes import daemon_pids as daemon_pids
 from kettle.testing.pool_processes import family_of as family_of
 from kettle.testing.pool_processes import parent_of as parent_of
@@ -282,16 +283,6 @@ def is_noted(pid: int, execute: Path, *, grouped: bool = True) -> bool:
     notes = execute.glob(".processes_*")
     has_group = grouped and os.getuid() == 0 and find_hierarchy() is not None
     return has_group or any(f"{pid} " in note.read_text() for note in notes)
-
-
-def is_killed(pid: int) -> bool:
-    """Whether SIGKILL waits for a process, which runs no more then: a frozen one dies later."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return True
-    pending = re.findall(r"^(?:Sig|Shd)Pnd:\s*([0-9a-f]+)", status, re.MULTILINE)
-    return any(int(mask, 16) >> (signal.SIGKILL - 1) & 1 for mask in pending)
 
 
 class Witness:

@@ -22,7 +22,7 @@ from pool_jobs import (
     wait_until,
 )
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(500)
 shows = pytest.mark.shows
 
 CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"

@@ -10,6 +10,7 @@ import fcntl
 import os
 import pwd
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 
 import kettle
@@ -32,6 +33,9 @@ _INHERITED = (
 )  # fmt: skip
 # Limit: what is read of a configuration that we wrote, with what its user gave.
 _LARGEST_CONFIGURATION = 1024 * 1024
+# Limit: how long a master that was killed may take to be gone before it counts as running.
+_GOES_SECONDS = 5.0
+_LOOK_SECONDS = 0.01
 # What a user's settings must say for the daemons' folders to be anywhere but in the pool's.
 _MOVES = re.compile(
     r"^\s*(?:(?:\w+\.)?(?:LOG|SPOOL|EXECUTE|LOCK|LOCAL_DIR|LOCAL_CONFIG_\w+)\s*[=@]"
@@ -208,8 +212,16 @@ class PoolFolder:
         """Return the pid of the running master; None if the pool is down, or not ours.
 
         One that runs since before LOG was changed goes on in the folder where it began, and one
-        whose lock somebody has deleted works there all the same.
+        whose lock somebody has deleted works there all the same. One that was killed is waited for:
+        it has its lock for a moment more, in which its daemons still answer as if it were up.
         """
+        found, deadline = self._find_master(), time.monotonic() + _GOES_SECONDS
+        while found is not None and _is_killed(found) and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+            found = self._find_master()
+        return found
+
+    def _find_master(self) -> int | None:
         folders = dict.fromkeys((self.log_folder, os.path.join(self.folder, "log")))
         locked = filter(None, map(self._master_in, folders))
         return next(locked, None) or self._unlocked_master(folders)
@@ -239,6 +251,13 @@ class PoolFolder:
             return None
         finally:
             os.close(fd)
+
+
+def _is_killed(pid: int) -> bool:
+    # Loaded here: a pool that is down has no use for it.
+    from kettle.runtime.process.standing import is_killed
+
+    return is_killed(pid)
 
 
 def _python_path(outside: Mapping[str, str]) -> str:

@@ -61,9 +61,9 @@ def start(pool: PoolFolder, seconds: float, tell_trouble: Tells | None = None) -
             f"LOG is {pool.log_folder}, which is no folder", hint=f"mkdir -p {pool.log_folder}"
         )
     complaints = Complaints(pool.log_folder, config)
-    # A master that is being killed holds its lock for a moment more.
+    # What a dead master's collector answers is no pool.
     while pool.master_pid() is not None:
-        if wait_for_ads(pool, config, complaints, deadline, tell_trouble):
+        if wait_for_ads(pool, config, complaints, deadline, tell_trouble) and pool.master_pid():
             return
     _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + LEAVE_SECONDS))
     with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):

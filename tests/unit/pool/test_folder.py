@@ -55,6 +55,42 @@ def test_daemons_inherit_what_they_need_and_no_more(tmp_path: Path) -> None:
     assert "SECRET" not in environment
 
 
+def test_a_master_that_was_killed_is_waited_for_and_then_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its daemons answer in the moment in which it has its lock still."""
+    dead = os.spawnl(os.P_NOWAIT, "/bin/true", "true")
+    os.waitid(os.P_PID, dead, os.WEXITED | os.WNOWAIT)
+    (tmp_path / "log").mkdir()
+    lock = (tmp_path / "log" / "InstanceLock").open("w")
+    lock.write(f"{dead}\n")
+    lock.flush()
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            lock.close()
+
+    monkeypatch.setattr(time, "sleep", wait)
+    assert folder_of(tmp_path).master_pid() is None
+    assert len(waits) == 3
+    os.waitpid(dead, 0)
+
+
+def test_a_master_that_lives_is_there_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "log").mkdir()
+    with (tmp_path / "log" / "InstanceLock").open("w") as lock:
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        monkeypatch.delattr(time, "sleep")
+        assert folder_of(tmp_path).master_pid() == os.getpid()
+
+
 def test_an_empty_folder_is_no_pool_and_a_made_one_is_down(tmp_path: Path) -> None:
     pool = folder_of(tmp_path / "pool")
     assert (pool.exists(), pool.is_up(), pool.location) == (False, False, Alone())

@@ -15,12 +15,13 @@ import resource
 import signal
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from kettle.errors import KettleError
 from kettle.runtime.process import kernel
 from kettle.runtime.process.privileges import for_good
 from kettle.runtime.process.signalling import send_signal
+from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.storage.small_files import read_small
 
 # A program finds every signal as the kernel made it, whatever we ignore or handle. To name all of
@@ -32,9 +33,6 @@ _UNCLAIMED_EXITS = 256
 # Limit: processes of a tree whose work is asked for at once.
 _MOST_MEASURED = 1000
 _TICKS = os.sysconf("SC_CLK_TCK")
-_ENDED = frozenset((b"Z", b"X", b""))
-# The kernel's mark on a task that has begun to exit, in field 9 of /proc/PID/stat.
-_PF_EXITING = 0x4
 
 
 class Child:
@@ -460,47 +458,3 @@ def kill_together(pids: Collection[int]) -> None:
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
             send_signal(pid, number)
-
-
-def is_zombie(pid: int) -> bool:
-    """Whether the process has ended and waits to be reaped, or is gone altogether.
-
-    One whose first thread alone has ended looks the same but for its other threads, and lives.
-    """
-    standing = _standing_of(pid)
-    return standing.state in _ENDED and standing.threads <= 1
-
-
-def is_ending(pid: int) -> bool:
-    """Whether the process has ended, or is past the point from which it adopts nobody.
-
-    The kernel passes over a subreaper that has begun to exit: what its dead children leave falls
-    to the one above it long before it can be reaped, or is seen as a zombie.
-    """
-    standing = _standing_of(pid)
-    return standing.exiting or standing.state in _ENDED
-
-
-def in_kernels_hands(pid: int) -> bool:
-    """Whether the process waits inside the kernel and hears no signal before it is let go."""
-    return _standing_of(pid).state == b"D"
-
-
-class _Standing(NamedTuple):
-    """What the kernel says of a process: of its first thread, but for the number of `threads`."""
-
-    state: bytes
-    threads: int
-    exiting: bool
-
-
-def _standing_of(pid: int) -> _Standing:
-    """Return how a process stands; one that is gone has no state."""
-    try:
-        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    except OSError:
-        words = []
-    if len(words) <= 17:
-        return _Standing(b"", 0, exiting=True)
-    # Counted from the state, which is field 3 of proc(5): 20 are the threads, 9 the flags.
-    return _Standing(words[0], int(words[17]), exiting=bool(int(words[6]) & _PF_EXITING))

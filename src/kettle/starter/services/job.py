@@ -29,11 +29,11 @@ from kettle.runtime.process.processes import (
     children_of_one,
     descendants,
     is_childless,
-    is_zombie,
     processes_of,
 )
 from kettle.runtime.process.shared_objects import remove_shared_objects
 from kettle.runtime.process.signalling import send_signal
+from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small
