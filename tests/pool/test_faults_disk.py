@@ -222,6 +222,8 @@ def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_j
                 found = ask_queue(pool, str(cluster), "JobStatus")
                 assert len(found) == 4
                 assert found[0] == ["3"]
+                # One that begins later finds its log again.
+                wait_until(partial(is_running, pool, f"{cluster}.1"), 20)
             titles = [title_of(pid) for pid in family_of(daemon_pid(pool, "condor_schedd"))]
             assert f"condor_log_writer: logs of {account.pw_name}" in " ".join(titles)
         # The server is gone, and what hung is told of.
@@ -233,6 +235,10 @@ def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_j
 
 def is_gone_from_queue(pool: PersonalPool, which: str) -> bool:
     return ask_queue(pool, which, "JobStatus") == []
+
+
+def is_running(pool: PersonalPool, which: str) -> bool:
+    return ask_queue(pool, which, "JobStatus") == [["2"]]
 
 
 def holds_with(pool: PersonalPool, which: str, code: str) -> bool:
