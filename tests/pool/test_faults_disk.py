@@ -18,6 +18,7 @@ from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import (
     ask_queue,
     daemon_pid,
+    daemon_pids,
     family_of,
     run_tool,
     submit,
@@ -222,8 +223,8 @@ def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_j
                 found = ask_queue(pool, str(cluster), "JobStatus")
                 assert len(found) == 4
                 assert found[0] == ["3"]
-                # One that begins later finds its log again.
-                wait_until(partial(is_running, pool, f"{cluster}.1"), 20)
+            # A job whose shadow looks for its log later finds it again.
+            wait_until(lambda: hanging_shadows(pool) == 2, 20)
             titles = [title_of(pid) for pid in family_of(daemon_pid(pool, "condor_schedd"))]
             assert f"condor_log_writer: logs of {account.pw_name}" in " ".join(titles)
         # The server is gone, and what hung is told of.
@@ -237,8 +238,17 @@ def is_gone_from_queue(pool: PersonalPool, which: str) -> bool:
     return ask_queue(pool, which, "JobStatus") == []
 
 
-def is_running(pool: PersonalPool, which: str) -> bool:
-    return ask_queue(pool, which, "JobStatus") == [["2"]]
+def hanging_shadows(pool: PersonalPool) -> int:
+    """Return how many hosts of shadows have a thread that waits inside the kernel."""
+    hosts = daemon_pids(pool, "condor_shadow")
+    threads = [Path(f"/proc/{pid}/task").glob("*/stat") for pid in hosts]
+    return sum(any(map(waits_in_the_kernel, stats)) for stats in threads)
+
+
+def waits_in_the_kernel(stat: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return ") D " in stat.read_text()
+    return False
 
 
 def holds_with(pool: PersonalPool, which: str, code: str) -> bool:
