@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -22,6 +23,7 @@ from kettle.runtime.process.standing import is_zombie
 from kettle.testing.pool_fixture import wait_until_gone
 from kettle.tools.front import place, up, watch
 from kettle.tools.front.batch import call_tool
+from kettle.tools.front.progress import PATIENCE_SECONDS
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
 from pool_jobs import (
@@ -258,6 +260,23 @@ def test_run_passes_on_what_condor_submit_says_of_an_option(folder: Path) -> Non
     assert code == 1
     assert "of the jobs' description: " in complaint
     assert "; ;" not in complaint
+
+
+def test_run_says_why_a_job_that_fits_no_machine_waits_and_waits_on(folder: Path) -> None:
+    process = start_kettle("run", "--dir", str(folder), "--memory", "900GB", "--", "true")
+    assert process.stderr is not None
+    began = time.monotonic()
+    line = process.stderr.readline()
+    assert time.monotonic() - began < PATIENCE_SECONDS
+    assert re.match(
+        r"No job has begun yet\. Job \d+\.0: It is idle because no slot meets .*Mem", line
+    )
+    assert "It would match with RequestMemory <= " in line
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "have been removed" in rest
 
 
 def test_run_makes_one_job_of_each_line(folder: Path) -> None:

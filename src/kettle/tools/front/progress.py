@@ -12,24 +12,34 @@ from kettle.records.event_base import Event
 from kettle.tools.front.batch import Batch, PoolGoneError, Presence, Tally
 from kettle.tools.programs import Streams
 
-# After so long without a beginning somebody who looks on wants to know why.
+# After so long without a beginning somebody who looks on wants to know why, whatever it is.
 PATIENCE_SECONDS = 10.0
+# What is sure is said sooner: it is looked for so often.
+LOOK_SECONDS = 1.0
 
 
 @dataclass
 class Patience:
-    """Runs out once: when none of the jobs has begun for so long."""
+    """When somebody is told, once, why none of the jobs begins.
+
+    `tell` is asked now and then whether there is something to say, at last with `late`.
+    """
 
     since: float
+    tell: Callable[[bool], str]
+    looked: float = 0.0
     over: bool = False
 
-    def runs_out(self, tally: Tally, now: float) -> bool:
-        """Tell, the first time only, whether it is time to say that nothing happens."""
+    def find_words(self, tally: Tally, now: float) -> str:
+        """Return what there is to say now; mostly nothing."""
         began = tally.started_at or tally.ended or tally.held
-        if self.over or began or now - self.since < PATIENCE_SECONDS:
-            return False
-        self.over = True
-        return True
+        if self.over or began or now - max(self.since, self.looked) < LOOK_SECONDS:
+            return ""
+        self.looked = now
+        late = now - self.since >= PATIENCE_SECONDS
+        said = self.tell(late)
+        self.over = late or bool(said)
+        return said
 
 
 @dataclass
@@ -48,20 +58,16 @@ def follow(
     *,
     on_event: Callable[[Event], None] = lambda _event: None,
     quiet: bool = False,
-    hint: str = "",
+    tell_why: Callable[[bool], str] = lambda _late: "",
 ) -> Tally:
     """Wait until every job of the batch has ended or is held; show the way there.
 
-    The bar goes to stderr, so that output can be piped; so does `hint`, once, if nothing begins
-    for PATIENCE_SECONDS. Ctrl-C comes out as KeyboardInterrupt, a pool that went away as
-    PoolGoneError.
+    The bar goes to stderr, so that output can be piped; so does what `tell_why` says, once, while
+    nothing begins: it is told whether PATIENCE_SECONDS are over. Ctrl-C comes out as
+    KeyboardInterrupt, a pool that went away as PoolGoneError.
     """
     began = time.monotonic()
-    tally, patience, presence = (
-        Tally(batch.count),
-        Patience(began, over=not hint),
-        Presence(began),
-    )
+    tally, patience, presence = Tally(batch.count), Patience(began, tell_why), Presence(began)
     plain = Show(lambda _tally: None, lambda text: streams.stderr.write(f"{text}\n"))
     silent = quiet or not streams.stderr.isatty()
     bar = contextlib.nullcontext(plain) if silent else _bar(title, tally, environment, streams)
@@ -74,8 +80,8 @@ def follow(
             if tally.done:
                 break
             now = time.monotonic()
-            if patience.runs_out(tally, now):
-                show.say(hint)
+            if said := patience.find_words(tally, now):
+                show.say(said)
             if presence.is_gone(batch.answers, now):
                 raise PoolGoneError("the pool does not answer any more", hint=describe(tally))
     return tally

@@ -30,6 +30,7 @@ from kettle.tools.front.batch import Batch, PoolGoneError, Tally
 from kettle.tools.front.description import Request, can_be_listed, render_description
 from kettle.tools.front.interruptions import Interruptions
 from kettle.tools.front.progress import follow
+from kettle.tools.front.waiting import Waiting
 from kettle.tools.programs import Streams
 
 # Limit: items of one run; more are better described in a submit file.
@@ -205,6 +206,9 @@ def run_in(
     shower = OutputShower(
         folder, streams, shown=not arguments.json, several=request.items is not None
     )
+    waiting = Waiting(
+        lambda: place.reach_queue(arguments.dir, environment), lambda: batch.cluster, where
+    )
     title = os.path.basename(request.command[0])
     try:
         # What was submitted has to be known before it can be removed.
@@ -219,7 +223,7 @@ def run_in(
             streams,
             on_event=shower.on_event,
             quiet=arguments.quiet or arguments.json,
-            hint=f"no job has begun yet; kettle why{where} {batch.cluster}.0 says why",
+            tell_why=lambda late: waiting.tell(late=late),
         )
     except KeyboardInterrupt:
         if not batch.cluster:

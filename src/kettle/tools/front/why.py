@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import NamedTuple
 
 from kettle.attributes.codes import BESIDE_THE_SCHEDD, HoldReasonCode, JobStatus, JobUniverse
 from kettle.classad import ClassAd, unparse
@@ -52,6 +53,43 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
     reach = place.reach_queue(arguments.dir, environment)
     job, gone = find_job(reach, arguments.job)
+    found = judge(reach, job, gone=gone)
+    if arguments.json:
+        facts = {
+            "job": arguments.job,
+            "verdict": found.verdict,
+            "explanation": asdict(found.explanation),
+        }
+        streams.stdout.write(json.dumps(facts, indent=2) + "\n")
+        return 0
+    streams.stdout.write(f"Job {name_of(job)}: {found.verdict}\n")
+    if found.asks_slots:
+        streams.stdout.write(render_conditions(found.explanation))
+    return 0
+
+
+class Judgement(NamedTuple):
+    """Why a job is where it is, and what stands between it and the slots.
+
+    `asks_slots`: it is idle and needs a slot.
+    """
+
+    verdict: str
+    explanation: Explanation
+    asks_slots: bool
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it waits for a slot and none of those there would take it if it were empty."""
+        return (
+            self.asks_slots
+            and bool(self.explanation.slots)
+            and not self.explanation.matching_when_empty
+        )
+
+
+def judge(reach: Reach, job: ClassAd, *, gone: bool = False) -> Judgement:
+    """Return why a job is where it is, by what the pool says now; `gone`: it has left the queue."""
     waits = not gone and job.integer("JobStatus") == JobStatus.IDLE
     needs_no_slot = job.integer("JobUniverse") in (*BESIDE_THE_SCHEDD, JobUniverse.GRID)
     slots = [] if gone or needs_no_slot else find_slots(reach)
@@ -65,14 +103,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         verdict += describe_trouble(job, slots, found)
     if waits:
         verdict += describe_log_trouble(job, reach.config.get("FULL_HOSTNAME") or "", _looker())
-    if arguments.json:
-        facts = {"job": arguments.job, "verdict": verdict, "explanation": asdict(found)}
-        streams.stdout.write(json.dumps(facts, indent=2) + "\n")
-        return 0
-    streams.stdout.write(f"Job {name_of(job)}: {verdict}\n")
-    if waits and not needs_no_slot:
-        streams.stdout.write(render_conditions(found))
-    return 0
+    return Judgement(verdict, found, asks_slots=waits and not needs_no_slot)
 
 
 def _looker() -> str:

@@ -13,21 +13,36 @@ from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_kinds import ExecuteEvent
 from kettle.tools.front import progress
 from kettle.tools.front.batch import Batch, PoolGoneError, Tally
-from kettle.tools.front.progress import PATIENCE_SECONDS, Patience, follow
+from kettle.tools.front.progress import LOOK_SECONDS, PATIENCE_SECONDS, Patience, follow
 from kettle.tools.programs import Streams
 
 
-def test_patience_runs_out_once_and_not_where_a_job_has_begun() -> None:
+def test_patience_asks_for_words_now_and_then_and_has_some_once() -> None:
     waiting, begun = Tally(2), Tally(2)
     begun.take(ExecuteEvent(cluster=1, proc=0))
-    patience = Patience(since=100.0)
-    assert not patience.runs_out(waiting, 100.0)
-    assert not patience.runs_out(begun, 100.0 + PATIENCE_SECONDS)
-    assert patience.runs_out(waiting, 100.0 + PATIENCE_SECONDS)
-    assert not patience.runs_out(waiting, 200.0 + PATIENCE_SECONDS)
+    asked: list[bool] = []
+
+    def tell(late: bool) -> str:
+        asked.append(late)
+        return "because" if len(asked) == 3 else ""
+
+    patience = Patience(100.0, tell)
+    assert not patience.find_words(begun, 100.0 + PATIENCE_SECONDS)
+    moments = [100.0 + LOOK_SECONDS * part for part in (0, 0.5, 1, 1.5, 2, 3, 4, 20)]
+    words = [patience.find_words(waiting, moment) for moment in moments]
+    assert words == ["", "", "", "", "", "because", "", ""]
+    assert asked == [False] * 3
 
 
-def test_who_follows_jobs_that_do_not_begin_reads_what_to_ask(
+def test_patience_ends_whether_there_are_words_or_not() -> None:
+    asked: list[bool] = []
+    patience = Patience(100.0, lambda late: asked.append(late) or "")
+    for seconds in (PATIENCE_SECONDS, 2 * PATIENCE_SECONDS):
+        assert not patience.find_words(Tally(1), 100.0 + seconds)
+    assert asked == [True]
+
+
+def test_who_follows_jobs_that_do_not_begin_reads_why(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     class Late(Batch):
@@ -45,8 +60,8 @@ def test_who_follows_jobs_that_do_not_begin_reads_what_to_ask(
     batch = Late({}, tmp_path)
     batch.count = 1
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    follow(batch, "x", {}, streams, hint="kettle why 1.0")
-    assert streams.stderr.getvalue() == "kettle why 1.0\n"  # type: ignore[attr-defined]
+    follow(batch, "x", {}, streams, tell_why=lambda late: f"late: {late}")
+    assert streams.stderr.getvalue() == "late: True\n"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("back_after", "is_gone"), [(99, True), (4, False)])
