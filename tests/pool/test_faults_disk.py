@@ -64,10 +64,6 @@ def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(
         running.wait_for(5, 30)
         assert len(ask_queue(pool, str(running.cluster), "JobStatus")) == 2
         wait_until(lambda: f"job_queue.log: {FULL}" in log_text(pool, "SchedLog"), 30)
-        # What is wanted of jobs meanwhile is refused in one sentence, and has not happened.
-        code, _, complaint = run_tool(pool, "condor_hold", str(waiting.cluster))
-        assert code == 1
-        assert "could not commit" in complaint
         filler.unlink()
         running.wait_until_gone()
         assert ask_queue(pool, str(waiting.cluster), "JobStatus") == [["1"]]
@@ -78,6 +74,46 @@ def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(
         assert running.count_events(1) == {0: 1, 1: 1}
         submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
         assert daemon_pid(pool, "condor_schedd") == schedd
+
+
+def test_a_full_spool_refuses_changes_of_jobs_with_the_reason_in_every_tool(
+    tmp_path: Path, work: Path
+) -> None:
+    with (
+        small_disk(work / "spool", "4m") as spool,
+        personal_pool(tmp_path, f"SPOOL = {spool}\nRESERVED_DISK = 0\n") as pool,
+    ):
+        never = f"{TRUE}requirements = false\nqueue\n"
+        waiting = str(submit(pool, work / "waiting", never).cluster)
+        held = str(submit(pool, work / "held", f"{TRUE}hold = true\nqueue\n").cluster)
+        filler = fill(spool)
+        # Of the log's last page there is some room left.
+        for edit in (
+            *(("condor_qedit", waiting, "Mark", f'"{"x" * size}"') for size in (1000, 200, 1)),
+            ("condor_prio", "-p", "5", waiting),
+        ):
+            wait_until(partial(is_refused, pool, *edit), 20)
+        before = ask_queue(pool, "-all", "JobStatus", "JobPrio", "Mark")
+        for words in (
+            ("condor_hold", waiting),
+            ("condor_hold", f"{waiting}.0"),
+            ("condor_release", held),
+            ("condor_rm", waiting),
+            ("condor_rm", "-constraint", "true"),
+            ("condor_qedit", waiting, "Mark", "1"),
+            ("condor_prio", "-p", "6", waiting),
+            ("condor_submit", str(work / "waiting" / "job.sub")),
+        ):
+            code, _, complaint = run_tool(pool, *words)
+            assert (words, code) == (words, 1)
+            assert f"/job_queue.log: {FULL}" in complaint, words
+        assert ask_queue(pool, "-all", "JobStatus", "JobPrio", "Mark") == before
+        filler.unlink()
+        assert run_tool(pool, "condor_rm", waiting, held)[0] == 0
+
+
+def is_refused(pool: PersonalPool, *words: str) -> bool:
+    return run_tool(pool, *words)[0] != 0
 
 
 def test_a_full_execute_folder_holds_its_job_and_the_next_one_runs(

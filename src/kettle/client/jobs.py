@@ -13,7 +13,7 @@ from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, WireError
 from kettle.levels import Level
 from kettle.structs import Struct
 from kettle.wire.ad_shapes import AdRun, each_ad
@@ -21,6 +21,7 @@ from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ActOnJobs,
     ActOnJobsConfirm,
+    ActOnJobsTrouble,
     QueryHistory,
     QueryJobAds,
     has_last,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from kettle.config import Config
 
 QUERY_SECONDS = 120.0
+# A schedd that says why it could not commit has said so already.
+_TROUBLE_SECONDS = 5.0
 REASON_ATTRIBUTES = {
     JobAction.HOLD: "HoldReason",
     JobAction.RELEASE: "ReleaseReason",
@@ -211,8 +214,21 @@ def act_on_jobs(
         if answer.integer("ActionResult") == 1:
             stream.send(ActOnJobsConfirm(1))
             if stream.receive().integer() != 1:
-                raise RefusedError("the schedd could not commit the change")
+                raise RefusedError(f"the schedd could not commit the change{_read_trouble(stream)}")
     return read_acted(answer)
+
+
+def _read_trouble(stream: BlockingStream) -> str:
+    """Return why a schedd could not commit an action, behind a colon; nothing if it does not say.
+
+    Compat: HTCondor's schedd tells the number alone and closes; ours tells what it could not write
+    in a message of its own, which HTCondor's tools do not wait for
+    (test_a_full_spool_refuses_changes_of_jobs_with_the_reason_in_every_tool).
+    """
+    try:
+        return f": {ActOnJobsTrouble.read(stream.receive(_TROUBLE_SECONDS)).reason}"
+    except WireError:
+        return ""
 
 
 def read_acted(answer: ClassAd) -> Acted:

@@ -28,7 +28,7 @@ from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.messages.qmgmt import begins_item_data
-from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
+from kettle.wire.messages.queue_queries import ActOnJobsTrouble, ClearDirtyJobAttributes
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
@@ -283,7 +283,8 @@ class QueueCommands:
                 f"An action of {actor.user} cannot be committed for all of its "
                 f"{len(survey.jobs)} jobs: {error}"
             )
-            await stream.send(Words(0))
+            stream.hold(Words(0))
+            await stream.send(ActOnJobsTrouble(error.message))
         finally:
             # What is committed is done, whether or not there was room for the rest.
             await self._follow(plans)

@@ -98,6 +98,12 @@ class ActOnJobsConfirm(Message):
     code: int = integer(default=1)
 
 
+class ActOnJobsTrouble(Message):
+    """Ours alone, behind a confirmation that is 0: why the schedd could not commit."""
+
+    reason: str = string()
+
+
 class JobId(Message):
     """A job's numbers, as items of a message or one by one."""
 
