@@ -13,6 +13,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, WireError
 from kettle.runtime.sockets.stream import Stream
+from kettle.startd.services import execute_folder
 from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
@@ -21,6 +22,7 @@ from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
 from scenario.slots_stage import ExecutionPoint, FakeStarter, job, play
 
 POLLED_SECONDS = 5
+UPDATE_SECONDS = 120
 
 
 @pytest.mark.shows("A010", "A053", "A087")
@@ -41,6 +43,36 @@ def test_a_job_is_cut_a_slot_and_the_rest_is_offered_again(tmp_path: Path) -> No
         assert not (await point.claim(job())).accepted
 
     play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("text", ["", "STARTD_RECOMPUTE_DISK_FREE = true\n"])
+def test_a_machine_that_offers_no_disk_is_looked_at_at_each_poll(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    found = execute_folder.FolderFacts(free_kib=0, total_kib=9000)
+    monkeypatch.setattr(execute_folder, "measure", lambda _path: found)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        nonlocal found
+
+        def offered() -> int | None:
+            ad = point.advertised()
+            return ad.integer("Disk") if ad is not None else None
+
+        await asyncio.sleep(1)
+        assert offered() == 0
+        found = found._replace(free_kib=5000)
+        await asyncio.sleep(POLLED_SECONDS + 1)
+        assert offered() == 5000
+        if text:
+            found = found._replace(free_kib=0)
+            await asyncio.sleep(UPDATE_SECONDS)
+            assert offered() == 0
+            found = found._replace(free_kib=6000)
+            await asyncio.sleep(POLLED_SECONDS + 1)
+            assert offered() == 6000
+
+    play(tmp_path, scenario, f"RESERVED_DISK = 0\nUPDATE_INTERVAL = {UPDATE_SECONDS}\n{text}")
 
 
 @pytest.mark.shows("R078")

@@ -171,6 +171,12 @@ class Machine:
         """Return a time of ours as the wall clock has it."""
         return int(at) + self.set_ahead
 
+    @property
+    def lacks_room(self) -> bool:
+        """Whether an undivided machine offers no disk at all, so that no job can be matched."""
+        pools = [record.pool for record in self if record.pool is not None]
+        return len(self.slots) == 1 == len(pools) and pools[0].total.amount("Disk") <= 0
+
     def follow_disk(self, *, always: bool) -> bool:
         """Let an undivided machine offer the disk that is free now; return if it had none before.
 

@@ -144,6 +144,7 @@ class StartdService:
         self.runtime.network.on_moved(self._tell_all)
         self._tasks = [
             tasks.repeat(self._refresh_when_due, "readings"),
+            tasks.repeat(self._look_for_room, "room"),
             tasks.repeat(self._meter.measure_when_due, "load"),
             tasks.repeat(self._schedds.keep_alive, "alives"),
         ]
@@ -456,6 +457,16 @@ class StartdService:
         with tasks.reported("Measuring the machine"):
             self.refresh()
         self.updates.note_all()
+
+    async def _look_for_room(self) -> None:
+        """Where no disk is offered, look at each poll whether there is some, and say so at once."""
+        await asyncio.sleep(max(1, self.runtime.config.value(StartdKnobs.POLLING_INTERVAL)))
+        if not self.machine.lacks_room:
+            return
+        with tasks.reported("Looking for room in EXECUTE"):
+            self.refresh()
+        if not self.machine.lacks_room:
+            self.updates.note_all()
 
     def refresh(self) -> None:
         """Measure the machine again."""
