@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import pwd
 import re
 import socket
+import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from kettle.tools.programs import Streams, load_tool
+from system_pools import LIBRARIES, SOURCES, find_interpreter
 
 
 def kettle(*words: str) -> tuple[int, str]:
@@ -128,3 +131,53 @@ def test_what_is_no_daemon_at_all_is_said_to_be_none(
 
 def token_of(path: str) -> str:
     return Path(path).read_text().strip()
+
+
+@pytest.mark.root
+def test_another_account_of_the_centre_s_own_host_joins_with_its_token(
+    centre: Centre, home: Path, make_account: Callable[[str], pwd.struct_passwd]
+) -> None:
+    account = make_account("member")
+    os.chown(home, account.pw_uid, account.pw_gid)
+    token = centre.token(home / "token")
+    os.chown(token, account.pw_uid, account.pw_gid)
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        return call_as(account, find_interpreter(account.pw_uid), home, *words)
+
+    where = ("--dir", str(home / "member"))
+    joins = ("--join", centre.address, "--token-file", token, "--name", "guest")
+    done = call("kettle", "up", *where, *joins)
+    try:
+        assert done.returncode == 0, done.stderr
+        assert f"It is a member of the pool at {centre.address}, for execute." in done.stdout
+        seen = call("condor_status", "-af", "Name")
+        assert any(name.startswith("slot1@guest@") for name in seen.stdout.split()), seen
+        # Its own daemons know nothing of tokens, and the account by the file system.
+        assert call("condor_off", "-startd").returncode == 0
+    finally:
+        done = call("kettle", "down", *where, "--fast", "--purge")
+    assert done.returncode == 0, done.stderr
+
+
+def call_as(
+    account: pwd.struct_passwd, python: str, home: Path, *words: str
+) -> subprocess.CompletedProcess[str]:
+    code = f"import sys; from kettle.tools.programs import {words[0]} as it; sys.exit(it())"
+    return subprocess.run(
+        [python, "-c", code, *words[1:]],
+        cwd=home,
+        env={
+            "PATH": os.defpath,
+            "HOME": str(home),
+            "CONDOR_CONFIG": str(home / "member" / "condor_config"),
+            "PYTHONPATH": os.pathsep.join((SOURCES, LIBRARIES)),
+        },
+        user=account.pw_uid,
+        group=account.pw_gid,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )

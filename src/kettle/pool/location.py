@@ -160,6 +160,9 @@ ALLOW_ADVERTISE_SCHEDD_NEGOTIATOR = $(ALLOW_ADVERTISE_SCHEDD_COLLECTOR)
 
 # A member cannot sign tokens, and its own user's tools come with the token of its daemons.
 _OF_A_MEMBER = """\
+# By its token it is a member wherever it is; on the central manager's own host FS would come first,
+# and prove what account it is.
+KETTLE_CLIENT_METHODS_FIRST = IDTOKENS
 SEC_PASSWORD_FILE =
 SEC_TOKEN_POOL_SIGNING_KEY_FILE =
 """

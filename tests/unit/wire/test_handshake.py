@@ -293,6 +293,24 @@ def test_a_failed_method_is_followed_by_the_next(tmp_path: Path) -> None:
     assert theirs.result().peer.user == "alice@pool"
 
 
+@pytest.mark.parametrize(
+    ("line", "method", "user"),
+    [(token("execute@members"), "TOKEN", "execute@members"), (None, "FS", "alice@pool")],
+)
+def test_a_client_tries_its_first_method_whatever_the_server_prefers(
+    tmp_path: Path, line: str | None, method: str, user: str
+) -> None:
+    wish = Policy(methods=("FS", "TOKEN"), authentication=Wish.REQUIRED)
+    server = make_server(tmp_path, wish)
+    plain, _ = negotiate(make_client(wish, token=line), server)
+    assert plain.result().method == "FS"
+    # A method that the server does not have is none to begin with.
+    first = wish._replace(first=("PASSWORD", "TOKEN"))
+    ours, theirs = negotiate(make_client(first, token=line), server)
+    assert ours.result().method == method
+    assert theirs.result().peer.user == user
+
+
 def test_no_common_method_fails_when_authentication_is_required(tmp_path: Path) -> None:
     client = make_client(Policy(methods=("PASSWORD",), authentication=Wish.REQUIRED))
     server = make_server(tmp_path, Policy(methods=("FS",)))

@@ -1,11 +1,16 @@
 """Knobs that HTCondor does not have: a pure table."""
 
-from kettle.config.knob import path, string
+from kettle.config.knob import listing, path, string
 
 
 class KettleKnobs:
     """Knobs of Kettle's own."""
 
+    KETTLE_CLIENT_METHODS_FIRST = listing(
+        "",
+        doc="Authentication methods that a client tries before all others, in this order, where "
+        "the server has them. Else the server chooses.",
+    )
     KETTLE_CONFIG_DIR = path(
         "",
         doc="A further folder like those of LOCAL_CONFIG_DIR; its name may have blanks in it.",

@@ -1,6 +1,6 @@
 """The method handshake: the two sides take methods one by one until one succeeds.
 
-    C> int mask of the methods it can still try
+    C> int mask of the methods it can still try, or of the one that it wants to try before others
     S> int the bit of the chosen one, or 0
     ... the method's own messages ...
     failure: the client clears that bit and sends a new mask
@@ -64,11 +64,13 @@ def authenticate_client(
     methods: Iterable[str],
     context: ClientContext,
     *,
+    first: Sequence[str] = (),
     first_words: tuple[int, ...] = (),
     reasons: list[str] | None = None,
 ) -> Dialog[tuple[str, ClientProof] | None]:
     """Try methods until one succeeds; returns its name and proof, None if none does.
 
+    Those of `first` that are among them are offered one by one, and have to be known to the server.
     `first_words` go in front of the first mask: a bare command that authenticates in line. Why
     methods failed is added to `reasons`.
     """
@@ -76,7 +78,9 @@ def authenticate_client(
     reasons = [] if reasons is None else reasons
     words = first_words
     for _ in range(MAXIMUM_TRIES):
-        yield Send(Words(*words, sum(METHOD_BITS[name] for name in left)))
+        alone = next((name for name in first if name in left), None)
+        offered = left if alone is None else [alone]
+        yield Send(Words(*words, sum(METHOD_BITS[name] for name in offered)))
         words = ()
         reply = yield Receive()
         bit = reply.integer()
@@ -84,7 +88,7 @@ def authenticate_client(
         if bit == 0:
             return None
         chosen = METHOD_NAMES.get(bit)
-        if chosen is None or chosen not in left:
+        if chosen is None or chosen not in offered:
             raise RemoteProtocolError(f"the server chose method {bit}, which was not offered")
         proof = yield from _attempt(_module(chosen).client(context), chosen, reasons)
         if proof is not None:

@@ -182,7 +182,7 @@ def _authenticate(
         raise AuthenticationFailed(f"{address} has no method in common with us")
     usable = [name for name in policy.methods if name in {one.upper() for one in offered}]
     reasons: list[str] = []
-    proven = yield from authenticate_client(usable, context, reasons=reasons)
+    proven = yield from authenticate_client(usable, context, first=policy.first, reasons=reasons)
     if proven is not None:
         method, proof = proven
         return method, (yield from receive_key(method, proof, key))

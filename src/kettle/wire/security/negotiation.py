@@ -105,7 +105,8 @@ def display_method(name: str) -> str:
 class Policy(NamedTuple):
     """One side's wishes for one command level, or for all it does as a client.
 
-    `methods` and `crypto` are in preference order; durations in seconds.
+    `methods` and `crypto` are in preference order; durations in seconds. A client offers those of
+    `first` alone before it offers the rest: among what is offered at once the server chooses.
     """
 
     authentication: Wish = Wish.OPTIONAL
@@ -116,6 +117,7 @@ class Policy(NamedTuple):
     crypto: tuple[str, ...] = CRYPTO_METHODS
     session_seconds: int = DAEMON_SESSION_SECONDS
     lease_seconds: int = DEFAULT_LEASE_SECONDS
+    first: tuple[str, ...] = ()
 
     def forced(self) -> Policy:
         """Return this policy with authentication required."""
@@ -176,13 +178,16 @@ def read_policy(
         encryption=wish("ENCRYPTION", Wish.OPTIONAL),
         integrity=wish("INTEGRITY", Wish.OPTIONAL),
         negotiation=wish("NEGOTIATION", Wish.PREFERRED),
-        methods=tuple(dict.fromkeys(map(canonical_method, methods.replace(",", " ").split())))
-        if methods
-        else DEFAULT_METHODS,
+        methods=_read_methods(methods) if methods else DEFAULT_METHODS,
         crypto=chosen or CRYPTO_METHODS,
         session_seconds=number("SESSION_DURATION", duration),
         lease_seconds=number("SESSION_LEASE", DEFAULT_LEASE_SECONDS),
+        first=_read_methods(lookup("KETTLE_CLIENT_METHODS_FIRST") or ""),
     )
+
+
+def _read_methods(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(canonical_method, text.replace(",", " ").split())))
 
 
 NO_METHOD = "the method of authentication"
