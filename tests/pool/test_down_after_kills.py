@@ -15,12 +15,23 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.pool.remains import Remains
+from kettle.records.event_log import read_events
 from kettle.testing.pool_fixture import personal_pool
 from kettle.tools.programs import Streams, load_tool
-from pool_jobs import EVERYBODY, is_noted, kill_at_once, programs_of, submit_script, wait_until
+from pool_jobs import (
+    EVERYBODY,
+    is_noted,
+    kill_at_once,
+    programs_of,
+    submit,
+    submit_script,
+    wait_until,
+)
 
 pytestmark = pytest.mark.timeout(180)
 
+# What logs are told of jobs beside a real schedd, all of whose pool was killed and started again.
+RECORDED = Path(__file__).parents[1] / "data" / "event_logs" / "beside"
 CONFIG = "NUM_CPUS = 2\nUSE_PID_NAMESPACES = false\n"
 UNIVERSES = ("vanilla", "local", "scheduler")
 SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
@@ -86,6 +97,27 @@ def test_what_jobs_left_ends_with_the_pool(tmp_path: Path, work: Path, purge: li
         if not purge:
             told = json.loads(down(pool, "--json"))
             assert told["left_behind"] == {"ended": 0, "staying": []}
+
+
+def test_a_log_is_told_of_the_second_start_alone_as_by_the_reference(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        text = f"executable = /bin/sleep\narguments = 300\ntransfer_executable = false\n{SMALL}"
+        jobs = {
+            universe: submit(pool, work / universe, f"{text}universe = {universe}\nqueue\n")
+            for universe in ("local", "scheduler")
+        }
+        for one in jobs.values():
+            one.wait_for(1, 30)
+        kill_at_once(pool, *EVERYBODY)
+        wait_until(lambda: pool.master_pid() is None, 10)
+        pool.start()
+        for universe, one in jobs.items():
+            one.wait_for(1, 60, each=2)
+            recorded = read_events((RECORDED / f"killed_{universe[0]}.log").read_bytes())
+            numbers = [event.number for event in one.events()]
+            assert numbers == [event.number for event in recorded]
 
 
 def test_nothing_is_ended_of_a_pool_that_has_come_up(tmp_path: Path, work: Path) -> None:

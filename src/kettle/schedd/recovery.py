@@ -103,7 +103,11 @@ class Recovery:
         return True
 
     def _requeue(self, job: Job) -> None:
-        """Let a job wait again whose run ended with the schedd that began it."""
+        """Let a job wait again whose run ended with the schedd that began it.
+
+        Its log is told of nothing but its next start, as by the reference (its logs killed_l.log
+        and killed_s.log in tests/data/event_logs/beside).
+        """
         self._outside.runs.end_leftover(job)
         changes = job_runs.end_attributes(job.ad, self._scheduler.now())
         changes |= job_machine.step(job.ad, job_machine.Requeued(), self._scheduler.now())
