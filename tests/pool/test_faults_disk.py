@@ -87,12 +87,7 @@ def test_a_full_spool_refuses_changes_of_jobs_with_the_reason_in_every_tool(
         waiting = str(submit(pool, work / "waiting", never).cluster)
         held = str(submit(pool, work / "held", f"{TRUE}hold = true\nqueue\n").cluster)
         filler = fill(spool)
-        # Of the log's last page there is some room left.
-        for edit in (
-            *(("condor_qedit", waiting, "Mark", f'"{"x" * size}"') for size in (1000, 200, 1)),
-            ("condor_prio", "-p", "5", waiting),
-        ):
-            wait_until(partial(is_refused, pool, *edit), 20)
+        fill_last_page(pool, waiting)
         before = ask_queue(pool, "-all", "JobStatus", "JobPrio", "Mark")
         for words in (
             ("condor_hold", waiting),
@@ -110,6 +105,45 @@ def test_a_full_spool_refuses_changes_of_jobs_with_the_reason_in_every_tool(
         assert ask_queue(pool, "-all", "JobStatus", "JobPrio", "Mark") == before
         filler.unlink()
         assert run_tool(pool, "condor_rm", waiting, held)[0] == 0
+
+
+def fill_last_page(pool: PersonalPool, waiting: str) -> None:
+    """Change a job until the queue log, which may have room in its last page, takes nothing."""
+    for edit in (
+        *(("condor_qedit", waiting, "Mark", f'"{"x" * size}"') for size in (1000, 200, 1)),
+        ("condor_prio", "-p", "5", waiting),
+    ):
+        wait_until(partial(is_refused, pool, *edit), 20)
+
+
+def test_while_the_spool_is_full_a_job_that_nobody_starts_is_shown_as_one_that_waits(
+    tmp_path: Path, work: Path
+) -> None:
+    settings = "RESERVED_DISK = 0\nNUM_CPUS = 2\n"
+    with (
+        small_disk(work / "spool", "4m") as spool,
+        personal_pool(tmp_path, f"SPOOL = {spool}\n{settings}") as pool,
+    ):
+        go = work / "go"
+        waits = f"arguments = \"-c 'until [ -e {go} ]; do sleep 0.2; done'\"\n"
+        shell = "executable = /bin/sh\ntransfer_executable = false\nrequest_disk = 1MB\n"
+        running = submit(pool, work / "running", f"{shell}{waits}queue 2\n")
+        running.wait_for(1, 30)
+        waiting = submit(pool, work / "waiting", f"{TRUE}queue 2\n")
+        filler = fill(spool)
+        fill_last_page(pool, str(waiting.cluster))
+        # Their claims are free now, and the next jobs' starts cannot be written.
+        go.touch()
+        running.wait_for(5, 30)
+        which = str(waiting.cluster)
+        told = "It is idle because its schedd starts no job: "
+        wait_until(lambda: told in run_tool(pool, "kettle", "why", which)[1], 30)
+        assert f"job_queue.log: {FULL}" in run_tool(pool, "kettle", "why", which)[1]
+        assert ask_queue(pool, which, "JobStatus") == [["1"], ["1"]]
+        assert waiting.count_events(1) == {}
+        filler.unlink()
+        waiting.wait_until_gone()
+        assert waiting.count_events(1) == waiting.count_events(5) == {0: 1, 1: 1}
 
 
 def is_refused(pool: PersonalPool, *words: str) -> bool:

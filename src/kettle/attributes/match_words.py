@@ -53,3 +53,6 @@ KEPT_WITH_A_SLOT = (*(word.name for word in OF_A_MATCH), REMOTE_POOL)
 # How these names begin, but for MatchedConcurrencyLimits, and any that may come to them (in lower
 # case).
 FAMILIES = ("remote", "submitter", "submittor")
+
+# How the reason begins for which a schedd did not start a job that had got a slot.
+NOT_STARTED = "its schedd starts no job"

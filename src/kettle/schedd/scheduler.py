@@ -22,6 +22,7 @@ from kettle.attributes.codes import (
 )
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
+from kettle.errors import StorageError
 from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
@@ -44,6 +45,7 @@ from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
+from kettle.schedd.room import Room
 from kettle.schedd.run_ends import RunEnd
 from kettle.schedd.run_records import SHADOW_ADDRESS, as_it_ran
 from kettle.schedd.statistics import Statistics
@@ -77,6 +79,7 @@ class Scheduler:
         self.most_running = most_running
         self.statistics = statistics
         self.rests = Rests()
+        self.room = Room(outside)
         # Jobs whose run is over, and the queue could not be told yet.
         self._unended: set[JobId] = set()
         self.departures = Departures(queue, self.rests, outside, now)
@@ -117,6 +120,8 @@ class Scheduler:
 
     def _is_full(self) -> bool:
         """Tell whether as many jobs run, or are about to, as may (MAX_JOBS_RUNNING; 0: any)."""
+        if self.room.lacks:
+            return True
         return 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING)
 
     def _job_for(self, submitter: str, slot: ClassAd) -> Job | None:
@@ -293,7 +298,12 @@ class Scheduler:
         if claim.attributes is None:
             claim.attributes = job_runs.claim_attributes(claim.id, claim.startd_address, claim.slot)
         transaction.update(key, job_runs.start_attributes(job.ad, claim.attributes, now))
-        self.queue.commit(transaction)
+        try:
+            self.queue.commit(transaction, refusable=True)
+        except StorageError as error:
+            self.room.on_refused(job, error, now)
+            raise
+        self.room.on_taken()
 
     def _follow_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
         """Begin a run that the queue has taken; a claim whose run it did not take is given up."""

@@ -18,6 +18,7 @@ from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, TakenError
 from kettle.schedd.recovery import Recovery
+from kettle.schedd.room import AGAIN_SECONDS
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
 from unit.schedd.scheduler_fixture import World, restart
@@ -112,13 +113,17 @@ def test_a_job_that_cannot_be_taken_out_keeps_what_it_has(monkeypatch: pytest.Mo
 class Full:
     """A journal without room, for as long as it lasts."""
 
-    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, world: World, monkeypatch: pytest.MonkeyPatch, *, refuses: bool = False
+    ) -> None:
+        # Whether it takes what has happened, as one on a full disk does.
+        self._refuses = refuses
         self._append = world.journal.append
         self.lasts = True
         monkeypatch.setattr(world.journal, "append", self.append)
 
     def append(self, data: bytes, *, refusable: bool = False) -> None:
-        if self.lasts:
+        if self.lasts and (refusable or not self._refuses):
             raise StorageError("no room")
         self._append(data)
 
@@ -222,7 +227,7 @@ def test_a_run_that_the_queue_does_not_take_leaves_its_job_and_its_claim_free(
     world = World()
     (job,) = world.submit()
     claim = world.match(job)
-    full = Full(world, monkeypatch)
+    full = Full(world, monkeypatch, refuses=True)
     with pytest.raises(StorageError):
         world.grant(claim)
     full.lasts = False
@@ -231,6 +236,15 @@ def test_a_run_that_the_queue_does_not_take_leaves_its_job_and_its_claim_free(
     assert not world.scheduler.knows_claim(claim.id)
     assert not world.scheduler.orders.has_run(job)
     assert world.idle.is_waiting(job.id)
+    assert job.ad.string("LastRejMatchReason") == "its schedd starts no job: no room"
+    # For a while no other is tried, and then matches are asked for.
+    offer = ClassAd({"MyAddress": "<10.0.0.2:5>", "Memory": 1024})
+    assert not world.scheduler.on_match(job.submitter, "<d>#1#1#key", offer)
+    ((seconds, again),) = world.hands.again
+    assert seconds == AGAIN_SECONDS
+    asked = world.hands.wanted
+    again()
+    assert world.hands.wanted == asked + 1
     world.run(job)
     assert status_of(job) is JobStatus.RUNNING
 

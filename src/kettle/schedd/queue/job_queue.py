@@ -325,11 +325,13 @@ class JobQueue:
         if failure is not None:
             raise TakenError(failure) from failure
 
-    def update(self, job: JobId, attributes: Mapping[str, str | None]) -> Changes:
+    def update(
+        self, job: JobId, attributes: Mapping[str, str | None], *, refusable: bool = False
+    ) -> Changes:
         """Commit changes of one job: each attribute to its text, or removed where that is None."""
         transaction = self.transaction()
         transaction.update(key_of(*job), attributes)
-        return self.commit(transaction)
+        return self.commit(transaction, refusable=refusable)
 
     def mark_dirty(self, job: JobId, name: str) -> None:
         """Note that a client has changed an attribute, for whoever works on the job elsewhere."""

@@ -19,7 +19,7 @@ from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.stopping import graceful_seconds
-from kettle.errors import KettleError
+from kettle.errors import KettleError, StorageError
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
@@ -37,6 +37,7 @@ from kettle.schedd.beside_events import failure_events, last_events, lost_events
 from kettle.schedd.job_processes import NO_PROCESS, JobProcess, job_mark, program_mark
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.room import AGAIN_SECONDS
 from kettle.schedd.services.earlier_runs import EarlierRuns
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.job_sessions import JobSessions
@@ -170,9 +171,20 @@ class BesideJobs:
         for job in beside.startable(schedd.queue, machine, self._allowed, schedd.now()):
             # One that was held and released waits for the end of its process.
             if job is not None and job.id not in self.runs and not self._stopping:
-                self._begin(job)
+                try:
+                    self._begin(job)
+                except StorageError as error:
+                    self._try_later(job, error)
+                    return
                 machine.update(beside.counts(schedd.queue))
             yield
+
+    def _try_later(self, job: Job, error: StorageError) -> None:
+        """Start no job for a while: the queue has no room to say that one runs."""
+        if error.ends_daemon:
+            raise error
+        self._schedd.runtime.log.problem(f"job {job.id} is not started: {error.message}")
+        asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._start_all)
 
     def _read_free_kib(self) -> int | None:
         free = read_free_kib(execute_folder(self._schedd))
@@ -184,7 +196,7 @@ class BesideJobs:
         now = schedd.now()
         host = schedd.runtime.identity.machine
         ad_text = text_of(job.ad) if job.universe == JobUniverse.SCHEDULER else ""
-        schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now))
+        schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now), refusable=True)
         schedd.statistics.on_started(job, now)
         run = self.runs[job.id] = Run(job, now, ad_text=ad_text)
         # Compat: the reference tells of one start after the other

@@ -35,6 +35,7 @@ class NegotiationDesk:
                 attributes = schedd.idle.autoclusters.attributes_text
                 note_autocluster(job.ad, bucket.autocluster, attributes)
                 job.ad["LastRejMatchTime"] = schedd.now()
-                job.ad["LastRejMatchReason"] = refusal.reason
+                # Where no job starts, that a slot was not to be had is the lesser trouble.
+                job.ad["LastRejMatchReason"] = schedd.scheduler.room.reason or refusal.reason
                 job.ad["LastRejMatchNegotiator"] = refusal.negotiator
                 return

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from kettle.attributes.codes import BESIDE_THE_SCHEDD, HoldReasonCode, JobStatus, JobUniverse
+from kettle.attributes.match_words import NOT_STARTED
 from kettle.classad import ClassAd, unparse
 from kettle.classad.text import equals
 from kettle.client.jobs import query_history, query_jobs
@@ -234,6 +235,8 @@ def describe_idle(found: Explanation, rejection: str = "", *, name: str) -> str:
         return "It is idle because the pool has no slots. condor_status lists them."
     if found.matching and rejection.startswith("concurrency limit"):
         return f"It is idle because other jobs use all of what it needs: {rejection}."
+    if found.matching and rejection.startswith(NOT_STARTED):
+        return f"It is idle because {rejection}."
     if found.matching and rejection == "insufficient priority":
         return (
             "It is idle because users with a better priority have the slots that suit it; "

@@ -1,7 +1,8 @@
-"""A job beside the schedd that could not be started is held, and waits a while once released."""
+"""A job beside the schedd that could not be started is held, or waits until there is room."""
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,8 +11,11 @@ import pytest
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.errors import StorageError
+from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.room import AGAIN_SECONDS
 from kettle.schedd.services.beside import BesideJobs
 from kettle.testing.virtual_loop import run_virtually
 
@@ -48,3 +52,38 @@ def test_a_job_that_could_not_be_started_is_held_and_cools_down_in_its_universe(
     assert (report["HoldReasonCode"], report["NumJobStarts"]) == ("6", "0")
     found = (report.get("JobCoolDownExpiration"), report.get("NumJobCoolDowns"))
     assert found == (("1020", "1") if cools else (None, None))
+
+
+def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[float] = []
+    said: list[str] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        log = SimpleNamespace(problem=said.append)
+        runtime = SimpleNamespace(config=Config.from_text(""), log=log)
+        schedd: Any = SimpleNamespace(runtime=runtime, now=lambda: 1000, queue=None)
+        jobs = BesideJobs(schedd, cast(Any, None))
+        jobs._cleared = True
+        waiting = [SimpleNamespace(id=JobId(1, proc)) for proc in range(2)]
+        monkeypatch.setattr(beside, "startable", lambda *_: iter(waiting))
+        monkeypatch.setattr(beside, "has_idle", lambda _: True)
+        monkeypatch.setattr(beside, "counts", lambda _: {})
+        monkeypatch.setattr(jobs, "_read_free_kib", lambda: 0)
+
+        def begin(job: Any) -> None:
+            tried.append(loop.time())
+            if len(tried) == 1:
+                raise StorageError("cannot write job_queue.log: No space left on device")
+            waiting.clear()
+
+        monkeypatch.setattr(jobs, "_begin", begin)
+        jobs._start_all()
+        await asyncio.sleep(AGAIN_SECONDS + 1)
+
+    run_virtually(main())
+    first = tried[0]
+    assert [moment - first for moment in tried] == [0, AGAIN_SECONDS]
+    assert said == ["job 1.0 is not started: cannot write job_queue.log: No space left on device"]

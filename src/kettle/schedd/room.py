@@ -1,0 +1,41 @@
+"""Whether jobs are started: not for a while after the queue had no room for a start.
+
+A start that waited for the disk would show a job as running that nobody runs. So it is asked for
+as what a client wants: the job waits on, its claim goes back, and no match is taken meanwhile.
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.match_words import NOT_STARTED
+from kettle.errors import StorageError
+from kettle.schedd.outside import Outside
+from kettle.schedd.queue.job_queue import Job
+
+AGAIN_SECONDS = 10
+
+
+class Room:
+    """Knows of starts that were refused, and asks for matches when it is time to try again."""
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+        self.lacks = False
+        # Why no job starts, from the first refused start to the next that is taken.
+        self.reason = ""
+
+    def on_refused(self, job: Job, error: StorageError, now: int) -> None:
+        """Note in a job's ad, as a rejected match is noted, why it was not started."""
+        self.reason = f"{NOT_STARTED}: {error.message}"
+        job.ad["LastRejMatchTime"] = now
+        job.ad["LastRejMatchReason"] = self.reason
+        if not self.lacks:
+            self.lacks = True
+            self._outside.again(AGAIN_SECONDS, self._try_again)
+
+    def on_taken(self) -> None:
+        """Note that the queue has taken a start."""
+        self.reason = ""
+
+    def _try_again(self) -> None:
+        self.lacks = False
+        self._outside.want_matches()
