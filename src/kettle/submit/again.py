@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import ConfigError, SubmitError
+from kettle.submit.copies import copy_of
 from kettle.submit.differences import otherwise
 from kettle.submit.quick_job import QuickJob, UnforeseenError, Writes
 from kettle.submit.watched_job import FIELD, FORCED, NAMES, TEXTS, Record, State, Texts, WatchedJob
@@ -22,6 +23,7 @@ from kettle.submit.watched_job import FIELD, FORCED, NAMES, TEXTS, Record, State
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from kettle.submit.copies import Copy
     from kettle.submit.job import Attributes
     from kettle.submit.steps import Step
 
@@ -33,6 +35,8 @@ class _Again(NamedTuple):
     record: Record
     # It runs for each job; otherwise only where something that it read has changed.
     always: bool
+    # It changes with the job alone, and not with what other steps write for it.
+    is_alone: bool
     # Fields that steps which never run again have set between the one before in this list and it.
     fields: dict[str, object]
     # Fields that it leaves behind where it does not run.
@@ -40,6 +44,8 @@ class _Again(NamedTuple):
     writes: Writes
     # What of that later steps look at, and what it wrote for other jobs alone.
     watched: tuple[str, ...]
+    # What stands in for it where it copies texts of this job alone.
+    copy: Copy | None = None
 
 
 class Again:
@@ -52,7 +58,8 @@ class Again:
         """
         records = [(step, job.watch(step)) for step in steps]
         self.last = job.state()
-        self._steps = tuple(_steps_again(records, frozenset(more)))
+        again = _steps_again(records, frozenset(more))
+        self._steps = tuple(one._replace(copy=_copy(job, one)) for one in again)
         first = self._steps[0].record.before if self._steps else self.last
         passed = self._steps[-1].record.after if self._steps else self.last
         self._end = _otherwise(self.last, passed)
@@ -82,6 +89,8 @@ class Again:
             # No field here or below is changed: what writes over others' runs for each job.
             if one.fields:
                 job.move(one.fields)
+            if one.copy is not None and one.copy.make(job):
+                continue
             if one.always or (changed and _has_to_run(one.record, job, changed)):
                 job.run(one.step, one.record, one.writes, changed)
                 _note_changes(one, job, changed)
@@ -94,24 +103,26 @@ class Again:
 
 def _steps_again(records: Sequence[tuple[Step, Record]], more: frozenset[str]) -> Iterable[_Again]:
     """Return the steps that run again for each job, and those that may have to because of them."""
-    found: list[tuple[Step, Record, bool, frozenset[str]]] = []
+    found: list[tuple[Step, Record, bool, bool, frozenset[str]]] = []
     written: set[str] = set()
     for step, record in records:
         writes = frozenset(record.written)
         # What is written over has to be written again.
         always = record.is_live or not written.isdisjoint(writes)
-        if always or _depends(record, written):
+        depends = _depends(record, written)
+        if always or depends:
             # Nobody knows which of them writes the rest.
             writes |= more
-            found.append((step, record, always, writes))
+            found.append((step, record, always, always and not depends, writes))
             written |= writes
-    for number, (step, record, always, writes) in enumerate(found):
-        later = [other for _, other, _, _ in found[number + 1 :]]
+    for number, (step, record, always, is_alone, writes) in enumerate(found):
+        later = [other for _, other, *_ in found[number + 1 :]]
         kinds, own = _by_kind(writes), _by_kind(record.written)
         yield _Again(
             step,
             record,
             always,
+            is_alone,
             _otherwise(record.before, found[number - 1][1].after) if number else {},
             {} if always else {name: record.after.fields[name] for name in own.fields},
             kinds,
@@ -121,6 +132,13 @@ def _steps_again(records: Sequence[tuple[Step, Record]], more: frozenset[str]) -
                 if record.after.value(name) is None or any(_reads(one, {name}) for one in later)
             ),
         )
+
+
+def _copy(job: WatchedJob, one: _Again) -> Copy | None:
+    """Return what stands in for a step, None if it has to run."""
+    if not one.is_alone or one.watched:
+        return None
+    return copy_of(job, one.step, one.record, one.writes)
 
 
 def _otherwise(now: State, earlier: State) -> dict[str, object]:

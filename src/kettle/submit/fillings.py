@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_PIECES = 500
 
 
-class _Computed(NamedTuple):
+class Computed(NamedTuple):
     """A macro function in a text: under which name its value is filled in, and how it is got."""
 
     key: str
@@ -33,11 +33,19 @@ class _Computed(NamedTuple):
     call: functions.Call
 
 
+class Filling(NamedTuple):
+    """What returns a text for each job: its form and what is computed for it, None for no form."""
+
+    make: Callable[[], str]
+    form: str | None
+    computed: tuple[Computed, ...] = ()
+
+
 class _UnfitError(Exception):
     """The text is no template, or one without end."""
 
 
-def filled(macros: SubmitMacros, text: str) -> str | Callable[[], str]:
+def filled(macros: SubmitMacros, text: str) -> str | Filling:
     """Return the expanded text if it is the same for all jobs, else what returns a job's.
 
     What is returned is good as long as the description's variables stay as they are, and for rows
@@ -49,17 +57,18 @@ def filled(macros: SubmitMacros, text: str) -> str | Callable[[], str]:
     expanded = macros.expand(text)
     if not (macros.looked_at_live or macros.drew):
         return expanded
-    filling = _Filling(macros)
+    reader = _FormReader(macros)
     try:
-        form = filling.form_of(text, ())
+        form = reader.form_of(text, ())
     except _UnfitError:
-        return partial(macros.expand, text)
-    if not filling.computed:
-        return partial(form.__mod__, macros.live)
-    return partial(_fill, macros, text, form, tuple(filling.computed))
+        return Filling(partial(macros.expand, text), None)
+    computed = tuple(reader.computed)
+    if not computed:
+        return Filling(partial(form.__mod__, macros.live), form)
+    return Filling(partial(_fill, macros, text, form, computed), form, computed)
 
 
-def _fill(macros: SubmitMacros, text: str, form: str, computed: tuple[_Computed, ...]) -> str:
+def _fill(macros: SubmitMacros, text: str, form: str, computed: tuple[Computed, ...]) -> str:
     for key, compute, call in computed:
         value = compute(call)
         if "$" in value or len(value) > LEAST_WORK:
@@ -69,13 +78,13 @@ def _fill(macros: SubmitMacros, text: str, form: str, computed: tuple[_Computed,
     return form % macros.live
 
 
-class _Filling:
+class _FormReader:
     """Makes the form of one text: a format string over what is live, and what is computed."""
 
     def __init__(self, macros: SubmitMacros) -> None:
         self._macros = macros
         self._left = _MOST_PIECES
-        self.computed: list[_Computed] = []
+        self.computed: list[Computed] = []
 
     def form_of(self, text: str, active: tuple[str, ...]) -> str:
         """Return the form of a text, met inside the names that are `active`."""
@@ -132,5 +141,5 @@ class _Filling:
             macros.absolute,
             macros.raw,
         )
-        self.computed.append(_Computed(key, compute, call))
+        self.computed.append(Computed(key, compute, call))
         return f"%({key})s"

@@ -30,6 +30,8 @@ LIVE_NAMES = {
     "ITEM": "Item",
     "NODE": "Node",
 }
+# Those of them that are whole numbers.
+NUMBERS = frozenset(("Process", "Step", "Row", "ItemIndex"))
 
 # What stands for other names, as long as a description does not set it.
 OTHER_NAMES = {

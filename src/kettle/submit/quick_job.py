@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kettle.submit.fillings import filled
+from kettle.submit.fillings import Filling, filled
 from kettle.submit.job import FIELDS, Attributes, JobBuilder
 from kettle.submit.macros import LIVE_NAMES
 from kettle.submit.registry import command_names
 from kettle.submit.watched_job import FIELD, FORCED, Question, Record, Texts
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from kettle.submit.steps import Step
 
 T = TypeVar("T")
 # A text that is the same for all jobs, what gives a job's, or nothing.
-_Known = str | Callable[[], str] | None
+_Known = str | Filling | None
 
 
 class UnforeseenError(Exception):
@@ -98,7 +100,7 @@ class QuickJob(JobBuilder):
     forced: QuickAttributes
 
     @classmethod
-    def beside(cls, other: JobBuilder, fields: Mapping[str, object]) -> QuickJob:
+    def beside(cls, other: JobBuilder, fields: Mapping[str, object]) -> Self:
         """Return a job with the other's means and such fields."""
         job = object.__new__(cls)
         own = vars(job)
@@ -115,7 +117,7 @@ class QuickJob(JobBuilder):
     _changed: set[str]
     _texts: dict[str, _Known]
     _exact: dict[str, _Known]
-    _expanded: dict[str, str | Callable[[], str]]
+    _expanded: dict[str, str | Filling]
     _booleans: dict[str, bool | None]
     _integers: dict[str, int | None]
 
@@ -168,8 +170,7 @@ class QuickJob(JobBuilder):
                 known = self._texts[command] = None
         if known is None or isinstance(known, str):
             return known
-        self.macros.reading = command
-        return known() or None
+        return self.fill_in(command, known) or None
 
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name."""
@@ -177,10 +178,9 @@ class QuickJob(JobBuilder):
             known = self._exact[name]
         except KeyError:
             known = self._exact[name] = self._learn((name,))
-        if known is None:
-            return None
-        self.macros.reading = name
-        return known if isinstance(known, str) else known()
+        if known is None or isinstance(known, str):
+            return known
+        return self.fill_in(name, known)
 
     def expand(self, text: str) -> str:
         """Return a text of the description with its macros replaced."""
@@ -190,7 +190,12 @@ class QuickJob(JobBuilder):
             known = self._expanded[text]
         except KeyError:
             known = self._expanded[text] = filled(self.macros, text)
-        return known if isinstance(known, str) else known()
+        return known if isinstance(known, str) else self.fill_in(self.macros.reading, known)
+
+    def fill_in(self, name: str, known: Filling) -> str:
+        """Return a text that changes, of the name that is to blame for what is wrong with it."""
+        self.macros.reading = name
+        return known.make()
 
     def _learn(self, names: tuple[str, ...]) -> _Known:
         """Return what fills in the first of the names that is set, None if none is."""

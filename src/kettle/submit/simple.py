@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 @cache
-def simple_setters() -> tuple[Callable[[JobBuilder], None], ...]:
+def simple_setters() -> tuple[tuple[Callable[[JobBuilder], None], bool], ...]:
     """Return what sets the attributes of the language's own simple commands, one for each.
 
-    So that of many jobs only those commands are looked at again that change from job to job.
+    So that of many jobs only those commands are looked at again that change from job to job. With
+    each stands whether it copies its command's text (`steps.Step`).
     """
-    setters = (partial(_set_in_universe, command=command) for command in simple_commands())
-    return (*setters, _set_job_set)
+    setters = (
+        (partial(_set_in_universe, command=command), command.kind in _COPIED)
+        for command in simple_commands()
+    )
+    return (*setters, (_set_job_set, False))
 
 
 def _set_in_universe(job: JobBuilder, command: Command) -> None:
@@ -152,3 +156,18 @@ SETTERS: Mapping[Kind, Callable[[JobBuilder, Command, str], None]] = {
     "quoted list": _set_quoted_list,
     "string": _set_string,
 }
+# Those that take a digit in a text for a letter like others; of an expression a string alone.
+_COPIED = frozenset(
+    (
+        "comma list",
+        "expression",
+        "file",
+        "filled comma list",
+        "filled string",
+        "list",
+        "plain",
+        "quoted file",
+        "quoted list",
+        "string",
+    )
+)

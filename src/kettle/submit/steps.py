@@ -60,10 +60,15 @@ OWN_NUMBERS = ("CLUSTERID", "PROCID")
 
 
 class Step(NamedTuple):
-    """One step; one that `forces` takes an attribute that the description itself names."""
+    """One step; one that `forces` takes an attribute that the description itself names.
+
+    One that `copies` has no eye for digits: where a text that it looks at has a word with one, so
+    has what it writes, and nothing else depends on it (`copies.py`).
+    """
 
     run: Callable[[JobBuilder], None]
     forces: bool = False
+    copies: bool = False
 
 
 def set_base(job: JobBuilder) -> None:
@@ -140,16 +145,16 @@ _NEXT_STEPS = (
     Step(virtual_machine.set_virtual_machine),
     Step(universes.set_container),
     Step(program.set_executable),
-    Step(words.set_arguments),
+    Step(words.set_arguments, copies=True),
     Step(grid.set_grid),
     Step(universes.set_java),
-    Step(words.set_java_words),
+    Step(words.set_java_words, copies=True),
     Step(words.set_tool),
     Step(universes.set_parallel),
     Step(program.set_environment),
     Step(program.set_input),
-    Step(program.set_output),
-    Step(program.set_error),
+    Step(program.set_output, copies=True),
+    Step(program.set_error, copies=True),
     Step(virtual_machine.tell_of_memory),
     Step(policy.set_notification),
     Step(requests.set_rank),
@@ -161,7 +166,7 @@ _LAST_STEPS = (
     Step(policy.set_leave_in_queue),
     Step(policy.set_retries),
     Step(program.set_signals),
-    Step(program.set_event_log),
+    Step(program.set_event_log, copies=True),
     Step(evictions.set_evict_checks),
     Step(requests.set_requests),
     Step(policy.set_lease),
@@ -180,14 +185,14 @@ _LAST_STEPS = (
 
 @cache
 def _later_steps() -> tuple[Step, ...]:
-    own = (Step(run) for run in simple.simple_setters())
+    own = (Step(run, copies=copies) for run, copies in simple.simple_setters())
     return (*_NEXT_STEPS, *own, *_LAST_STEPS)
 
 
 def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
     """Return the steps that make a job of a description, in their order."""
     forcing = (
-        Step(partial(_force, variable=variable), forces=True)
+        Step(partial(_force, variable=variable), forces=True, copies=True)
         for variable in macros.variables.values()
         if variable.name[:3].upper() == "MY."
     )

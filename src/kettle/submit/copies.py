@@ -1,0 +1,178 @@
+"""Steps that copy their commands' texts: what they write is filled in, and they need not run.
+
+Most texts that change from job to job have a number or an item in them (`out.$(Process)`), and most
+steps copy such a text into an attribute, splitting and quoting what stands around it. Such a step
+runs once with a mark in each place that changes. Where the marks come out is where a job's values
+go. This holds for values that the step cannot take for anything else: words with a digit in them.
+For all others it runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kettle.classad.parser import is_plain
+from kettle.config.expander import LEAST_WORK
+from kettle.errors import ConfigError, SubmitError
+from kettle.patterns import late_pattern
+from kettle.submit.macros import NUMBERS
+from kettle.submit.quick_job import QuickJob, UnforeseenError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kettle.submit.fillings import Computed, Filling
+    from kettle.submit.job import JobBuilder
+    from kettle.submit.quick_job import Writes
+    from kettle.submit.steps import Step
+    from kettle.submit.watched_job import Record, Texts
+
+# The first of the characters that mark places: Unicode leaves them to private use.
+_FIRST_MARK = 0xF0000
+# No keyword, blank, quote, slash or comma is part of one, and none of these is all of one.
+_WORD = late_pattern(r"[A-Za-z_.-]*[0-9][A-Za-z0-9_.-]*")
+
+
+class _Form(NamedTuple):
+    """An attribute of which the text is filled in."""
+
+    key: str
+    name: str
+    form: str
+
+
+class Copy(NamedTuple):
+    """What a step writes."""
+
+    attributes: tuple[_Form, ...]
+    forced: tuple[_Form, ...]
+    # Which live names have to be words, and the functions whose values have to be, each with the
+    # name whose text it stands in.
+    words: tuple[str, ...]
+    computed: tuple[tuple[str, Computed], ...]
+
+    def make(self, job: QuickJob) -> bool:
+        """Write what the step writes for a job; false where it has to run for that."""
+        macros = job.macros
+        live = macros.live
+        for name, (key, compute, call) in self.computed:
+            macros.reading = name
+            live[key] = value = compute(call)
+            if not _is_word(value):
+                return False
+        for key in self.words:
+            if not _is_word(live[key]):
+                return False
+        texts = job.attributes.texts
+        for key, name, form in self.attributes:
+            texts[key] = (name, form % live)
+        if self.forced:
+            texts = job.forced.texts
+            for key, name, form in self.forced:
+                texts[key] = (name, form % live)
+        return True
+
+
+def copy_of(job: JobBuilder, step: Step, record: Record, writes: Writes) -> Copy | None:
+    """Return what a step writes that had this record and changes with what is live alone.
+
+    None where it does not copy the texts that it looks at, or does not always write the same
+    attributes; and where that cannot be seen, as what it wrote then has no words in it.
+    """
+    if not step.copies or writes.fields:
+        return None
+    draft = _Draft.beside(job, record.before.fields)
+    draft.begin_marks()
+    try:
+        draft.run(step, record, writes, set())
+    except (_NoCopyError, UnforeseenError, ConfigError, SubmitError):
+        return None
+    if draft.attributes.texts.keys() != writes.attributes:
+        return None
+    if draft.forced.texts.keys() != writes.forced:
+        return None
+    found = draft.copy()
+    if not found.make(draft):
+        return None
+    after, own, forced = record.after, draft.attributes.texts, draft.forced.texts
+    is_same = all(after.attributes.get(key) == one for key, one in own.items())
+    return (
+        found if is_same and all(after.forced[key] == one for key, one in forced.items()) else None
+    )
+
+
+def _is_word(value: str) -> bool:
+    return _WORD.fullmatch(value) is not None and len(value) <= LEAST_WORK
+
+
+class _NoCopyError(Exception):
+    """A step asks more of a text than what it is."""
+
+
+class _Marks(dict[str, str]):
+    """A mark for each live name that is met."""
+
+    def __missing__(self, name: str) -> str:
+        mark = self[name] = chr(_FIRST_MARK + len(self))
+        return mark
+
+
+class _Draft(QuickJob):
+    """A job whose texts have marks where those of other jobs have something else."""
+
+    _marks: _Marks
+    _functions: list[tuple[str, Computed]]
+
+    def begin_marks(self) -> None:
+        """Begin; nothing is marked yet."""
+        vars(self).update(_marks=_Marks(), _functions=[])
+
+    def copy(self) -> Copy:
+        """Return what was written, as what fills it in for any job."""
+        computed = {one.key for _, one in self._functions}
+        return Copy(
+            tuple(self._forms(self.attributes.texts)),
+            tuple(self._forms(self.forced.texts)),
+            tuple(key for key in self._marks if key not in computed and key not in NUMBERS),
+            tuple(self._functions),
+        )
+
+    def _forms(self, texts: Texts) -> Iterable[_Form]:
+        for key, (name, text) in texts.items():
+            form = text.replace("%", "%%")
+            for live, mark in self._marks.items():
+                form = form.replace(mark, f"%({live})s")
+            yield _Form(key, name, form)
+
+    def fill_in(self, name: str, known: Filling) -> str:
+        """Return a text with its marks; _NoCopyError where nobody knows where they stand."""
+        if known.form is None:
+            raise _NoCopyError
+        self._functions += ((name, one) for one in known.computed)
+        return known.form % self._marks
+
+    def checked(self, name: str, text: str) -> str:
+        """Return an expression that is printed as it stands."""
+        if self._is_marked(text) and not (text[0] == '"' and is_plain(text)):
+            raise _NoCopyError
+        return super().checked(name, text)
+
+    def boolean(self, command: str) -> bool | None:
+        """Return a truth that does not change."""
+        if self._is_marked(self.param(command)):
+            raise _NoCopyError
+        return super().boolean(command)
+
+    def integer(self, command: str, shown: str = "", *, bits: int = 65) -> int | None:
+        """Return a number that does not change."""
+        if self._is_marked(self.param(command)):
+            raise _NoCopyError
+        return super().integer(command, shown, bits=bits)
+
+    def warn(self, command: str, text: str) -> None:
+        """Leave warnings to the step."""
+        del command, text
+        raise _NoCopyError
+
+    def _is_marked(self, text: str | None) -> bool:
+        return text is not None and any(mark in text for mark in self._marks.values())
