@@ -119,8 +119,9 @@ def measured(lines: int, procs: int, ads: int) -> dict[str, float]:
         submit.write_text(submit_file(procs), encoding="ascii")
         files, few = Path(folder) / "files.sub", procs // 5
         files.write_text(submit_file_of_files(Path(folder) / "items", few), encoding="ascii")
-        # Installed programs have their bytecode.
+        # Installed programs have their bytecode, and do not write each letter by itself.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ.pop("PYTHONUNBUFFERED", None)
         environment = {**os.environ, "CONDOR_CONFIG": str(config), "PYTHONPATH": str(_ROOT / "src")}
         tool = [sys.executable, "-c", _RUN]
         return {

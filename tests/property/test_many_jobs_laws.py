@@ -59,6 +59,11 @@ COMMANDS = [
     "output_destination = $CHOICE(Process,http://x/y,z,http://x/y,z,z,z)",
     "checkpoint_exit_code = {}",
     "batch_name = b{}",
+    "error = /dev/{}",
+    "stream_error = {}",
+    "arguments2 = \"a'{}b' {}\"",
+    "description = %d{}%",
+    "log_xml = {}",
 ]
 # Empty or false for some jobs and not for others, so that what others depend on is there or not.
 SOMETIMES = [
@@ -148,6 +153,7 @@ QUEUES = [
     "queue 4",
     "queue 2 item in (0, 1, 2)",
     "queue item,y from (\n1 2\n3 4\n)",
+    "queue item in (a1, 7, null, -0.5, true, x.9, 0)",
     "queue 2 item,y from (\n1 2\n$(Step) x\n3 4\n)",
 ]
 

@@ -280,7 +280,7 @@ class Submission(Struct):
         macros = self.macros
         macros.place = (
             at_queue(statement.told_line or statement.line),
-            f"\n\t at Step {row.step}, ItemIndex {row.index}",
+            "\n\t at Step %(Step)s, ItemIndex %(ItemIndex)s",
         )
         macros.set_numbers(self.job_count, row.step, row.index)
         if row.values is not self._values:

@@ -124,11 +124,11 @@ class _FormReader:
         macros.live[key] = ""
         compute = functions.FUNCTIONS.get(found.function, functions.compute_file_name)
 
-        live, own = macros.live, (macros.row_variables, macros.variables)
+        live, rows, variables = macros.live, macros.row_variables, macros.variables
 
         def value(name: str) -> str | None:
             upper = name.upper()
-            if upper in LIVE_NAMES and not any(upper in variables for variables in own):
+            if upper in LIVE_NAMES and upper not in rows and upper not in variables:
                 return live[LIVE_NAMES[upper]]
             return macros.value(name, active)
 

@@ -395,6 +395,8 @@ FIELDS: Final = frozenset(JobBuilder.__annotations__)
 def whole_path(folder: str, name: str) -> str:
     """Return a name as seen from a folder; of slashes in a row the first stays."""
     whole = name if name.startswith("/") else posixpath.join(folder, name)
+    if "//" not in whole and "\\" not in whole:
+        return whole
     # As in the reference, a backslash counts as one.
     return _SLASHES.sub(r"\1", whole)
 

@@ -77,7 +77,7 @@ class SubmitMacros:
         self.reading = ""
         self.blamed: dict[str, str] = {}
         self._told: set[str] = set()
-        # What is said before and after a problem: where it was met.
+        # What is said before and after a problem: where it was met. What is live is filled in.
         self.place = ("ERROR: ", "")
         self.files: list[str] = []
         self.variables: dict[str, Variable] = {}
@@ -132,17 +132,18 @@ class SubmitMacros:
     def set_row(self, names: Sequence[str], values: Sequence[str], origin: Origin) -> None:
         """Give the variables of a queue statement the values of a row."""
         self.live["Item"] = ""
+        self.is_plain_row = True
         for name, value in zip(names, values, strict=False):
             key = name.upper()
             if key not in self.row_variables:
                 self.row_variables[key] = Variable(name, value, origin)
             self.row_variables[key].text = self.live[key] = value
+        for value in values:
+            if "$" in value or KEPT in value or len(value) > LEAST_WORK:
+                self.is_plain_row = False
         if not names and ("ITEM" in self.variables or "ITEM" in self.row_variables):
             # A statement without items has no item, whoever has set one.
             self.row_variables["ITEM"] = Variable("Item", "", origin, used=True)
-        self.is_plain_row = not any(
-            "$" in value or KEPT in value or len(value) > LEAST_WORK for value in values
-        )
 
     def end_rows(self, names: Sequence[str]) -> None:
         """Give variables of a queue statement that has its jobs the text that they have then.
@@ -259,7 +260,7 @@ class SubmitMacros:
         if text not in self._told:
             self._told.add(text)
             before, after = self.place
-            told = f"{before}{text}{after}"
+            told = f"{before}{text}{after % self.live}"
             self.problems.append(told)
             self.blamed[told] = self.reading
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kettle.config import Config
 from kettle.errors import SubmitError
 from kettle.submit.build import Submission, read_submission
+from kettle.submit.quick_job import QuickJob
 from kettle.submit.sources import FileFact, MemorySubmitSources
+from kettle.submit.steps import Step
 from unit.submit.submitting import FACTS, MACHINE, jobs_of, values
 
 
@@ -69,6 +73,54 @@ def test_texts_are_filled_in_for_each_job(written: str, second: str) -> None:
     lines = "two = $(one) and $(one)\none = $(Process)\nmoney = $(x),a$(Process)b,$(x)\nx = y\n"
     text = f'{lines}percent = 3\n+Told = "{written}"\nqueue 4\n'
     assert values(text, "Told")[1] == f'"{second}"'
+
+
+@pytest.mark.parametrize(
+    ("command", "attribute", "seen"),
+    [
+        ("output = out.$(Process).$(w)", "Out", "out.9.w9"),
+        ("output = /dev/$(w)", "Out", "/dev/w9"),
+        ("log = logs//$(w)", "UserLog", "/work/logs/w9"),
+        ("arguments = a  $(w) %d", "Args", "a w9 %d"),
+        ("arguments = \"a 'b $(w)'\"", "Arguments", "a b' 'w9"),
+        ('+Group = "g$INT(Process,%03d)"', "Group", "g009"),
+        ("description = 100% of $(w)", "JobDescription", "100% of w9"),
+    ],
+)
+def test_texts_that_are_copied_are_looked_at_for_the_watched_job_alone(
+    command: str, attribute: str, seen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = []
+
+    def run(job: QuickJob, step: Step, *more: Any) -> None:
+        ran.append(step)
+        real(job, step, *more)
+
+    real = QuickJob.run
+    monkeypatch.setattr(QuickJob, "run", run)
+    items = " ".join(f"w{number}" for number in range(10))
+    assert values(f"{command}\nqueue w in ({items})\n", attribute)[9] == f'"{seen}"'
+    # Once with marks.
+    assert len(ran) == 1
+
+
+def test_words_that_a_step_may_know_are_not_copied() -> None:
+    text = "output = /dev/$(item)\nqueue item in (a0, a1, a2, null, a3)\n"
+    assert values(text, "TransferOut") == [None, None, None, "false", None]
+    text = "+Told = 1$(item)\nqueue item in (1, 2, 3, .50, 4)\n"
+    assert values(text, "Told") == ["11", "12", "13", "1.5", "14"]
+    text = "stream_output = $(item)\noutput = a\nqueue item in (0, 1, 0, 1.5)\n"
+    assert values(text, "StreamOut") == ["false", "true", "false", "true"]
+
+
+def test_a_function_that_gives_no_word_has_its_step_run() -> None:
+    text = '+Told = "a$INT(item,%5d)b$(Process)"\nqueue item in (1, 22222, 3, x, 5)\n'
+    made, jobs = jobs_of(text)
+    told = [job.differences.get("Told") or made.cluster.get("Told") for job in jobs]
+    assert told == ['"a    1b0"', '"a22222b1"', '"a    3b2"', '"ab3"', '"a    5b4"']
+    assert [(proc, problem.split(": ")[1]) for proc, problem in made.problems] == [
+        (3, "$INT() macro")
+    ]
 
 
 def test_an_item_that_looks_like_a_macro_is_expanded_as_one() -> None:

@@ -488,7 +488,8 @@ def write_dry(
             write("\n")
             # What goes wrong is told where the job begins.
             show.tell(submission, job.proc)
-            write(_cluster_lines(submission) if job.proc == 0 else "")
+            if job.proc == 0:
+                write(_cluster_lines(submission))
             write(own_attributes(job))
             _show_one(submission, request, job, show)
     except SubmitError as error:
@@ -563,7 +564,8 @@ def show_whole(submission: Submission, request: Request, job: JobPlan) -> str:
 
 def _place(name: str) -> tuple[bool, int, str]:
     """Sort attributes as the reference does: a cluster's number, then short names first."""
-    return name != "ClusterId", len(name), name.lower()
+    lower = name.lower()
+    return lower != "clusterid", len(name), lower
 
 
 def whole_ad(submission: Submission, job: JobPlan) -> str:
@@ -577,13 +579,15 @@ def whole_ad(submission: Submission, job: JobPlan) -> str:
 
 def own_attributes(job: JobPlan) -> str:
     """Return the attributes that a job has for itself, one on a line, as a cluster's are."""
-    lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
-    own = list(job.differences)
-    lines += [f"{own[at][0]}={own[at][1]}\n" for at in _order(tuple([name for name, _ in own]))]
+    texts = job.differences.texts
+    lines = [f"ProcId={job.proc}\nJobStatus={job.status}\n"]
+    for key in _order(tuple(texts)):
+        name, text = texts[key]
+        lines.append(f"{name}={text}\n")
     return "".join(lines)
 
 
 @lru_cache(maxsize=64)
-def _order(names: tuple[str, ...]) -> list[int]:
-    """Return in which order attributes are shown; those of a cluster's jobs are mostly the same."""
-    return sorted(range(len(names)), key=lambda at: _place(names[at]))
+def _order(names: tuple[str, ...]) -> list[str]:
+    """Return names in the order that is shown; those of a cluster's jobs are mostly the same."""
+    return sorted(names, key=_place)
