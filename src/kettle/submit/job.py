@@ -138,6 +138,8 @@ class JobBuilder:
     status: int = 1
     # What `+JobStatus` says, None where it is no number.
     asked_status: int | None = None
+    # Names and texts of what a description forces that does not parse.
+    wrong_forced: tuple[str, ...] = ()
     should_transfer: str = ""
     when_to_transfer: str = ""
     needs_deferral: bool = False

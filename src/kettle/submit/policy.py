@@ -244,7 +244,7 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
 
 def set_materialization(job: JobBuilder) -> None:
     """Decide the limits of a cluster that makes its jobs later."""
+    job.integer("max_materialize", bits=32)
     idle = job.integer("max_idle")
     if idle is not None:
         job.set_expression("JobMaterializeMaxIdle", job.param("max_idle") or "")
-    job.integer("max_materialize", bits=32)

@@ -260,8 +260,8 @@ def set_error(job: JobBuilder) -> None:
 def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
     """Decide one standard stream; true if it is a file that travels."""
     name = job.param(command)
-    stream = job.boolean(f"stream_{command}")
     transfer = job.boolean(f"transfer_{command}")
+    stream = job.boolean(f"stream_{command}")
     if job.is_later:
         name = name or job.said(command, attribute)
         if transfer is not None and name is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
@@ -14,6 +15,9 @@ from kettle.patterns import late_pattern
 from kettle.submit import evictions
 from kettle.submit.job import JobBuilder, literal_number, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESOURCE = late_pattern(r"REQUEST_([A-Z0-9]\w+)", re.IGNORECASE)
 # What every machine may have, by attribute: the commands that ask for it.
@@ -45,26 +49,36 @@ def set_requests(job: JobBuilder) -> None:
     without_defaults = job.universe is JobUniverse.GRID and job.grid_type == "batch"
     if job.universe is JobUniverse.VM:
         without_defaults = False
-    set_cpus(job, without_defaults=without_defaults)
-    set_gpus(job)
-    set_disk(job, without_defaults=without_defaults)
-    set_memory(job, without_defaults=without_defaults)
+    own: dict[str, Callable[[], None]] = {
+        "cpus": lambda: set_cpus(job, without_defaults=without_defaults),
+        "disk": lambda: set_disk(job, without_defaults=without_defaults),
+        "gpus": lambda: set_gpus(job),
+        "memory": lambda: set_memory(job, without_defaults=without_defaults),
+    }
+    custom = {tag.lower(): (tag, command) for tag, command in custom_requests(job)}
+    # As the reference, which looks at them by name.
+    for tag in sorted((*own, *custom)):
+        if tag in own:
+            own[tag]()
+        else:
+            _set_custom(job, *custom[tag])
     _join_gpu_limits(job)
-    _set_attribute_history(job)
     _tell_of_slips(job)
-    for name, command in custom_requests(job):
-        text = job.param(command)
-        from kettle.nearest import nearest_of  # for those alone who mistype
 
-        near = nearest_of(name, OWN_STEPS, cutoff=0.8)
-        if near:
-            job.warn(
-                command,
-                f"WARNING: {command} asks for a custom resource named {name}. "
-                f"Did you mean request_{near.lower()}?",
-            )
-        if text is not None:
-            job.set_expression(f"Request{name}", text)
+
+def _set_custom(job: JobBuilder, name: str, command: str) -> None:
+    text = job.param(command)
+    from kettle.nearest import nearest_of  # for those alone who mistype
+
+    near = nearest_of(name, OWN_STEPS, cutoff=0.8)
+    if near:
+        job.warn(
+            command,
+            f"WARNING: {command} asks for a custom resource named {name}. "
+            f"Did you mean request_{near.lower()}?",
+        )
+    if text is not None:
+        job.set_expression(f"Request{name}", text)
 
 
 def custom_requests(job: JobBuilder) -> list[tuple[str, str]]:
@@ -212,7 +226,7 @@ def _gpu_limit(job: JobBuilder, command: str, text: str) -> str:
     return text
 
 
-def _set_attribute_history(job: JobBuilder) -> None:
+def set_attribute_history(job: JobBuilder) -> None:
     """Decide JobMachineAttrsHistoryLength."""
     length = job.integer("job_machine_attrs_history_length")
     if length is None:

@@ -6,6 +6,7 @@ The language's own commands are the tables of `commands/`; a schedd adds others 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -14,23 +15,48 @@ from kettle.submit.job import JobBuilder, leading_number, strip_quotes
 from kettle.submit.registry import simple_commands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from kettle.submit.commands.command import Command, Kind
 
 
+# Which of the commands that can be refused the reference looks at first, as `steps.py` says: those
+# about a job's end, and behind the special ones the others.
+_EARLY = (
+    *("periodic_hold", "periodic_hold_reason", "periodic_hold_subcode", "periodic_release"),
+    *("periodic_remove", "periodic_vacate", "on_exit_hold_reason", "on_exit_hold_subcode"),
+)
+_LATE = (
+    *("next_job_start_delay", "keep_claim_idle", "docker_override_entrypoint"),
+    *("transfer_container", "want_io_proxy", "want_job_networking", "container_is_common"),
+    *("want_graceful_removal", "job_max_vacate_time", "encrypt_execute_directory"),
+    *("load_profile", "file_remaps", "buffer_files", "buffer_size", "buffer_block_size"),
+    *("log_xml", "noop_job", "noop_job_exit_signal", "noop_job_exit_code"),
+    *("match_list_length", "dagman_job_id", "stack_size", "max_job_retirement_time"),
+    *("core_size", "priority", "run_as_owner", "max_transfer_input_mb"),
+    *("max_transfer_output_mb", "manifest", "checkpoint_exit_code"),
+    *("erase_output_and_error_on_restart", "preserve_relative_paths", "skip_if_dataflow"),
+    *("allowed_job_duration", "allowed_execute_duration"),
+)
+_PLACES = {name: place for place, name in enumerate((*_EARLY, *_LATE))}
+# What sets the attribute of a command, and whether it copies its text (`steps.Step`).
+_Setter = tuple[Callable[[JobBuilder], None], bool]
+
+
 @cache
-def simple_setters() -> tuple[tuple[Callable[[JobBuilder], None], bool], ...]:
+def simple_setters() -> tuple[tuple[_Setter, ...], tuple[_Setter, ...]]:
     """Return what sets the attributes of the language's own simple commands, one for each.
 
-    So that of many jobs only those commands are looked at again that change from job to job. With
-    each stands whether it copies its command's text (`steps.Step`).
+    So that of many jobs only those commands are looked at again that change from job to job. First
+    come those that the reference looks at before what is about a job's end.
     """
-    setters = (
-        (partial(_set_in_universe, command=command), command.kind in _COPIED)
-        for command in simple_commands()
-    )
-    return (*setters, (_set_job_set, False))
+    ordered = sorted(simple_commands(), key=lambda command: _PLACES.get(command.name, len(_PLACES)))
+    early: list[_Setter] = []
+    late: list[_Setter] = []
+    for command in ordered:
+        setter = partial(_set_in_universe, command=command), command.kind in _COPIED
+        (early if command.name in _EARLY else late).append(setter)
+    return tuple(early), (*late, (_set_job_set, False))
 
 
 def _set_in_universe(job: JobBuilder, command: Command) -> None:

@@ -107,9 +107,6 @@ def _force(job: JobBuilder, variable: Variable) -> None:
     if name.upper() in OWN_NUMBERS:
         # The queue gives a job its numbers; what a description says of them counts for nothing.
         return
-    if not name:
-        text = job.checked(name, text or "undefined")
-        raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
     if name.lower() == "jobstatus":
         # Each job has it for itself; the queue takes no other than idle and held.
         asked = evaluate(job.checked(name, text or "undefined"))
@@ -118,7 +115,26 @@ def _force(job: JobBuilder, variable: Variable) -> None:
     if not text and name.lower() == "requirements":
         # None are forced then, and they are worked out.
         return
-    job.forced.set(name, job.checked(name, text or "undefined"))
+    try:
+        job.forced.set(name, _checked(job, name, text))
+    except SubmitError:
+        job.wrong_forced += (variable.name, text)
+
+
+def _checked(job: JobBuilder, name: str, text: str) -> str:
+    """Return what is forced as ads print it; SubmitError where it is no attribute."""
+    checked = job.checked(name, text or "undefined")
+    if not name:
+        raise SubmitError(f"ERROR: Unable to insert expression: {name} = {checked}")
+    return checked
+
+
+def refuse_forced(job: JobBuilder) -> None:
+    """Refuse the first `+Attr` that is wrong; whatever else is wrong is told before it."""
+    if job.wrong_forced:
+        name, text = job.wrong_forced[:2]
+        job.note(name)
+        _checked(job, name[3:], text)
 
 
 def set_ignored(job: JobBuilder) -> None:
@@ -131,14 +147,20 @@ IGNORED = (
     "interactive_args",
     "interactive_executable",
 )
+# Of two faults of a description that is told which is met first. So this is the order in which the
+# reference looks at commands, recorded from all pairs of 107 of them.
+# Compat: job_lease_duration, job_machine_attrs_history_length and docker_send_credentials, which are
+# not simple, stand there among commands that are (test_the_order_of_faults_is_the_reference_s).
 _FIRST_STEPS = (
     Step(set_ignored),
+    Step(policy.set_materialization),
+    Step(universes.set_remote_universe),
     Step(program.set_universe),
     Step(set_configured),
 )
 # Behind these come what the description forces, one step for each.
 _NEXT_STEPS = (
-    Step(universes.set_remote_universe),
+    Step(universes.set_parallel),
     Step(program.check_file_checks),
     Step(grid.read_grid_type),
     Step(program.set_folder),
@@ -150,43 +172,50 @@ _NEXT_STEPS = (
     Step(universes.set_java),
     Step(words.set_java_words, copies=True),
     Step(words.set_tool),
-    Step(universes.set_parallel),
     Step(program.set_environment),
+    Step(policy.set_hold),
     Step(program.set_input),
     Step(program.set_output, copies=True),
     Step(program.set_error, copies=True),
     Step(virtual_machine.tell_of_memory),
+    Step(transfer.set_proxy),
     Step(policy.set_notification),
     Step(requests.set_rank),
-    Step(transfer.set_proxy),
-    Step(policy.set_hold),
 )
-_LAST_STEPS = (
-    Step(simple.set_extended),
+# Behind these come the simple commands about a job's end.
+_MIDDLE_STEPS = (
     Step(policy.set_leave_in_queue),
     Step(policy.set_retries),
     Step(program.set_signals),
     Step(program.set_event_log, copies=True),
     Step(evictions.set_evict_checks),
     Step(requests.set_requests),
-    Step(policy.set_lease),
     Step(program.set_starter_log),
-    Step(transfer.set_transfer),
-    Step(transfer.set_checkpoint),
     Step(requests.concurrency_limits),
     Step(policy.set_accounting),
-    Step(program.set_sizes),
-    Step(transfer.set_transfer_sizes),
+    Step(transfer.check_docker_credentials),
+    Step(requests.set_attribute_history),
+)
+# Behind these come all other simple commands.
+_LAST_STEPS = (
+    Step(simple.set_extended),
+    Step(policy.set_lease),
     Step(policy.set_deferral),
-    Step(policy.set_materialization),
+    Step(program.set_sizes),
+    Step(transfer.set_transfer),
+    Step(transfer.set_checkpoint),
+    Step(transfer.set_transfer_sizes),
+    Step(refuse_forced, forces=True),
     Step(requirements.set_requirements),
 )
 
 
 @cache
 def _later_steps() -> tuple[Step, ...]:
-    own = (Step(run, copies=copies) for run, copies in simple.simple_setters())
-    return (*_NEXT_STEPS, *own, *_LAST_STEPS)
+    early, late = (
+        [Step(run, copies=copies) for run, copies in setters] for setters in simple.simple_setters()
+    )
+    return (*_NEXT_STEPS, *early, *_MIDDLE_STEPS, *late, *_LAST_STEPS)
 
 
 def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:

@@ -83,7 +83,7 @@ def _list_inputs(job: JobBuilder) -> list[str]:
 
 
 def _set_common(job: JobBuilder) -> None:
-    """Decide the files that are sent once for all jobs, and refuse credentials that are not."""
+    """Decide the files that are sent once for all jobs."""
     if job.param("transfer_common_input") is not None:
         common = split_list(strip_quotes_of(job, "transfer_common_input"))
         job.set_string("CommonInputFiles", ",".join(common))
@@ -92,6 +92,10 @@ def _set_common(job: JobBuilder) -> None:
             "ERROR: You cannot use both output_destination and output_directory in the same "
             "submit file"
         )
+
+
+def check_docker_credentials(job: JobBuilder) -> None:
+    """Refuse credentials that are wanted and not there."""
     if job.boolean("docker_send_credentials"):
         name = f"{job.facts.environment.get('HOME', '')}/.docker/config.json"
         if job.sources.look_at(name) is None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from kettle.classad.text import LONGEST_FORMULA
 from kettle.errors import SubmitError
 from unit.submit.submitting import jobs_of, submission, values
+
+ORDER = Path(__file__).parents[2] / "data" / "submit_order.json"
 
 
 def complaint(text: str) -> str:
@@ -183,3 +188,16 @@ def test_what_a_refused_job_was_warned_of_is_told_with_the_refusal() -> None:
     with pytest.raises(SubmitError):
         list(made.jobs())
     assert ["notify_user=never" in one for one in made.warnings] == [True]
+
+
+def test_the_order_of_faults_is_the_reference_s() -> None:
+    """Recorded from HTCondor 25.14.1: all pairs of these, of which the one above is told."""
+    faults = json.loads(ORDER.read_text(encoding="utf-8"))
+    said = {fault: complaint(fault) for fault in faults}
+    assert len(set(said.values())) == len(faults)
+    wrong = []
+    for behind in (1, 2, 3, 10, 40):
+        for first, later in zip(faults, faults[behind:], strict=False):
+            told = complaint(f"{later}\n{first}")
+            wrong += [] if told == said[first] else [(first, later, told)]
+    assert wrong == []

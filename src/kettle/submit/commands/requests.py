@@ -154,7 +154,7 @@ COMMANDS = (
         "JobMachineAttrsHistoryLength",
         "special",
         "For how many machines they are kept.",
-        step="requests.set_requests",
+        step="requests.set_attribute_history",
     ),
     Command(
         "match_list_length",
