@@ -149,8 +149,8 @@ IGNORED = (
 )
 # Of two faults of a description that is told which is met first. So this is the order in which the
 # reference looks at commands, recorded from all pairs of 107 of them.
-# Compat: job_lease_duration, job_machine_attrs_history_length and docker_send_credentials, which are
-# not simple, stand there among commands that are (test_the_order_of_faults_is_the_reference_s).
+# Compat: job_lease_duration, job_machine_attrs_history_length and docker_send_credentials are not
+# simple, and stand there among commands that are (test_the_order_of_faults_is_the_reference_s).
 _FIRST_STEPS = (
     Step(set_ignored),
     Step(policy.set_materialization),
@@ -220,9 +220,10 @@ def _later_steps() -> tuple[Step, ...]:
 
 def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
     """Return the steps that make a job of a description, in their order."""
+    # What is forced is looked at by name.
     forcing = (
-        Step(partial(_force, variable=variable), forces=True, copies=True)
-        for variable in macros.variables.values()
-        if variable.name[:3].upper() == "MY."
+        Step(partial(_force, variable=macros.variables[key]), forces=True, copies=True)
+        for key in sorted(macros.variables, key=str.lower)
+        if key.startswith("MY.")
     )
     return (*_FIRST_STEPS, *forcing, *_later_steps())
