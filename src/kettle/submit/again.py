@@ -173,7 +173,7 @@ def _has_to_run(record: Record, job: QuickJob, changed: set[str]) -> bool:
     """Tell whether anything that a step read is otherwise than for the watched job."""
     if not record.read.isdisjoint(changed):
         return True
-    job.place(record)
+    job.stand_before(record)
     return any(
         not one.read.isdisjoint(changed) and one.ask(job, *one.words) != one.answer
         for one in record.answers.values()

@@ -147,7 +147,7 @@ class QuickJob(JobBuilder):
         forced.below, forced.may_write = before.forced, writes.forced
         step.run(self)
 
-    def place(self, record: Record) -> None:
+    def stand_before(self, record: Record) -> None:
         """Have the attributes as they were before a step, where they are not changed."""
         self.attributes.below, self.forced.below = record.before.attributes, record.before.forced
         vars(self)["_answers"] = {}

@@ -38,7 +38,7 @@ _LATE = (
     *("erase_output_and_error_on_restart", "preserve_relative_paths", "skip_if_dataflow"),
     *("allowed_job_duration", "allowed_execute_duration"),
 )
-_PLACES = {name: place for place, name in enumerate((*_EARLY, *_LATE))}
+_ORDER = {name: at for at, name in enumerate((*_EARLY, *_LATE))}
 # What sets the attribute of a command, and whether it copies its text (`steps.Step`).
 _Setter = tuple[Callable[[JobBuilder], None], bool]
 
@@ -50,7 +50,7 @@ def simple_setters() -> tuple[tuple[_Setter, ...], tuple[_Setter, ...]]:
     So that of many jobs only those commands are looked at again that change from job to job. First
     come those that the reference looks at before what is about a job's end.
     """
-    ordered = sorted(simple_commands(), key=lambda command: _PLACES.get(command.name, len(_PLACES)))
+    ordered = sorted(simple_commands(), key=lambda command: _ORDER.get(command.name, len(_ORDER)))
     early: list[_Setter] = []
     late: list[_Setter] = []
     for command in ordered:
