@@ -12,8 +12,7 @@ from typing import NamedTuple
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, evaluate, normalize
-from kettle.submit.mentions import mentioned_names
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
 LINE_END = "\x1e"

@@ -8,6 +8,7 @@ job to job.
 from __future__ import annotations
 
 import posixpath
+import re
 from sys import getsizeof
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from kettle.submit.sources import SubmitFacts, SubmitSources
     from kettle.wire.security.mapfile import MapFile
 
+STRING = late_pattern(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)')
+WORD = late_pattern(
+    r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
+)
 TRUTHS = ("true", "false", "yes", "no")
 _DIGITS = late_pattern(r"[-+]?[0-9]+")
 _SLASHES = late_pattern(r"([/\\])[/\\]+")
@@ -102,6 +107,12 @@ _normal: Final[Answers[str, str]] = Answers(
     1024 * 1024,
     cost=lambda text: 3 * getsizeof(text),
 )
+
+
+def mentioned_names(text: str) -> set[tuple[str, str]]:
+    """Return the names in an expression with their scope, all in lower case."""
+    bare = STRING.sub('""', text)
+    return {(scope.lower(), name.lower()) for scope, name in WORD.findall(bare)}
 
 
 class JobBuilder:

@@ -13,8 +13,7 @@ from kettle.digits import whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
-from kettle.submit.job import JobBuilder, literal_number, normalize
-from kettle.submit.mentions import mentioned_names
+from kettle.submit.job import JobBuilder, literal_number, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
 if TYPE_CHECKING:

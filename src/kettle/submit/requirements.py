@@ -15,8 +15,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import policy, transfer
-from kettle.submit.job import JobBuilder, evaluate, split_list, unquoted
-from kettle.submit.mentions import mentioned_names
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_list, unquoted
 from kettle.submit.requests import is_more_than
 
 if TYPE_CHECKING:
