@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kettle.config.declared import declared_knobs
+from kettle.config.declared import declared_knobs, find_senseless
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
-from kettle.config.knob import parse_integer, split_list
+from kettle.config.knob import split_list
 from kettle.config.unread import find_unread
-from kettle.errors import ConfigError
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 
@@ -57,19 +56,6 @@ _SUBSYSTEMS = [
 ]
 # fmt: on
 _HIGHEST_PORT = 65_535
-# The least and the most that make sense of numbers that daemons take as they come.
-_MAKES_SENSE: dict[str, tuple[int, int | None]] = {
-    "HIGHPORT": (0, _HIGHEST_PORT),
-    "LOWPORT": (0, _HIGHEST_PORT),
-    "NUM_CPUS": (0, None),
-    "NUM_SLOTS": (0, None),
-    "MEMORY": (0, None),
-    "MAX_JOBS_RUNNING": (0, None),
-    "MAX_JOBS_SUBMITTED": (0, None),
-    "MAX_JOBS_PER_OWNER": (0, None),
-    "MAX_JOBS_PER_SUBMISSION": (0, None),
-    "MAX_HISTORY_LOG": (0, None),
-}
 
 
 def find_cross_faults(config: Config) -> Iterator[Finding]:
@@ -79,28 +65,10 @@ def find_cross_faults(config: Config) -> Iterator[Finding]:
     yield from _find_mentions(config)
     yield from _find_prefixes(config)
     yield from _find_ports(config)
-    yield from _find_odd_numbers(config)
+    for macro, sentence in find_senseless(config):
+        yield make(macro, WARNING, "range", sentence)
     for macro, why in find_unread(config):
         yield make(macro, NOTE, "unread", f"{macro.name} counts for nothing: {why}")
-
-
-def _find_odd_numbers(config: Config) -> Iterator[Finding]:
-    for macro in config.entries():
-        bounds = _MAKES_SENSE.get(config.plain_name(macro.name))
-        if bounds is None:
-            continue
-        least, most = bounds
-        try:
-            value = parse_integer(config.expand(macro.text).strip())
-        except ConfigError:
-            # What cannot be expanded is told by the rest of the check.
-            continue
-        if value is None:
-            continue
-        if value < least or (most is not None and value > most):
-            wanted = f"at least {least}" if most is None else f"from {least} to {most}"
-            text = f"{macro.name} = {value} makes no sense: it is {wanted}"
-            yield make(macro, WARNING, "range", text)
 
 
 def make(

@@ -76,7 +76,17 @@ _LISTS_OF_RIGHTS = ("ALLOW_", "DENY_")
 
 def declared_knobs() -> dict[str, Knob[Any]]:
     """Return all knobs by upper-case name."""
+    return dict(_declared())
+
+
+@functools.cache
+def _declared() -> dict[str, Knob[Any]]:
     return {row.name.upper(): row for row in _rows() if isinstance(row, Knob)}
+
+
+@functools.cache
+def _patterns() -> tuple[tuple[re.Pattern[str], Family[Any]], ...]:
+    return tuple((_pattern(row), row) for row in _rows() if isinstance(row, Family))
 
 
 def names_of_levels() -> set[str]:
@@ -168,19 +178,49 @@ def _tables_of_families(name: str) -> str:
 
 def find_wrong(config: Config) -> Iterator[tuple[str, ConfigError]]:
     """Yield an error for each value that its knob does not take, with the name that is set so."""
-    rows = _rows()
-    declared = {row.name.upper(): row for row in rows if isinstance(row, Knob)}
-    families = [(_pattern(row), row) for row in rows if isinstance(row, Family)]
     for macro in config.entries():
         name = config.plain_name(macro.name)
-        knob = declared.get(name)
+        wrong: ConfigError | None = None
         try:
-            if knob is not None:
-                config[knob]
-            elif config.get(name) is not None:
-                _check_family(config, name, families)
+            # Of several families of knobs one that takes the value is enough.
+            for knob in knobs_of(name) if config.get(name) is not None else ():
+                try:
+                    config[knob]
+                    break
+                except ConfigError as error:
+                    wrong = wrong or error
+            else:
+                if wrong is not None:
+                    raise wrong
         except ConfigError as error:
             yield name, error if error.source else config.placed(name, error)
+
+
+def find_senseless(config: Config) -> Iterator[tuple[Macro, str]]:
+    """Yield each setting whose value is taken and makes no sense, with why and what counts."""
+    for macro in config.entries():
+        try:
+            text = config.expand(macro.text).strip()
+        except ConfigError:
+            # That is an error, and told as one.
+            continue
+        for knob in knobs_of(macro.name.upper().rpartition(".")[2]):
+            why = knob.why_senseless(text) if text else ""
+            if why:
+                yield macro, f"{macro.name} = {text} {why}"
+            break
+
+
+def knobs_of(name: str) -> Iterator[Knob[Any]]:
+    """Yield the knob of a name in upper case, else one of each family that the name is of."""
+    knob = _declared().get(name)
+    if knob is not None:
+        yield knob
+        return
+    for pattern, row in _patterns():
+        match = pattern.fullmatch(name)
+        if match is not None:
+            yield row[match[1]]
 
 
 def explain_wrong(config: Config, name: str, text: str) -> str:
@@ -193,24 +233,6 @@ def explain_wrong(config: Config, name: str, text: str) -> str:
     except ConfigError as error:
         return str(error)
     return ""
-
-
-def _check_family(
-    config: Config, name: str, families: list[tuple[re.Pattern[str], Family[Any]]]
-) -> None:
-    """Raise ConfigError if the name is of families of knobs, and none takes its value."""
-    wrong: ConfigError | None = None
-    for pattern, family in families:
-        match = pattern.fullmatch(name)
-        if match is None:
-            continue
-        try:
-            config[family[match[1]]]
-            return
-        except ConfigError as error:
-            wrong = error
-    if wrong is not None:
-        raise wrong
 
 
 def _pattern(family: Family[Any]) -> re.Pattern[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from kettle.digits import MAX_INTEGER
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kettle.classad import Expr
+    from kettle.config.ranges import Range
 
 T = TypeVar("T")
 
@@ -25,7 +25,10 @@ TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 # A time as people write it, by the first letter of its unit.
 _WITH_UNIT = late_pattern(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([smhdwSMHDW])[A-Za-z]*\s*")
-# Limit: what a whole number of 64 bits holds.
+# Where a log goes that is no file of its own.
+_NO_FILES = frozenset({"SYSLOG", "1>", "2>"})
+# What becomes of a number outside of what is taken.
+_NOT_STARTED = "daemons that read it do not start; those that run keep the value they had"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
@@ -76,6 +79,11 @@ class Knob(Generic[T]):
         del text
         return ""
 
+    def why_senseless(self, text: str) -> str:
+        """Say of a text that is taken why it makes no sense, and what counts; empty if it does."""
+        del text
+        return ""
+
     def refuse(self, text: str) -> ConfigError:
         """Return the error for a text that this knob does not take."""
         near = self.nearest(text)
@@ -102,6 +110,19 @@ class PathKnob(StringKnob):
 
     kind = "path"
     __slots__ = ()
+
+
+class PlaceKnob(PathKnob):
+    """The path of what daemons of different folders find: an absolute one, or empty for none."""
+
+    __slots__ = ()
+
+    def why_senseless(self, text: str) -> str:
+        """Say that a path is relative; where a log may also go is none."""
+        # A macro that is left is told of by itself.
+        if self.parse(text)[:1] in ("/", "$", "") or text in _NO_FILES:
+            return ""
+        return "is no absolute path: each daemon looks for it in the folder in which it works"
 
 
 class SizeKnob(StringKnob):
@@ -165,56 +186,86 @@ class BooleanKnob(Knob[bool]):
 
 
 class NumberKnob(Knob[T]):
-    """What integers, seconds and reals share: a range."""
+    """What integers, seconds and reals share: ranges.
+
+    `within` is what is taken at all, else what a number of the kind can be. `sense` is what it can
+    mean: of any other that is taken the nearest in it counts, or, for a knob whose reader has
+    another rule, what `instead` says. Neither is given for a knob whose range nobody has settled.
+    """
 
     empty_is_default = True
-    __slots__ = ("at_least", "at_most")
+    is_whole = False
+    __slots__ = ("instead", "is_settled", "sense", "within")
 
     def __init__(
         self,
         default: str | None,
         *,
         doc: str,
-        at_least: float | None = None,
-        at_most: float | None = None,
+        within: Range | None = None,
+        sense: Range | None = None,
+        instead: str = "",
         unset: str = "0",
         unread: bool = False,
     ) -> None:
         super().__init__(default, doc=doc, unset=unset, unread=unread)
-        self.at_least = at_least
-        self.at_most = at_most
+        from kettle.config.ranges import ANY, WHOLE  # no tool makes one
+
+        widest = WHOLE if self.is_whole else ANY
+        self.within = within or widest.with_(sense or widest)
+        self.sense = sense or self.within
+        self.instead = instead
+        self.is_settled = within is not None or sense is not None
 
     def allowed(self) -> str:
         """Name the kind and its range."""
-        article = "an" if self.kind[0] in "aeiou" else "a"
-        words = f"{article} {self.kind}"
-        if self.at_least is not None and self.at_most is not None:
-            return f"{words} from {self.at_least:g} to {self.at_most:g}"
-        if self.at_least is not None:
-            return f"{words} of at least {self.at_least:g}"
-        if self.at_most is not None:
-            return f"{words} of at most {self.at_most:g}"
-        return words
+        return self._name_range(self.sense)
 
-    def in_range(self, value: float) -> bool:
-        """Tell whether the value lies within the knob's bounds."""
-        return (self.at_least is None or value >= self.at_least) and (
-            self.at_most is None or value <= self.at_most
+    def parse(self, text: str) -> T:
+        """Return the number that counts; raise ConfigError if it is none or out of range."""
+        value = self.number(text)
+        if value is None or not self.within.holds(value):
+            raise self.refuse(text)
+        return cast("T", value if self.instead else type(value)(self.sense.nearest(value)))
+
+    def number(self, text: str) -> float | None:
+        """Return the number that a text is, None for none."""
+        raise NotImplementedError
+
+    def refuse(self, text: str) -> ConfigError:
+        """Return the error for what is no number of the kind, or none that is taken."""
+        value = self.number(text)
+        if value is None:
+            return super().refuse(text)
+        wanted = self._name_range(self.sense, value)
+        return ConfigError(
+            f"{self.name} = {text} is not {wanted}", hint="" if self.unread else _NOT_STARTED
         )
+
+    def why_senseless(self, text: str) -> str:
+        """Say why a number that is taken makes no sense, and what counts for it."""
+        value = self.number(text)
+        if value is None or not self.within.holds(value) or self.sense.holds(value):
+            return ""
+        counts = self.instead or f"{self.sense.nearest(value):.12g} counts instead"
+        wanted = self._name_range(self.sense, value)
+        return f"makes no sense: it is not {wanted}" + ("" if self.unread else f"; {counts}")
+
+    def _name_range(self, which: Range, value: float | None = None) -> str:
+        article = "an" if self.kind[0] in "aeiou" else "a"
+        return f"{article} {self.kind} {which.words(value)}".rstrip()
 
 
 class IntegerKnob(NumberKnob[int]):
     """A whole number, written as digits or as a ClassAd expression (R036)."""
 
     kind = "integer"
+    is_whole = True
     __slots__ = ()
 
-    def parse(self, text: str) -> int:
-        """Return the number; raise ConfigError if it is none or out of range."""
-        value = parse_integer(text)
-        if value is None or not self.in_range(value) or abs(value) > MAX_INTEGER:
-            raise self.refuse(text)
-        return value
+    def number(self, text: str) -> int | None:
+        """Return the whole number that a text is."""
+        return parse_integer(text)
 
 
 class SecondsKnob(IntegerKnob):
@@ -230,7 +281,7 @@ class SecondsKnob(IntegerKnob):
         if match is None or unit is None:
             return super().nearest(text)
         seconds = round(float(match[1]) * unit)
-        return str(seconds) if self.in_range(seconds) else ""
+        return str(seconds) if self.within.holds(seconds) else ""
 
 
 class RealKnob(NumberKnob[float]):
@@ -239,12 +290,10 @@ class RealKnob(NumberKnob[float]):
     kind = "real number"
     __slots__ = ()
 
-    def parse(self, text: str) -> float:
-        """Return the number; raise ConfigError if it is none or out of range."""
+    def number(self, text: str) -> float | None:
+        """Return the number that a text is; what is not a number is none."""
         value = parse_real(text)
-        if value is None or not self.in_range(value):
-            raise self.refuse(text)
-        return value
+        return None if value is None or math.isnan(value) else value
 
 
 class ExpressionKnob(Knob["Expr | None"]):
@@ -309,7 +358,7 @@ class EnumKnob(Knob[str]):
 class Family(Generic[T]):
     """Knobs that share a pattern, such as `{subsys}_LOG`; `FAMILY["SCHEDD"]` is one of them."""
 
-    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "unread", "unset")
+    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "ranges", "unread", "unset")
 
     def __init__(
         self,
@@ -318,11 +367,16 @@ class Family(Generic[T]):
         default: str = "",
         *,
         doc: str,
+        within: Range | None = None,
+        sense: Range | None = None,
+        instead: str = "",
         unset: str = "",
         unread: bool = False,
     ) -> None:
         self.pattern = pattern
         self.make = make
+        ranges = {"within": within, "sense": sense, "instead": instead}
+        self.ranges = {key: value for key, value in ranges.items() if value}
         self.default = default
         self.doc = doc
         self.unset = unset
@@ -336,10 +390,9 @@ class Family(Generic[T]):
     def __getitem__(self, key: str) -> Knob[T]:
         """Return the knob for one subsystem, slot type, hook keyword and so on."""
         field = self.pattern[self.pattern.index("{") : self.pattern.index("}") + 1]
-        if self.unset:
-            knob = self.make(self.default.replace(field, key), doc=self.doc, unset=self.unset)
-        else:
-            knob = self.make(self.default.replace(field, key), doc=self.doc)
+        more: dict[str, object] = {"unset": self.unset} if self.unset else {}
+        default = self.default.replace(field, key)
+        knob = self.make(default, doc=self.doc, **more, **self.ranges)
         knob.name = self.pattern.replace(field, key)
         return knob
 
@@ -348,6 +401,7 @@ string = StringKnob
 size = SizeKnob
 true_false_auto = AutoKnob
 path = PathKnob
+place = PlaceKnob
 boolean = BooleanKnob
 integer = IntegerKnob
 seconds = SecondsKnob

@@ -498,5 +498,5 @@ class MasterService:
         for name, value in (program_times(self._plans.values()) | runtime.self_figures()).items():
             ad[name] = value
         self._advertiser.update(Command.UPDATE_MASTER_AD, ad)
-        interval = max(1, config.value(MasterKnobs.MASTER_UPDATE_INTERVAL))
+        interval = config.value(MasterKnobs.MASTER_UPDATE_INTERVAL)
         self._updates = asyncio.get_running_loop().call_later(interval, self._advertise)

@@ -150,7 +150,7 @@ def _read_cycle(config: Config) -> CycleSettings:
         rounding=rounding,
         limit_of=limit_of,
         groups=GroupRules(
-            rounds=max(1, config[Knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS]),
+            rounds=config[Knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS],
             rate=config[Knobs.GROUP_QUOTA_ROUND_ROBIN_RATE],
             oversubscribe=config[Knobs.NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION],
             order=config[Knobs.GROUP_SORT_EXPR],

@@ -121,7 +121,7 @@ class ShadowHost:
         self._read_configuration(runtime.config)
 
     def _read_configuration(self, config: Config) -> None:
-        self.policy_seconds = max(0, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL])
+        self.policy_seconds = config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]
         self.backoff_ceiling = float(config[ShadowKnobs.RECONNECT_BACKOFF_CEILING])
         self.max_input_mb = _megabytes(config, "MAX_TRANSFER_INPUT_MB")
         self.bytes_to_queue = config[TransferKnobs.BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER]

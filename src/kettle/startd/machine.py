@@ -419,7 +419,7 @@ def slot_types(config: Config) -> list[SlotType]:
     limit = config[StartdKnobs.MAX_SLOT_TYPES]
     types = []
     for number in range(1, limit + 1):
-        count = config.integer(f"NUM_SLOTS_TYPE_{number}")
+        count = config[StartdKnobs.NUM_SLOTS_TYPE[str(number)]]
         if not count:
             continue
         text = config.get(f"SLOT_TYPE_{number}")

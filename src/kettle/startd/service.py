@@ -452,7 +452,7 @@ class StartdService:
     # ---- measurements -------------------------------------------------------------------------
 
     async def _refresh_when_due(self) -> None:
-        await asyncio.sleep(max(1, self.runtime.config.value(CollectorKnobs.UPDATE_INTERVAL)))
+        await asyncio.sleep(self.runtime.config.value(CollectorKnobs.UPDATE_INTERVAL))
         # Old readings are better than no word at all: the collector forgets who says nothing.
         with tasks.reported("Measuring the machine"):
             self.refresh()

@@ -207,7 +207,7 @@ def _read_limit_rules(config: Config) -> LimitRules:
         if config.value(StartdKnobs.STARTD_ENFORCE_DISK_LIMITS)
         else config.value(StarterKnobs.JOB_DISK_LIMIT_POLICY),
         always_hold=config.value(StarterKnobs.STARTER_ALWAYS_HOLD_ON_OOM),
-        polling_seconds=float(max(1, config.value(StarterKnobs.CGROUP_POLLING_INTERVAL))),
+        polling_seconds=float(config.value(StarterKnobs.CGROUP_POLLING_INTERVAL)),
         reserved_disk_kib=config.value(StartdKnobs.RESERVED_DISK) * 1024,
         base_group=config.value(StarterKnobs.BASE_CGROUP).strip("/"),
     )

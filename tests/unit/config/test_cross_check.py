@@ -37,12 +37,15 @@ def told(text: str) -> list[Told]:
         (
             "MEMORY = -5\nHIGHPORT = 35000 * 2\nNUM_CPUS = $(NUM_SLOTS)\nNUM_SLOTS = $(NUM_CPUS)\n",
             [
-                ("warning", "range", 1, "MEMORY = -5 makes no sense: it is at least 0", ""),
+                ("error", "value", 1, "MEMORY = -5 is not an integer of at least 0", ""),
                 (
                     "warning",
                     "range",
                     2,
-                    "HIGHPORT = 70000 makes no sense: it is from 0 to 65535",
+                    (
+                        "HIGHPORT = 35000 * 2 makes no sense: it is not an integer from 0 to 65535; "
+                        "65535 counts instead"
+                    ),
                     "",
                 ),
                 (
@@ -68,7 +71,10 @@ def told(text: str) -> list[Told]:
                     "error",
                     "value",
                     1,
-                    "SCHEDD_INTERVAL = 99999999999999999999 is not a number of seconds",
+                    (
+                        "SCHEDD_INTERVAL = 99999999999999999999 is not a number of seconds from 1 to "
+                        "2147483647"
+                    ),
                     "",
                 )
             ],

@@ -10,6 +10,7 @@ import pytest
 import kettle.config.knobs
 from kettle.config import Config, Family, Knob
 from kettle.config.default_texts import DEFAULTS
+from kettle.config.knob import NumberKnob
 
 TABLES = [
     item
@@ -62,3 +63,18 @@ def test_a_family_makes_a_knob_for_each_of_its_members() -> None:
     assert config[LogKnobs.SUBSYS_LOG["MASTER"]] == "/m"
     assert config[StartdKnobs.SLOT_TYPE["2"]] == "50%"
     assert config[StartdKnobs.NUM_SLOTS_TYPE["2"]] == 0
+
+
+def test_every_number_that_is_read_has_a_settled_range() -> None:
+    loose = [
+        knob.name
+        for knob in KNOBS
+        if isinstance(knob, NumberKnob) and not knob.unread and not knob.is_settled
+    ]
+    numbers = [row for _, row in ROWS if isinstance(row, Family)]
+    loose += [
+        row.pattern
+        for row in numbers
+        if isinstance(row["1"], NumberKnob) and not {"within", "sense"} & row.ranges.keys()
+    ]
+    assert loose == []

@@ -1,6 +1,7 @@
 """Knobs of the exporter of history to Elasticsearch: a pure table."""
 
 from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.ranges import OR_NONE
 
 
 class AdstashKnobs:
@@ -41,6 +42,7 @@ class AdstashKnobs:
     )
     ADSTASH_SAMPLE_INTERVAL = seconds(
         "1200",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -56,6 +58,7 @@ class AdstashKnobs:
     )
     ADSTASH_SCHEDD_HISTORY_TIMEOUT = seconds(
         "240",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -88,6 +91,7 @@ class AdstashKnobs:
     ADSTASH_SE_PASSWORD_FILE = path("", doc="Known path.", unread=True)
     ADSTASH_SE_TIMEOUT = seconds(
         "240",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -109,6 +113,7 @@ class AdstashKnobs:
     )
     ADSTASH_STARTD_HISTORY_TIMEOUT = seconds(
         "240",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,7 @@
 """Knobs of cloud annexes: a pure table."""
 
 from kettle.config.knob import boolean, path, seconds, string
+from kettle.config.ranges import OR_NONE
 
 
 class AnnexKnobs:
@@ -49,6 +50,7 @@ class AnnexKnobs:
     )
     ANNEX_DEFAULT_LEASE_DURATION = seconds(
         "3000",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -69,6 +71,7 @@ class AnnexKnobs:
     )
     ANNEX_DEFAULT_UNCLAIMED_TIMEOUT = seconds(
         "900",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,7 @@
 """Knobs of connection brokering: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, real, seconds, string
+from kettle.config.knob import boolean, integer, listing, place, real, seconds, string
+from kettle.config.ranges import COUNT, FRACTION, OR_NONE
 
 
 class CcbKnobs:
@@ -16,7 +17,7 @@ class CcbKnobs:
     )
     CCB_HEARTBEAT_INTERVAL = seconds(
         "300",
-        at_least=0,
+        within=COUNT,
         doc="How often a daemon tells its broker that it is still there, in seconds.",
         unread=True,
     )
@@ -43,20 +44,23 @@ class CcbKnobs:
     )
     CCB_POLLING_INTERVAL = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     CCB_POLLING_MAX_INTERVAL = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     CCB_POLLING_TIMESLICE = real(
         "0.05",
+        sense=FRACTION,
         doc="Known and checked as a real number.",
         unread=True,
     )
-    CCB_RECONNECT_FILE = path(
+    CCB_RECONNECT_FILE = place(
         "",
         doc="Where a broker keeps its daemons' numbers over restarts; a file in SPOOL if empty.",
     )
@@ -82,6 +86,7 @@ class CcbKnobs:
     )
     CCB_SERVER_STREAMING_HANDSHAKE_TIMEOUT = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -92,10 +97,12 @@ class CcbKnobs:
     )
     CCB_SWEEP_INTERVAL = seconds(
         "1200",
+        sense=COUNT,
         doc="Half of how long a broker keeps the number of a daemon whose connection is lost.",
     )
     CCB_TUNNEL_REGISTRATION_TIMEOUT = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

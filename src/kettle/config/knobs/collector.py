@@ -1,25 +1,40 @@
 """Knobs of the collector: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, seconds, size, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    integer,
+    listing,
+    path,
+    place,
+    seconds,
+    size,
+    string,
+)
+from kettle.config.ranges import COUNT, OR_NONE, POSITIVE, Range
 
 
 class CollectorKnobs:
     """Knobs of the collector."""
 
     ABSENT_EXPIRE_ADS_AFTER = seconds(
-        "60*60*24*30", doc="How long the ad of a machine that is gone stays, marked as absent."
+        "60*60*24*30",
+        sense=COUNT,
+        doc="How long the ad of a machine that is gone stays, marked as absent.",
     )
     ABSENT_REQUIREMENTS = expression(
         "", doc="An expiring slot ad for which this is true stays, marked as absent."
     )
     CLASSAD_LIFETIME = seconds(
-        "900", doc="How long an ad is kept after its last update, if it does not say so itself."
+        "900",
+        sense=POSITIVE,
+        doc="How long an ad is kept after its last update, if it does not say so itself.",
     )
-    COLLECTOR = path(
+    COLLECTOR = place(
         "$(SBIN)/condor_collector",
         doc="The collector's program.",
     )
-    COLLECTOR_ADDRESS_FILE = path(
+    COLLECTOR_ADDRESS_FILE = place(
         "$(LOG)/.collector_address",
         doc="Where the collector leaves its address for tools on the same machine.",
     )
@@ -66,10 +81,10 @@ class CollectorKnobs:
         '"$(COLLECTOR_HOST)"',
         doc="COLLECTOR_HOST as a ClassAd string, for the ads of slots.",
     )
-    COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="The daemon's log.")
+    COLLECTOR_LOG = place("$(LOG)/CollectorLog", doc="The daemon's log.")
     COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
         "10240",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -77,36 +92,36 @@ class CollectorKnobs:
         "My Pool - $(CONDOR_HOST)",
         doc="What the pool is called in the ad of its collector.",
     )
-    COLLECTOR_PERSISTENT_AD_LOG = path(
+    COLLECTOR_PERSISTENT_AD_LOG = place(
         "", doc="Where offline and absent ads are kept over restarts; empty keeps none."
     )
     COLLECTOR_QUERY_MAX_WORKTIME = integer(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     COLLECTOR_QUERY_WORKERS = integer(
         "4",
-        at_least=0,
+        within=COUNT,
         doc="How many answers to long queries are made beside the collector at the same time.",
     )
     COLLECTOR_QUERY_WORKERS_PENDING = integer(
         "50",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     COLLECTOR_QUERY_WORKERS_RESERVE_FOR_HIGH_PRIO = integer(
         "1",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     COLLECTOR_REQUIREMENTS = expression("", doc="An ad for which this is not true is not taken.")
     COLLECTOR_SOCKET_BUFSIZE = integer(
         "10000*1024",
-        at_least=1024,
+        within=Range(1024, POSITIVE.most),
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -115,18 +130,19 @@ class CollectorKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    COLLECTOR_SUPER_ADDRESS_FILE = path(
+    COLLECTOR_SUPER_ADDRESS_FILE = place(
         "$(LOG)/.collector_address.super",
         doc="Where root's tools look for the address; it is the one that everybody has.",
     )
     COLLECTOR_TCP_SOCKET_BUFSIZE = integer(
         "128*1024",
-        at_least=1024,
+        within=Range(1024, POSITIVE.most),
         doc="Known and checked as a number.",
         unread=True,
     )
     COLLECTOR_UPDATE_INTERVAL = seconds(
         "900",
+        sense=POSITIVE,
         doc="How often the collector makes its own ad anew.",
     )
     EXPIRE_INVALIDATED_ADS = boolean(
@@ -143,7 +159,7 @@ class CollectorKnobs:
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     OFFLINE_EXPIRE_ADS_AFTER = seconds(
-        "2147483647", doc="How long the ad of a sleeping machine stays."
+        "2147483647", sense=COUNT, doc="How long the ad of a sleeping machine stays."
     )
     POOL_HISTORY_DIR = path("", doc="Known path.", unread=True)
     POOL_HISTORY_MAX_STORAGE = integer(
@@ -153,6 +169,7 @@ class CollectorKnobs:
     )
     POOL_HISTORY_SAMPLING_INTERVAL = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -162,5 +179,6 @@ class CollectorKnobs:
     )
     UPDATE_INTERVAL = seconds(
         "300",
+        within=POSITIVE,
         doc="How often a startd sends its ads even if nothing changed, in seconds.",
     )

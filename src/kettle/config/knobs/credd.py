@@ -1,6 +1,7 @@
 """Knobs of credentials and their daemon: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
+from kettle.config.knob import boolean, integer, listing, path, place, seconds, size, string
+from kettle.config.ranges import COUNT, OR_NONE
 
 
 class CreddKnobs:
@@ -17,7 +18,7 @@ class CreddKnobs:
         unread=True,
     )
     CONDOR_CREDENTIAL_DIR = path("/tmp", doc="Known path.", unread=True)
-    CREDD = path("$(SBIN)/condor_credd", doc="The credential daemon's program.")
+    CREDD = place("$(SBIN)/condor_credd", doc="The credential daemon's program.")
     CREDD_ADDRESS_FILE = path(
         "$(LOG)/.credd_address",
         doc="Known path.",
@@ -45,6 +46,7 @@ class CreddKnobs:
     )
     CREDD_POLLING_TIMEOUT = seconds(
         "20",
+        sense=COUNT,
         doc="How long to wait for a credential to become ready, in seconds.",
     )
     CREDMON_ALLOW_SPECIAL_CHAR_NAMES = boolean(
@@ -119,16 +121,19 @@ class CreddKnobs:
     )
     SEC_CREDENTIAL_REFRESH_INTERVAL = seconds(
         "-1",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     SEC_CREDENTIAL_SWEEP_DELAY = seconds(
         "3600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     SEC_CREDENTIAL_SWEEP_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,7 @@
 """Knobs of all daemons: a pure table."""
 
 from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+from kettle.config.ranges import COUNT, OR_NONE
 
 
 class DaemonKnobs:
@@ -79,13 +80,13 @@ class DaemonKnobs:
     )
     MAX_PID_COLLISION_RETRY = integer(
         "9",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     MAX_TIME_SKIP = integer(
         "1200",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -101,21 +102,25 @@ class DaemonKnobs:
     )
     PARENT_CHECK_FIRST_INTERVAL = seconds(
         "15",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     PARENT_CHECK_INTERVAL = seconds(
         "120",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     PASSWD_CACHE_REFRESH = seconds(
         "72000",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     PID_SNAPSHOT_INTERVAL = seconds(
         "15",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -129,6 +134,7 @@ class DaemonKnobs:
     PROCD_LOG = path("$(LOG)/ProcLog", doc="Known path.", unread=True)
     PROCD_MAX_SNAPSHOT_INTERVAL = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

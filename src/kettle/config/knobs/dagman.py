@@ -1,6 +1,7 @@
 """Knobs of workflows (DAGMan): a pure table."""
 
 from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.ranges import OR_NONE
 
 
 class DagmanKnobs:
@@ -43,6 +44,7 @@ class DagmanKnobs:
     )
     DAGMAN_CHECK_QUEUE_INTERVAL = seconds(
         "28800",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -90,6 +92,7 @@ class DagmanKnobs:
     )
     DAGMAN_HOLD_CLAIM_TIME = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -162,6 +165,7 @@ class DagmanKnobs:
     )
     DAGMAN_PENDING_REPORT_INTERVAL = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -177,6 +181,7 @@ class DagmanKnobs:
     )
     DAGMAN_QUEUE_UPDATE_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -222,6 +227,7 @@ class DagmanKnobs:
     )
     DAGMAN_SUBMIT_DELAY = seconds(
         "0",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -242,6 +248,7 @@ class DagmanKnobs:
     )
     DAGMAN_USER_LOG_SCAN_INTERVAL = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

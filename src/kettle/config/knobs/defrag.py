@@ -1,12 +1,13 @@
 """Knobs of the defragmenting daemon: a pure table."""
 
-from kettle.config.knob import expression, integer, path, seconds, string
+from kettle.config.knob import expression, integer, path, place, seconds, string
+from kettle.config.ranges import COUNT, OR_NONE
 
 
 class DefragKnobs:
     """Knobs of the defragmenting daemon."""
 
-    DEFRAG = path("$(LIBEXEC)/condor_defrag", doc="The defragmenting daemon's program.")
+    DEFRAG = place("$(LIBEXEC)/condor_defrag", doc="The defragmenting daemon's program.")
     DEFRAG_CANCEL_REQUIREMENTS = expression(
         "$(DEFRAG_WHOLE_MACHINE_EXPR)",
         doc="Known expression.",
@@ -14,7 +15,7 @@ class DefragKnobs:
     )
     DEFRAG_DRAINING_MACHINES_PER_HOUR = seconds(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -30,19 +31,20 @@ class DefragKnobs:
     )
     DEFRAG_INTERVAL = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     DEFRAG_LOG = path("$(LOG)/DefragLog", doc="Known path.", unread=True)
     DEFRAG_MAX_CONCURRENT_DRAINING = integer(
         "-1",
-        at_least=-1,
+        within=OR_NONE,
         doc="Known and checked as a number.",
         unread=True,
     )
     DEFRAG_MAX_WHOLE_MACHINES = integer(
         "-1",
-        at_least=-1,
+        within=OR_NONE,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -59,6 +61,7 @@ class DefragKnobs:
     )
     DEFRAG_UPDATE_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,7 @@
 """Knobs of containers: Docker and Apptainer: a pure table."""
 
 from kettle.config.knob import boolean, expression, integer, listing, path, seconds, string
+from kettle.config.ranges import OR_NONE
 
 
 class DockerKnobs:
@@ -21,6 +22,7 @@ class DockerKnobs:
     DOCKER = path("/usr/bin/docker", doc="The docker program.")
     DOCKER_CACHE_ADVERTISE_INTERVAL = seconds(
         "1200",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,7 @@
 """Knobs of job event logs: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, string
+from kettle.config.knob import boolean, integer, listing, path, place, string
+from kettle.config.ranges import COUNT, OR_NONE
 
 
 class EventLogKnobs:
@@ -27,7 +28,7 @@ class EventLogKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    EVENT_LOG = path("", doc="A log of the events of all jobs; empty for none.")
+    EVENT_LOG = place("", doc="A log of the events of all jobs; empty for none.")
     EVENT_LOG_COUNT_EVENTS = boolean(
         "false",
         doc="Known and checked as a truth value.",
@@ -52,13 +53,15 @@ class EventLogKnobs:
     )
     EVENT_LOG_MAX_ROTATIONS = integer(
         "1",
+        within=COUNT,
         doc="How many older event logs of all jobs are kept.",
     )
     EVENT_LOG_MAX_SIZE = integer(
         "1000000",
+        sense=OR_NONE,
         doc="How large the event log of all jobs may grow before it is renamed, in bytes.",
     )
-    EVENT_LOG_ROTATION_LOCK = path(
+    EVENT_LOG_ROTATION_LOCK = place(
         "$(LOCK)/EventLogLock",
         doc="The file that is locked while the event log of all jobs is made or renamed.",
     )

@@ -6,11 +6,13 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     real,
     seconds,
     size,
     string,
 )
+from kettle.config.ranges import COUNT, FRACTION, OR_NONE
 
 
 class GridKnobs:
@@ -46,6 +48,7 @@ class GridKnobs:
     BLAHPD_LOCATION = path("$(RELEASE_DIR)", doc="Known path.", unread=True)
     CGAHP_SCHEDD_INTERACTION_TIME = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -59,6 +62,7 @@ class GridKnobs:
     CONDOR_GATEKEEPER = string("", doc="Known text.", unread=True)
     C_GAHP_CONTACT_SCHEDD_DELAY = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -100,14 +104,13 @@ class GridKnobs:
     )
     DELEGATE_JOB_GSI_CREDENTIALS_LIFETIME = seconds(
         "86400",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     DELEGATE_JOB_GSI_CREDENTIALS_REFRESH = real(
         "0.25",
-        at_least=0,
-        at_most=1,
+        within=FRACTION,
         doc="Known and checked as a real number.",
         unread=True,
     )
@@ -128,6 +131,7 @@ class GridKnobs:
     GCE_GAHP = path("$(SBIN)/gce_gahp", doc="Known path.", unread=True)
     GCE_GAHP_LIFETIME = seconds(
         "86400",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -136,7 +140,7 @@ class GridKnobs:
         doc="Known path.",
         unread=True,
     )
-    GRIDMANAGER = path(
+    GRIDMANAGER = place(
         "$(SBIN)/condor_gridmanager",
         doc="The grid manager's program.",
     )
@@ -148,11 +152,13 @@ class GridKnobs:
     )
     GRIDMANAGER_CONNECT_FAILURE_RETRY_INTERVAL = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     GRIDMANAGER_CONTACT_SCHEDD_DELAY = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -169,11 +175,13 @@ class GridKnobs:
     )
     GRIDMANAGER_GAHP_CALL_TIMEOUT_CONDOR = seconds(
         "28800",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     GRIDMANAGER_GAHP_RESPONSE_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -221,6 +229,7 @@ class GridKnobs:
     )
     GRIDMANAGER_PROXY_REFRESH_TIME = seconds(
         "21600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -242,7 +251,7 @@ class GridKnobs:
     REMOTE_GAHP = path("$(SBIN)/remote_gahp", doc="Known path.", unread=True)
     SEC_C_GAHP_WORKER_THREAD_DEFAULT_SESSION_DURATION = seconds(
         "1800",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,18 +1,20 @@
 """Knobs of high availability and replication: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
+from kettle.config.knob import boolean, integer, listing, path, place, seconds, size, string
+from kettle.config.ranges import OR_NONE
 
 
 class HighAvailabilityKnobs:
     """Knobs of high availability and replication."""
 
-    HAD = path("$(SBIN)/condor_had", doc="The high availability daemon's program.")
+    HAD = place("$(SBIN)/condor_had", doc="The high availability daemon's program.")
     HAD_ARGS = string(
         "-sock $(HAD_SOCKET_NAME)",
         doc="Further words of the command line when the master starts it.",
     )
     HAD_CONNECTION_TIMEOUT = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -32,6 +34,7 @@ class HighAvailabilityKnobs:
     )
     HAD_UPDATE_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -65,7 +68,7 @@ class HighAvailabilityKnobs:
         doc="Known text.",
         unread=True,
     )
-    REPLICATION = path(
+    REPLICATION = place(
         "$(SBIN)/condor_replication",
         doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
@@ -76,6 +79,7 @@ class HighAvailabilityKnobs:
     REPLICATION_DEBUG = listing("", doc="Known list of words.", unread=True)
     REPLICATION_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -94,7 +98,7 @@ class HighAvailabilityKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    TRANSFERER = path(
+    TRANSFERER = place(
         "$(LIBEXEC)/condor_transferer",
         doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )

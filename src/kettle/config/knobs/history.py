@@ -1,6 +1,7 @@
 """Knobs of the histories: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, path, seconds
+from kettle.config.knob import boolean, family, integer, path, place, seconds
+from kettle.config.ranges import BYTES, COUNT, POSITIVE
 
 HISTORIES = ("HISTORY", "EPOCH_HISTORY", "DAEMON_HISTORY")
 """The files that have bounds of their own; those of epochs are the history's where unset."""
@@ -13,7 +14,7 @@ class HistoryKnobs:
         "true",
         doc="Whether history files are rotated; without it they grow for ever.",
     )
-    HISTORY = path(
+    HISTORY = place(
         "$(SPOOL)/history",
         doc="The file that keeps the ads of jobs that left the queue; empty for none.",
     )
@@ -28,57 +29,67 @@ class HistoryKnobs:
     )
     HISTORY_HELPER_MAX_CONCURRENCY = integer(
         "50",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     HISTORY_HELPER_MAX_HISTORY = integer(
         "2000000000",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
-    JOB_EPOCH_HISTORY = path(
+    JOB_EPOCH_HISTORY = place(
         "$(SPOOL)/epoch_history",
         doc="The file that keeps an ad for each run of each job; empty for none.",
     )
-    JOB_EPOCH_HISTORY_DIR = path(
+    JOB_EPOCH_HISTORY_DIR = place(
         "",
         doc="A folder that gets one file for each job, job.runs.CLUSTER.PROC.ads, with an ad for "
         "each of its runs; empty for none.",
     )
-    MAX_DAEMON_HISTORY_LOG = integer(None, doc="MAX_HISTORY_LOG for the history of daemons alone.")
+    MAX_DAEMON_HISTORY_LOG = integer(
+        None, sense=BYTES, doc="MAX_HISTORY_LOG for the history of daemons alone."
+    )
     MAX_DAEMON_HISTORY_ROTATIONS = integer(
-        None, unset="2", at_least=1, doc="MAX_HISTORY_ROTATIONS for the history of daemons alone."
+        None,
+        unset="2",
+        within=POSITIVE,
+        doc="MAX_HISTORY_ROTATIONS for the history of daemons alone.",
     )
-    MAX_EPOCH_HISTORY_LOG = integer(None, doc="MAX_HISTORY_LOG for the history of runs alone.")
+    MAX_EPOCH_HISTORY_LOG = integer(
+        None, sense=BYTES, doc="MAX_HISTORY_LOG for the history of runs alone."
+    )
     MAX_EPOCH_HISTORY_ROTATIONS = integer(
-        None, unset="2", at_least=1, doc="MAX_HISTORY_ROTATIONS for the history of runs alone."
+        None, unset="2", within=POSITIVE, doc="MAX_HISTORY_ROTATIONS for the history of runs alone."
     )
-    MAX_HISTORY_LOG = integer(None, doc="Bytes at which a history is rotated; 0 for never.")
+    MAX_HISTORY_LOG = integer(
+        None, sense=BYTES, doc="Bytes at which a history is rotated; 0 for never."
+    )
     MAX_HISTORY_ROTATIONS = integer(
-        None, unset="2", at_least=1, doc="How many rotated files of a history are kept."
+        None, unset="2", within=POSITIVE, doc="How many rotated files of a history are kept."
     )
-    PER_JOB_HISTORY_DIR = path(
+    PER_JOB_HISTORY_DIR = place(
         "", doc="A folder that gets one file for each job that leaves the queue; empty for none."
     )
     ROTATE_HISTORY_DAILY = boolean(None, doc="Whether a history is rotated each day.")
     ROTATE_HISTORY_MONTHLY = boolean(None, doc="Whether a history is rotated each month.")
-    SCHEDD_DAEMON_HISTORY = path(
+    SCHEDD_DAEMON_HISTORY = place(
         "$(SPOOL)/schedd_daemon_history",
         doc="The file in which the schedd records its own ad now and then; empty for none.",
     )
     SCHEDD_HISTORY_RECORD_INTERVAL = seconds(
         "900",
+        within=COUNT,
         doc="How often the schedd records its own ad, in seconds at least.",
     )
-    STARTD_HISTORY = path(
+    STARTD_HISTORY = place(
         "$(LOG)/startd_history",
         doc="The file in which a startd keeps the ads of its jobs; empty for none.",
     )
     SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
         "1",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -86,11 +97,13 @@ class HistoryKnobs:
         "MAX_{which}_LOG",
         integer,
         "",
+        sense=BYTES,
         doc=f"How many bytes a history file ({', '.join(HISTORIES)}) may have; 20 MiB where unset.",
     )
     MAX_WHICH_ROTATIONS = family(
         "MAX_{which}_ROTATIONS",
         integer,
         "",
+        within=POSITIVE,
         doc=f"How many older files of a history ({', '.join(HISTORIES)}) stay; 2 where unset.",
     )

@@ -1,12 +1,13 @@
 """Knobs of the job router: a pure table."""
 
-from kettle.config.knob import boolean, expression, listing, path, seconds, size, string
+from kettle.config.knob import boolean, expression, listing, path, place, seconds, size, string
+from kettle.config.ranges import OR_NONE
 
 
 class JobRouterKnobs:
     """Knobs of the job router."""
 
-    JOB_ROUTER = path(
+    JOB_ROUTER = place(
         "$(LIBEXEC)/condor_job_router",
         doc="The job router's program.",
     )
@@ -24,6 +25,7 @@ class JobRouterKnobs:
     JOB_ROUTER_NAME = string("jobrouter", doc="Known text.", unread=True)
     JOB_ROUTER_POLLING_PERIOD = seconds(
         "10",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -48,6 +50,7 @@ class JobRouterKnobs:
     )
     MAX_JOB_MIRROR_UPDATE_LAG = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -1,6 +1,6 @@
 """Knobs that HTCondor does not have: a pure table."""
 
-from kettle.config.knob import listing, path, string
+from kettle.config.knob import listing, path, place, string
 
 
 class KettleKnobs:
@@ -19,7 +19,7 @@ class KettleKnobs:
         "127.0.0.1",
         doc="The address that it serves them at; everybody who reaches it may read them.",
     )
-    KETTLE_METRICS_ADDRESS_FILE = path(
+    KETTLE_METRICS_ADDRESS_FILE = place(
         "$(LOG)/.metrics_address",
         doc="Where the master says at which URL it serves them.",
     )

@@ -1,6 +1,7 @@
 """Knobs of the history database: a pure table."""
 
 from kettle.config.knob import boolean, integer, listing, path, real, seconds, size
+from kettle.config.ranges import COUNT, LONG, OR_NONE
 
 
 class LibrarianKnobs:
@@ -18,14 +19,14 @@ class LibrarianKnobs:
     )
     LIBRARIAN_DATABASE_BUSY_TIMEOUT_MS = seconds(
         "30000",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     LIBRARIAN_DEBUG = listing("", doc="Known list of words.", unread=True)
     LIBRARIAN_GC_BACKOFF_SECONDS = seconds(
         "1800",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -42,6 +43,7 @@ class LibrarianKnobs:
     )
     LIBRARIAN_MAX_DATABASE_SIZE = integer(
         "2 * 1024 * 1024 * 1024",
+        within=LONG,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -52,16 +54,19 @@ class LibrarianKnobs:
     )
     LIBRARIAN_MAX_UPDATES_PER_CYCLE = integer(
         "100000",
+        within=LONG,
         doc="Known and checked as a number.",
         unread=True,
     )
     LIBRARIAN_STATUS_RETENTION_SECONDS = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     LIBRARIAN_UPDATE_INTERVAL = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

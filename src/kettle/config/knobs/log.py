@@ -1,6 +1,7 @@
 """Knobs of daemon logs: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, listing, path, seconds, size, string
+from kettle.config.knob import boolean, family, integer, listing, place, seconds, size, string
+from kettle.config.ranges import COUNT
 
 # fmt: off
 # The kinds of messages, and the words for a line's head, of which <SUBSYS>_DEBUG is a list.
@@ -76,13 +77,14 @@ class LogKnobs:
     )
     TOUCH_LOG_INTERVAL = seconds(
         "60",
+        sense=COUNT,
         doc=(
             "How often a daemon touches its log, whose age says until when it was there; "
             "0 is never."
         ),
     )
     SUBSYS_LOG = family(
-        "{subsys}_LOG", path, "$(LOG)/{subsys}Log", doc="Where a daemon writes its log."
+        "{subsys}_LOG", place, "$(LOG)/{subsys}Log", doc="Where a daemon writes its log."
     )
     SUBSYS_DEBUG = family(
         "{subsys}_DEBUG",
@@ -100,7 +102,11 @@ class LogKnobs:
         ),
     )
     MAX_NUM_SUBSYS_LOG = family(
-        "MAX_NUM_{subsys}_LOG", integer, "1", doc="How many renamed logs of a daemon are kept."
+        "MAX_NUM_{subsys}_LOG",
+        integer,
+        "1",
+        sense=COUNT,
+        doc="How many renamed logs of a daemon are kept.",
     )
     TRUNC_SUBSYS_LOG_ON_OPEN = family(
         "TRUNC_{subsys}_LOG_ON_OPEN",

@@ -1,6 +1,18 @@
 """Knobs of the master and its daemons: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, listing, path, real, seconds, size, string
+from kettle.config.knob import (
+    boolean,
+    family,
+    integer,
+    listing,
+    path,
+    place,
+    real,
+    seconds,
+    size,
+    string,
+)
+from kettle.config.ranges import BYTES, COUNT, NOT_NEGATIVE, OR_NONE, POSITIVE
 
 
 class MasterKnobs:
@@ -41,25 +53,31 @@ class MasterKnobs:
         unread=True,
     )
     MAIL = path("/usr/bin/mail", doc="The program that sends mail.")
-    MASTER = path("$(SBIN)/condor_master", doc="The master's program.")
-    MASTER_ADDRESS_FILE = path(
+    MASTER = place("$(SBIN)/condor_master", doc="The master's program.")
+    MASTER_ADDRESS_FILE = place(
         "$(LOG)/.master_address",
         doc="Where the master writes its address.",
     )
     MASTER_BACKOFF_CEILING = seconds(
         "3600",
+        within=POSITIVE,
         doc="Longest pause before a daemon that keeps failing is started again, in seconds.",
     )
+    # Compat: the reference refuses 0, with which a pool of one's own starts a daemon again at once
+    # (test_a_pause_of_nothing_is_taken).
     MASTER_BACKOFF_CONSTANT = integer(
         "9",
+        sense=COUNT,
         doc="Shortest pause before a daemon that failed is started again, in seconds.",
     )
     MASTER_BACKOFF_FACTOR = real(
         "2.0",
+        within=NOT_NEGATIVE,
         doc="How much longer the master waits before each further start of a daemon that dies.",
     )
     MASTER_CHECK_NEW_EXEC_INTERVAL = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -73,10 +91,11 @@ class MasterKnobs:
     MASTER_ENVIRONMENT = string("", doc="Known text.", unread=True)
     MASTER_FLAG = string("", doc="Known text.", unread=True)
     MASTER_INSTANCE_LOCK = string("", doc="Known text.", unread=True)
-    MASTER_LOG = path("$(LOG)/MasterLog", doc="The daemon's log.")
+    MASTER_LOG = place("$(LOG)/MasterLog", doc="The daemon's log.")
     MASTER_NAME = string("", doc="The master's name in its ad, with its machine's behind an @.")
     MASTER_NEW_BINARY_DELAY = seconds(
         "120",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -87,15 +106,18 @@ class MasterKnobs:
     )
     MASTER_RECOVER_FACTOR = integer(
         "300",
+        within=POSITIVE,
         doc="How long a daemon must run until its earlier failures are forgotten, in seconds.",
     )
     MASTER_TIMEOUT_MULTIPLIER = seconds(
         "0",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     MASTER_UPDATE_INTERVAL = seconds(
         "300",
+        within=POSITIVE,
         doc="How often the master sends its ad to the collector, in seconds.",
     )
     MAX_MASTER_LOG = size(
@@ -104,7 +126,7 @@ class MasterKnobs:
     )
     NOT_RESPONDING_TIMEOUT = seconds(
         "3600",
-        at_least=1,
+        within=POSITIVE,
         doc="How long a daemon may say nothing before the master kills it, in seconds.",
     )
     OBITUARY_LOG_LENGTH = integer(
@@ -117,18 +139,22 @@ class MasterKnobs:
     PREEN_ARGS = string("-m -r", doc="Known text.", unread=True)
     PREEN_COREFILES_PER_PROCESS = integer(
         "10",
+        sense=COUNT,
         doc="How many core files in LOG condor_preen keeps, the newest ones.",
     )
     PREEN_COREFILE_MAX_SIZE = integer(
         "50000000",
+        sense=BYTES,
         doc="Above which size condor_preen keeps no core file, in bytes.",
     )
     PREEN_COREFILE_STALE_AGE = seconds(
         "5184000",
+        sense=COUNT,
         doc="From which age on condor_preen keeps no core file, in seconds.",
     )
     PREEN_INTERVAL = seconds(
         "86400",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -141,11 +167,13 @@ class MasterKnobs:
     SENDMAIL = string("sendmail", doc="Known text.", unread=True)
     SHUTDOWN_FAST_TIMEOUT = seconds(
         "300",
+        within=POSITIVE,
         doc="How long a fast shutdown may take before the daemon is killed, in seconds.",
     )
     SHUTDOWN_GRACEFUL_TIMEOUT = seconds(
         "",
         unset="1800",
+        within=POSITIVE,
         doc="How long a graceful shutdown may take before it becomes a fast one, in seconds.",
     )
     SMTP_SERVER = string("", doc="Known text.", unread=True)

@@ -1,17 +1,19 @@
 """Knobs of the exporters of metrics: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, path, seconds, string
+from kettle.config.knob import boolean, expression, integer, path, place, seconds, string
+from kettle.config.ranges import OR_NONE
 
 
 class MetricsKnobs:
     """Knobs of the exporters of metrics."""
 
-    GANGLIAD = path(
+    GANGLIAD = place(
         "$(LIBEXEC)/condor_gangliad",
         doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
     GANGLIAD_INTERVAL = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -95,6 +97,7 @@ class MetricsKnobs:
     )
     METRICD_INTERVAL = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

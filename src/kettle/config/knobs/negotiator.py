@@ -6,17 +6,19 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     real,
     seconds,
     size,
     string,
 )
+from kettle.config.ranges import COUNT, NOT_NEGATIVE, POSITIVE, Range
 
 
 class NegotiatorKnobs:
     """Knobs of the negotiator and its accountant."""
 
-    ACCOUNTANT_DATABASE_FILE = path(
+    ACCOUNTANT_DATABASE_FILE = place(
         "$(SPOOL)/Accountantnew.log",
         doc="Where priorities and usage are kept.",
     )
@@ -37,6 +39,7 @@ class NegotiatorKnobs:
     )
     CONCURRENCY_LIMIT_DEFAULT = integer(
         "2308032",
+        sense=COUNT,
         doc="Capacity of a concurrency limit that has no knob of its own.",
     )
     CONSUMPTION_POLICY = boolean(
@@ -46,6 +49,7 @@ class NegotiatorKnobs:
     )
     DEFAULT_PRIO_FACTOR = integer(
         "1000",
+        sense=COUNT,
         doc="Priority factor of a submitter for whom none was set.",
     )
     FORCE_NEGOTIATOR_SLOT_WEIGHT = boolean(
@@ -66,14 +70,12 @@ class NegotiatorKnobs:
     )
     GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = integer(
         "3",
-        at_least=1,
-        at_most=1000000000,
+        within=Range(1, 1000000000),
         doc="How often in a cycle what groups found no slots for is handed on to others.",
     )
     GROUP_QUOTA_ROUND_ROBIN_RATE = real(
         "1.0e100",
-        at_least=1.0,
-        at_most=1.0e100,
+        within=Range(1.0, 1e100),
         doc=(
             "Weight by which the group that lacks most grows in each turn of all, at least 1, and "
             "as much more as it takes to come to an end within 10,000 turns."
@@ -88,6 +90,7 @@ class NegotiatorKnobs:
     )
     MAX_ACCOUNTANT_DATABASE_SIZE = integer(
         "1000000",
+        sense=COUNT,
         doc="Bytes at which the accounting log is written anew.",
     )
     MAX_NEGOTIATOR_LOG = size(
@@ -100,12 +103,11 @@ class NegotiatorKnobs:
     )
     NEGOTIATION_CYCLE_STATS_LENGTH = integer(
         "3",
-        at_least=0,
-        at_most=100,
+        within=Range(0, 100),
         doc="How many past cycles the negotiator's ad describes.",
         unread=True,
     )
-    NEGOTIATOR = path(
+    NEGOTIATOR = place(
         "$(SBIN)/condor_negotiator",
         doc="The negotiator's program.",
     )
@@ -129,7 +131,9 @@ class NegotiatorKnobs:
         doc="Whether slots tell of the users of their neighbours, as in slot1_RemoteUserPrio.",
     )
     NEGOTIATOR_CYCLE_DELAY = seconds(
-        "0", doc="Shortest pause between the end of a cycle and the start of the next."
+        "0",
+        within=COUNT,
+        doc="Shortest pause between the end of a cycle and the start of the next.",
     )
     NEGOTIATOR_DEBUG = listing(
         "D_MATCH",
@@ -158,13 +162,14 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_INTERVAL = seconds(
         "60",
+        sense=POSITIVE,
         doc="Longest pause between two cycles when no schedd asks for one.",
     )
     NEGOTIATOR_JOB_CONSTRAINT = expression(
         "",
         doc="Which jobs are negotiated for at all; empty for all.",
     )
-    NEGOTIATOR_LOG = path(
+    NEGOTIATOR_LOG = place(
         "$(LOG)/NegotiatorLog",
         doc="The daemon's log.",
     )
@@ -177,12 +182,13 @@ class NegotiatorKnobs:
         "",
         doc="Knobs whose expressions matched slots have, as NegotiatorMatchExpr<knob>.",
     )
-    NEGOTIATOR_MATCH_LOG = path(
+    NEGOTIATOR_MATCH_LOG = place(
         "$(LOG)/MatchLog",
         doc="The log of matches and rejections alone (D_MATCH).",
     )
     NEGOTIATOR_MAX_TIME_PER_CYCLE = seconds(
         "1200",
+        sense=COUNT,
         doc=(
             "A cycle that has taken so long serves nobody any more; what it has matched is "
             "told, the rest waits for the next one."
@@ -190,6 +196,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MAX_TIME_PER_PIESPIN = seconds(
         "120",
+        sense=COUNT,
         doc=(
             "How long one submitter of a schedd is served in one turn of the pie; it goes "
             "on in the next turn."
@@ -197,6 +204,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MAX_TIME_PER_SCHEDD = seconds(
         "120",
+        sense=COUNT,
         doc=(
             "How long a cycle may spend on all submitters of one schedd; who is left out is "
             "in ScheddsOutOfTime of the negotiator's ad."
@@ -204,12 +212,15 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MAX_TIME_PER_SUBMITTER = seconds(
         "60",
+        sense=COUNT,
         doc=(
             "How long a cycle may spend on one submitter of a schedd; who is left out is in "
             "SubmittersOutOfTime of the negotiator's ad."
         ),
     )
-    NEGOTIATOR_MIN_INTERVAL = seconds("0", doc="Shortest pause between the starts of two cycles.")
+    NEGOTIATOR_MIN_INTERVAL = seconds(
+        "0", sense=COUNT, doc="Shortest pause between the starts of two cycles."
+    )
     NEGOTIATOR_NAME = string(
         "", doc="What the negotiator is called in its ad; empty for the name of the machine."
     )
@@ -232,7 +243,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME = seconds(
         "60",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -250,7 +261,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
         "200",
-        at_least=1,
+        within=POSITIVE,
         doc="How many requests are fetched from a schedd at a time.",
     )
     NEGOTIATOR_SLOT_CONSTRAINT = expression(
@@ -263,7 +274,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
         "500",
-        at_least=1,
+        within=POSITIVE,
         doc="How many connections to schedds the negotiator has at most, and keeps.",
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path.", unread=True)
@@ -272,6 +283,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_TIMEOUT = seconds(
         "30",
+        sense=COUNT,
         doc="How long a schedd may take to answer.",
     )
     NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = integer(
@@ -286,6 +298,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_UPDATE_INTERVAL = seconds(
         "300",
+        sense=POSITIVE,
         doc="How often the negotiator sends its ad to the collector.",
     )
     NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT = boolean(
@@ -307,6 +320,7 @@ class NegotiatorKnobs:
     )
     NICE_USER_PRIO_FACTOR = real(
         "1e10",
+        sense=NOT_NEGATIVE,
         doc="Priority factor of nice users.",
     )
     PREEMPTION_RANK = expression(
@@ -322,11 +336,12 @@ class NegotiatorKnobs:
     )
     PRIORITY_HALFLIFE = seconds(
         "86400",
-        at_least=0.00001,
+        within=Range(1e-05, POSITIVE.most),
         doc="How long until past usage counts half in a priority.",
     )
     REMOTE_PRIO_FACTOR = real(
         "1e7",
+        sense=NOT_NEGATIVE,
         doc="Priority factor of submitters from other domains.",
     )
     TRUNC_MATCH_LOG_ON_OPEN = boolean(

@@ -1,6 +1,7 @@
 """Knobs of addresses, ports and connections: a pure table."""
 
 from kettle.config.knob import boolean, integer, listing, path, seconds, string, true_false_auto
+from kettle.config.ranges import COUNT, OR_NONE, PORT, POSITIVE
 
 
 class NetworkKnobs:
@@ -22,8 +23,7 @@ class NetworkKnobs:
     CM_IP_ADDR = string("", doc="Known text.", unread=True)
     COLLECTOR_PORT = integer(
         "9618",
-        at_least=0,
-        at_most=65535,
+        within=PORT,
         doc="The port of a collector whose address names none.",
     )
     COLLECTOR_USES_SHARED_PORT = boolean(
@@ -34,6 +34,7 @@ class NetworkKnobs:
     CONDOR_VIEW_HOST = string("", doc="Known text.", unread=True)
     DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = seconds(
         "3600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -43,6 +44,7 @@ class NetworkKnobs:
     )
     DNS_CACHE_REFRESH = seconds(
         "28800",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -55,6 +57,7 @@ class NetworkKnobs:
     HIGHPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="The highest port that daemons use; with LOWPORT.",
     )
     HOST_ALIAS = string(
@@ -73,39 +76,42 @@ class NetworkKnobs:
     IN_HIGHPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="The highest port that daemons listen on; with IN_LOWPORT.",
     )
     IN_LOWPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="The lowest port that daemons listen on; with IN_HIGHPORT.",
     )
     LOWPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="The lowest port that daemons use; with HIGHPORT.",
     )
     MAX_ACCEPTS_PER_CYCLE = integer(
         "8",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     MAX_REAPS_PER_CYCLE = integer(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     MAX_TIMER_EVENTS_PER_CYCLE = integer(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     MAX_UDP_MSGS_PER_CYCLE = integer(
         "100",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -135,12 +141,14 @@ class NetworkKnobs:
     OUT_HIGHPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="Known and checked as a number.",
         unread=True,
     )
     OUT_LOWPORT = integer(
         "",
         unset="0",
+        sense=PORT,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -160,11 +168,13 @@ class NetworkKnobs:
     )
     QUERY_TIMEOUT = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     RECEIVE_MSGS_DURATION = seconds(
         "250",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -175,7 +185,7 @@ class NetworkKnobs:
     )
     SOCKET_LISTEN_BACKLOG = integer(
         "4096",
-        at_least=1,
+        within=POSITIVE,
         doc="Known and checked as a number.",
         unread=True,
     )
@@ -184,7 +194,7 @@ class NetworkKnobs:
     )
     TCP_KEEPALIVE_INTERVAL = seconds(
         "360",
-        at_least=-1,
+        within=OR_NONE,
         doc="After so many seconds without a sign of life the kernel asks whether the machine at "
         "the other end of a connection is still there; 0 leaves that to the system's own rules, "
         "less than 0 never asks.",

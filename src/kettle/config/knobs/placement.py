@@ -1,12 +1,12 @@
 """Knobs of the placement daemon: a pure table."""
 
-from kettle.config.knob import path
+from kettle.config.knob import path, place
 
 
 class PlacementKnobs:
     """Knobs of the placement daemon."""
 
-    PLACEMENTD = path(
+    PLACEMENTD = place(
         "$(SBIN)/condor_placementd",
         doc="The placement daemon's program.",
     )

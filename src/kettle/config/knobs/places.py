@@ -1,12 +1,12 @@
 """Knobs of folders, programs and files every program uses: a pure table."""
 
-from kettle.config.knob import boolean, path, string
+from kettle.config.knob import boolean, path, place, string
 
 
 class PlaceKnobs:
     """Knobs of folders, programs and files every program uses."""
 
-    BIN = path("$(RELEASE_DIR)/bin", doc="Where the tools are.")
+    BIN = place("$(RELEASE_DIR)/bin", doc="Where the tools are.")
     CONDOR_HOST = string(
         None, doc="The host of the central manager, for other settings to mention."
     )
@@ -14,10 +14,10 @@ class PlaceKnobs:
         None,
         doc="User and group, numbers with a dot, of daemons started by root; empty for condor's.",
     )
-    ETC = path("$(LOCAL_DIR)", doc="Where configuration, passwords and tokens are.")
-    INCLUDE = path("$(RELEASE_DIR)/include", doc="Where header files are.")
-    LIB = path("$(RELEASE_DIR)/lib", doc="Known path, for other settings to mention.")
-    LIBEXEC = path("$(RELEASE_DIR)/libexec", doc="Where programs are that only daemons start.")
+    ETC = place("$(LOCAL_DIR)", doc="Where configuration, passwords and tokens are.")
+    INCLUDE = place("$(RELEASE_DIR)/include", doc="Where header files are.")
+    LIB = place("$(RELEASE_DIR)/lib", doc="Known path, for other settings to mention.")
+    LIBEXEC = place("$(RELEASE_DIR)/libexec", doc="Where programs are that only daemons start.")
     LOCALNAME = string("", doc="The name of this instance, by default the subsystem's.")
     LOCAL_CONFIG_DIR = path(
         "", doc="Folders whose files are read after the first file, in lexical order."
@@ -32,20 +32,20 @@ class PlaceKnobs:
     LOCAL_CONFIG_FILE = path(
         "", doc="Files that are read after those folders; a name that ends in `|` is a command."
     )
-    LOCAL_DIR = path(
+    LOCAL_DIR = place(
         "$(TILDE)", doc="The folder that holds everything that belongs to this machine."
     )
-    LOCK = path("$(LOG)", doc="Where lock files are.")
-    LOG = path("$(LOCAL_DIR)/log", doc="Where daemons write their logs.")
-    RELEASE_DIR = path("/usr", doc="Known path, for other settings to mention.")
+    LOCK = place("$(LOG)", doc="Where lock files are.")
+    LOG = place("$(LOCAL_DIR)/log", doc="Where daemons write their logs.")
+    RELEASE_DIR = place("/usr", doc="Known path, for other settings to mention.")
     REQUIRE_LOCAL_CONFIG_FILE = boolean(
         "true",
         doc="Whether a missing local configuration file is an error.",
     )
-    RUN = path("$(LOCK)", doc="Where sockets and pid files are.")
-    SBIN = path("$(RELEASE_DIR)/sbin", doc="Where the daemons' programs are.")
-    SPOOL = path("$(LOCAL_DIR)/spool", doc="Where the job queue, histories and spooled files are.")
+    RUN = place("$(LOCK)", doc="Where sockets and pid files are.")
+    SBIN = place("$(RELEASE_DIR)/sbin", doc="Where the daemons' programs are.")
+    SPOOL = place("$(LOCAL_DIR)/spool", doc="Where the job queue, histories and spooled files are.")
     SUBSYSTEM = string("", doc="The kind of program that reads the configuration.")
-    TEMP_DIR = path("", doc="Known path, for other settings to mention.")
-    TMP_DIR = path("", doc="Known path, for other settings to mention.")
+    TEMP_DIR = place("", doc="Known path, for other settings to mention.")
+    TMP_DIR = place("", doc="Known path, for other settings to mention.")
     USER_CONFIG_FILE = path("user_config", doc="A person's own configuration file in `~/.condor`.")

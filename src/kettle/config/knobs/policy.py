@@ -1,6 +1,7 @@
 """Knobs of policy expressions to build from: a pure table."""
 
 from kettle.config.knob import boolean, expression, integer, path, real, seconds, string
+from kettle.config.ranges import NOT_NEGATIVE, WHOLE
 
 
 class PolicyMacros:
@@ -12,6 +13,7 @@ class PolicyMacros:
     )
     BackgroundLoad = real(
         "0.3",
+        sense=NOT_NEGATIVE,
         doc="Known and checked as a real number, for other settings to mention.",
     )
     BenchmarkTimer = expression(
@@ -32,10 +34,12 @@ class PolicyMacros:
     EVICT_BACKFILL = expression(None, doc="When a slot ends its backfill.")
     HighLoad = real(
         "0.5",
+        sense=NOT_NEGATIVE,
         doc="Known and checked as a real number, for other settings to mention.",
     )
     HOUR = seconds(
         "3600",
+        within=WHOLE,
         doc="Known and checked as a span of seconds, for other settings to mention.",
     )
     IsCollector = boolean(
@@ -111,9 +115,10 @@ class PolicyMacros:
     )
     MINUTE = seconds(
         "60",
+        within=WHOLE,
         doc="Known and checked as a span of seconds, for other settings to mention.",
     )
-    MPI = integer("8", doc="The number of the MPI universe.")
+    MPI = integer("8", within=WHOLE, doc="The number of the MPI universe.")
     MPI_CONDOR_RSH_PATH = path("", doc="Known path, for other settings to mention.")
     MPI_MASTER_IP = string("", doc="Known text, for other settings to mention.")
     RANK = expression(None, doc="Which jobs a slot prefers: the higher, the better.")
@@ -121,7 +126,7 @@ class PolicyMacros:
         "(TARGET.ImageSize <  (15 * 1024))",
         doc="Known expression, for other settings to mention.",
     )
-    STANDARD = integer("1", doc="The number of the standard universe.")
+    STANDARD = integer("1", within=WHOLE, doc="The number of the standard universe.")
     StartIdleTime = expression(
         "15 * $(MINUTE)",
         doc="Known expression, for other settings to mention.",
@@ -131,8 +136,8 @@ class PolicyMacros:
         "(time() - EnteredCurrentState)",
         doc="Known expression, for other settings to mention.",
     )
-    VANILLA = integer("5", doc="The number of the vanilla universe.")
-    VM = integer("13", doc="The number of the VM universe.")
+    VANILLA = integer("5", within=WHOLE, doc="The number of the vanilla universe.")
+    VM = integer("13", within=WHOLE, doc="The number of the VM universe.")
     WANT_HOLD = expression(
         None, doc="When the job of a slot is put on hold instead of being run again."
     )

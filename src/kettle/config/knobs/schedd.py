@@ -7,11 +7,13 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     real,
     seconds,
     size,
     string,
 )
+from kettle.config.ranges import COUNT, FRACTION, OR_NONE, POSITIVE, Range
 
 
 class ScheddKnobs:
@@ -24,6 +26,7 @@ class ScheddKnobs:
     )
     ALIVE_INTERVAL = seconds(
         "300",
+        within=COUNT,
         doc="How often the schedd tells a startd that it still wants a claim, in seconds.",
     )
     ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
@@ -60,6 +63,7 @@ class ScheddKnobs:
     DCSTATISTICS_WINDOW_SECONDS = seconds(
         "",
         unset="1200",
+        within=OR_NONE,
         doc='How long "recent" is in what a daemon says of itself.',
     )
     DEDICATED_SCHEDULER_USE_FIFO = boolean(
@@ -89,7 +93,7 @@ class ScheddKnobs:
     )
     FLOCK_INCREMENT = integer(
         "1",
-        at_least=1,
+        within=POSITIVE,
         doc="How many further pools hear of a job each time that the last one has nothing for it.",
     )
     FLOCK_NEGOTIATOR_HOSTS = listing(
@@ -116,19 +120,20 @@ class ScheddKnobs:
     IMMUTABLE_JOB_ATTRS = listing(
         "", doc="Attributes of jobs that nobody may change once they are queued."
     )
-    JOB_QUEUE_LOG = path(
+    JOB_QUEUE_LOG = place(
         "$(SPOOL)/job_queue.log",
         doc="The file that holds the job queue.",
     )
     JOB_SPOOL_PERMISSIONS = string("user", doc="Known text.", unread=True)
     JOB_START_COUNT = integer(
         "1",
-        at_least=1,
+        within=POSITIVE,
         doc="Known and checked as a number.",
         unread=True,
     )
     JOB_START_DELAY = seconds(
         "0",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -144,6 +149,7 @@ class ScheddKnobs:
     )
     LOCAL_UNIVERSE_JOB_CLEANUP_RETRY_DELAY = seconds(
         "30",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -152,12 +158,13 @@ class ScheddKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    LOCAL_UNIV_EXECUTE = path(
+    LOCAL_UNIV_EXECUTE = place(
         "$(SPOOL)/local_univ_execute",
         doc="Where local universe jobs run, and where scheduler universe jobs find their ads.",
     )
     MAX_CLAIM_ALIVES_MISSED = integer(
         "6",
+        sense=COUNT,
         doc="How many of these messages may be missed before a claim is given up.",
     )
     MAX_GLOBAL_JOB_PRIOS = integer(
@@ -167,31 +174,37 @@ class ScheddKnobs:
     )
     MAX_JOBS_PER_OWNER = integer(
         "100000",
+        sense=COUNT,
         doc="How many jobs one user may have in the queue.",
     )
     MAX_JOBS_PER_SUBMISSION = integer(
         "20000",
+        sense=COUNT,
         doc="How many jobs one submission may have.",
     )
     MAX_JOBS_RUNNING = integer(
         "MIN({$(DETECTED_MEMORY), 10000})",
+        sense=COUNT,
         doc="How many jobs of this schedd may run at a time.",
     )
     MAX_JOBS_SUBMITTED = integer(
         "2147483647",
+        sense=COUNT,
         doc="How many jobs the queue may hold.",
     )
     MAX_JOB_QUEUE_LOG_ROTATIONS = integer(
         "1",
+        sense=COUNT,
         doc="How many old queue logs are kept when it is written anew.",
     )
     MAX_PENDING_STARTD_CONTACTS = integer(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="How many startds the schedd speaks to at a time; 0 for no limit.",
     )
     MAX_PERIODIC_EXPR_INTERVAL = seconds(
         "1200",
+        sense=COUNT,
         doc="The longest pause between two looks at periodic expressions, in seconds, however much"
         " they cost.",
     )
@@ -206,7 +219,7 @@ class ScheddKnobs:
     )
     MIN_FLOCK_LEVEL = integer(
         "0",
-        at_least=0,
+        within=COUNT,
         doc="How many other pools hear of every job from the start.",
     )
     NEGOTIATE_ALL_JOBS_IN_CLUSTER = boolean(
@@ -217,12 +230,12 @@ class ScheddKnobs:
     )
     PERIODIC_EXPR_INTERVAL = seconds(
         "60",
+        sense=COUNT,
         doc="How often the periodic expressions of jobs are evaluated, in seconds; 0: never.",
     )
     PERIODIC_EXPR_TIMESLICE = real(
         "0.01",
-        at_least=0.0,
-        at_most=1.0,
+        within=FRACTION,
         doc="Which part of its time the schedd gives to the periodic expressions of jobs that do"
         " not run; 0 is no bound. Users take turns: whose expressions cost more, waits longer.",
     )
@@ -241,6 +254,7 @@ class ScheddKnobs:
     )
     QUEUE_CLEAN_INTERVAL = seconds(
         "28800",
+        sense=Range(60, COUNT.most),
         doc="How often the job queue's file is written anew, in seconds.",
     )
     QUEUE_SUPER_USERS = listing(
@@ -263,10 +277,13 @@ class ScheddKnobs:
         unread=True,
     )
     REQUEST_CLAIM_TIMEOUT = seconds(
-        None, unset="1800", doc="How long the schedd waits for a startd to answer a claim."
+        None,
+        unset="1800",
+        sense=COUNT,
+        doc="How long the schedd waits for a startd to answer a claim.",
     )
-    SCHEDD = path("$(SBIN)/condor_schedd", doc="The schedd's program.")
-    SCHEDD_ADDRESS_FILE = path(
+    SCHEDD = place("$(SBIN)/condor_schedd", doc="The schedd's program.")
+    SCHEDD_ADDRESS_FILE = place(
         "$(SPOOL)/.schedd_address",
         doc="Where the schedd leaves its address for tools on the same machine.",
     )
@@ -286,7 +303,7 @@ class ScheddKnobs:
     )
     SCHEDD_BACKUP_SPOOL = string("", doc="Known text.", unread=True)
     SCHEDD_CRON_NAME = string("", doc="Known text.", unread=True)
-    SCHEDD_DAEMON_AD_FILE = path(
+    SCHEDD_DAEMON_AD_FILE = place(
         "$(SPOOL)/.schedd_classad",
         doc="Where the schedd leaves its ad for tools on the same machine.",
     )
@@ -294,22 +311,25 @@ class ScheddKnobs:
     SCHEDD_INTERVAL = seconds(
         "",
         unset="300",
+        sense=POSITIVE,
         doc="How often the schedd sends its ads and looks after its jobs, in seconds.",
     )
     SCHEDD_JOB_QUEUE_LOG_FLUSH_DELAY = seconds(
         "5",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
-    SCHEDD_LOG = path("$(LOG)/SchedLog", doc="The daemon's log.")
+    SCHEDD_LOG = place("$(LOG)/SchedLog", doc="The daemon's log.")
     SCHEDD_MAX_FILE_DESCRIPTORS = integer(
         "20000",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     SCHEDD_MIN_INTERVAL = seconds(
         "5",
+        sense=COUNT,
         doc="Shortest pause between two of the schedd's own ads that tell of changes, in seconds.",
     )
     SCHEDD_NAME = string("", doc="The schedd's name; its host's by default.")
@@ -320,6 +340,7 @@ class ScheddKnobs:
     )
     SCHEDD_NOW_JOB_VACATE_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -335,6 +356,7 @@ class ScheddKnobs:
     )
     SCHEDD_QUERY_WORKERS = integer(
         "8",
+        within=COUNT,
         doc="How many answers to long queries are made beside the schedd at the same time.",
     )
     SCHEDD_ROUND_ATTR_DiskUsage = string(
@@ -373,7 +395,7 @@ class ScheddKnobs:
     SCHEDD_SLOT_WEIGHT = expression(
         "", doc="Of jobs; what one that waits counts for in fair share, if not SLOT_WEIGHT says."
     )
-    SCHEDD_SUPER_ADDRESS_FILE = path(
+    SCHEDD_SUPER_ADDRESS_FILE = place(
         "$(SPOOL)/.schedd_address.super",
         doc="Where root's tools look for the address; it is the one that everybody has.",
     )
@@ -383,6 +405,7 @@ class ScheddKnobs:
     )
     SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = seconds(
         "300",
+        sense=COUNT,
         doc="How long a scheduler-universe job waits that left with an exit code other than 0.",
     )
     SCHED_DEBUG_WAIT = boolean(
@@ -419,24 +442,24 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_QUANTUM = integer(
         "240",
-        at_least=1,
-        at_most=1000000000,
+        within=Range(1, 1000000000),
         doc='In which steps "recent" statistics forget, in seconds.',
     )
     STATISTICS_WINDOW_QUANTUM_DC = seconds(
         "",
         unset="200",
+        sense=COUNT,
         doc="The same for what a daemon says of itself.",
     )
     STATISTICS_WINDOW_QUANTUM_SCHEDD = seconds(
         "",
         unset="200",
+        sense=COUNT,
         doc="The same for the schedd's statistics.",
     )
     STATISTICS_WINDOW_SECONDS = seconds(
         "1200",
-        at_least=1,
-        at_most=1000000000,
+        within=Range(1, 1000000000),
         doc='How long "recent" is in statistics, in seconds.',
     )
     SYSTEM_IMMUTABLE_JOB_ATTRS = listing(
@@ -450,6 +473,7 @@ class ScheddKnobs:
     )
     SYSTEM_MAX_RELEASES = integer(
         "-1",
+        sense=OR_NONE,
         doc="How many holds a job may have had for its owner to release it; -1 is any number.",
     )
     SYSTEM_PROTECTED_JOB_ATTRS = listing(
@@ -494,6 +518,7 @@ class ScheddKnobs:
     )
     UNUSED_CLAIM_TIMEOUT = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -523,5 +548,6 @@ class ScheddKnobs:
         "SCHEDD_EXPIRE_STATS_BY_{name}",
         seconds,
         "604800",
+        sense=COUNT,
         doc="How long the statistics of a value are kept that no job has had since, in seconds.",
     )

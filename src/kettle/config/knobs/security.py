@@ -1,6 +1,17 @@
 """Knobs of authentication, authorization and encryption: a pure table."""
 
-from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    family,
+    integer,
+    listing,
+    path,
+    place,
+    seconds,
+    string,
+)
+from kettle.config.ranges import AS_IT_IS, COUNT, OR_NONE
 
 # What SEC_<context>_CRYPTO_METHODS is a list of; how many of them we speak is the wire's affair.
 CRYPTO_METHODS = ["AES", "BLOWFISH", "3DES", "TRIPLEDES"]
@@ -23,11 +34,11 @@ class SecurityKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    AUTH_SSL_AUTOGENERATE_CERTFILE = path(
+    AUTH_SSL_AUTOGENERATE_CERTFILE = place(
         "$(ETC)/hostcert.pem",
         doc="A certificate that AUTH_SSL_SERVER_CERTFILE names.",
     )
-    AUTH_SSL_AUTOGENERATE_KEYFILE = path(
+    AUTH_SSL_AUTOGENERATE_KEYFILE = place(
         "$(ETC)/hostkey.pem",
         doc="A key that AUTH_SSL_SERVER_KEYFILE names.",
     )
@@ -125,12 +136,12 @@ class SecurityKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    FS_LOCAL_DIR = path(
+    FS_LOCAL_DIR = place(
         "",
         unset="/tmp",
         doc="The folder in which FS authentication makes its folders; the system's by default.",
     )
-    FS_REMOTE_DIR = path(
+    FS_REMOTE_DIR = place(
         "", doc="The folder, shared by client and server, for authentication by FS_REMOTE."
     )
     FS_ROOT_TO_CONDOR = boolean(
@@ -145,6 +156,7 @@ class SecurityKnobs:
     KERBEROS_MAP_FILE = path("", doc="Known path.", unread=True)
     KEYRING_SESSION_CREATION_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -153,7 +165,7 @@ class SecurityKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    PERSISTENT_CONFIG_DIR = path("", doc="Where daemons keep what `-set` has set in them.")
+    PERSISTENT_CONFIG_DIR = place("", doc="Where daemons keep what `-set` has set in them.")
     RUNTIME_CONFIG_ADMIN = string(
         "", doc="The names that `-set` has set, in the file that keeps them."
     )
@@ -180,6 +192,7 @@ class SecurityKnobs:
     )
     SEC_DEFAULT_AUTHENTICATION_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -217,16 +230,18 @@ class SecurityKnobs:
     SEC_ISSUED_TOKEN_EXPIRATION = seconds(
         "",
         unset="-1",
+        sense=OR_NONE,
+        instead=AS_IT_IS,
         doc="How long an issued token is valid at most, in seconds; -1 for ever.",
     )
-    SEC_PASSWORD_DIRECTORY = path(
+    SEC_PASSWORD_DIRECTORY = place(
         "$(ETC)/passwords.d",
         doc="Where the keys that sign tokens are.",
     )
     SEC_PASSWORD_DOMAIN = string(
         "", doc="The domain of the pool's password, in place of UID_DOMAIN."
     )
-    SEC_PASSWORD_FILE = path(
+    SEC_PASSWORD_FILE = place(
         "$(SEC_PASSWORD_DIRECTORY)/POOL",
         doc="The pool password.",
     )
@@ -243,7 +258,7 @@ class SecurityKnobs:
     )
     SEC_SESSION_DURATION_SLOP = seconds(
         "20",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -254,6 +269,7 @@ class SecurityKnobs:
     )
     SEC_TCP_SESSION_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -262,7 +278,7 @@ class SecurityKnobs:
         doc="Known text.",
         unread=True,
     )
-    SEC_TOKEN_DIRECTORY = path(
+    SEC_TOKEN_DIRECTORY = place(
         "", doc="Where a person's tokens are; `~/.condor/tokens.d` by default."
     )
     SEC_TOKEN_FETCH_ALLOWED_SIGNING_KEYS = string(
@@ -273,9 +289,10 @@ class SecurityKnobs:
     SEC_TOKEN_MAX_AGE = seconds(
         "",
         unset="-1",
+        sense=OR_NONE,
         doc="How old a token may be, in seconds; -1 for any age.",
     )
-    SEC_TOKEN_POOL_SIGNING_KEY_FILE = path(
+    SEC_TOKEN_POOL_SIGNING_KEY_FILE = place(
         "$(SEC_PASSWORD_FILE)",
         doc="The file of the key POOL.",
     )
@@ -284,7 +301,7 @@ class SecurityKnobs:
         "",
         doc="Which tokens are not valid any more.",
     )
-    SEC_TOKEN_SYSTEM_DIRECTORY = path(
+    SEC_TOKEN_SYSTEM_DIRECTORY = place(
         "$(ETC)/tokens.d",
         doc="Where the daemons' tokens are.",
     )
@@ -406,6 +423,7 @@ class SecurityKnobs:
         "SEC_{context}_AUTHENTICATION_TIMEOUT",
         seconds,
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -419,11 +437,15 @@ class SecurityKnobs:
         "SEC_{context}_SESSION_DURATION",
         seconds,
         "86400",
+        sense=COUNT,
+        instead="the default counts",
         doc="How long a session of a level or direction lives.",
     )
     SEC_SESSION_LEASE = family(
         "SEC_{context}_SESSION_LEASE",
         seconds,
         "3600",
+        sense=COUNT,
+        instead="the default counts",
         doc="How long a session lives after its last use.",
     )

@@ -1,6 +1,7 @@
 """Knobs of the shadow: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, size, string
+from kettle.config.knob import boolean, integer, listing, path, place, seconds, size, string
+from kettle.config.ranges import COUNT, OR_NONE, POSITIVE
 
 
 class ShadowKnobs:
@@ -17,12 +18,13 @@ class ShadowKnobs:
     )
     RECONNECT_BACKOFF_CEILING = seconds(
         "300",
+        sense=COUNT,
         doc="Longest pause between attempts to find a lost starter again, in seconds.",
     )
-    SHADOW = path("$(SBIN)/condor_shadow", doc="The shadow's program.")
+    SHADOW = place("$(SBIN)/condor_shadow", doc="The shadow's program.")
     SHADOW_CHECKPROXY_INTERVAL = seconds(
         "600",
-        at_least=1,
+        within=POSITIVE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -34,6 +36,7 @@ class ShadowKnobs:
     )
     SHADOW_JOB_CLEANUP_RETRY_DELAY = seconds(
         "30",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -44,7 +47,7 @@ class ShadowKnobs:
     )
     SHADOW_LIST = listing("SHADOW", doc="Known list of words.", unread=True)
     SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path.", unread=True)
-    SHADOW_LOG = path("$(LOG)/ShadowLog", doc="The daemon's log.")
+    SHADOW_LOG = place("$(LOG)/ShadowLog", doc="The daemon's log.")
     SHADOW_LOG_RECONNECT = boolean(
         "true",
         doc="Whether a line is written for each lost starter that was found again or given up.",
@@ -54,15 +57,17 @@ class ShadowKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    SHADOW_RECONNECT_LOG = path(
+    SHADOW_RECONNECT_LOG = place(
         "$(LOG)/ShadowReconnectLog",
         doc="The file of those lines: job, begin of the run, last contact, whether it was found, "
         "when, lease, SHADOW_RECONNECT_TIMEOUT_VERSION, whether the starter is known to be dead.",
     )
     SHADOW_RECONNECT_LOG_MAX = integer(
-        "10485760", doc="How large that file grows before it is moved aside, in bytes."
+        "10485760", sense=COUNT, doc="How large that file grows before it is moved aside, in bytes."
     )
-    SHADOW_RECONNECT_LOG_MAX_NUM = integer("4", doc="How many of the moved ones stay.")
+    SHADOW_RECONNECT_LOG_MAX_NUM = integer(
+        "4", sense=POSITIVE, doc="How many of the moved ones stay."
+    )
     SHADOW_RECONNECT_TIMEOUT_VERSION = string(
         "", doc="A word that those lines repeat, to tell settings apart that were tried."
     )
@@ -88,6 +93,7 @@ class ShadowKnobs:
     )
     SHADOW_WORKLIFE = seconds(
         "3600",
+        sense=OR_NONE,
         doc="How long one process carries the shadows of a user's new jobs, in seconds; "
         "then another one does.",
     )

@@ -1,6 +1,7 @@
 """Knobs of the shared port: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, size, string
+from kettle.config.knob import boolean, integer, listing, path, place, size, string
+from kettle.config.ranges import COUNT, PORT
 
 
 class SharedPortKnobs:
@@ -17,11 +18,11 @@ class SharedPortKnobs:
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
-    SHARED_PORT = path(
+    SHARED_PORT = place(
         "$(LIBEXEC)/condor_shared_port",
         doc="The shared port daemon's program.",
     )
-    SHARED_PORT_DAEMON_AD_FILE = path(
+    SHARED_PORT_DAEMON_AD_FILE = place(
         "$(LOCK)/shared_port_ad",
         doc="Where the shared port daemon leaves its ad.",
     )
@@ -32,18 +33,19 @@ class SharedPortKnobs:
     SHARED_PORT_HTTP_FORWARDING_ID = string(
         None, doc="The socket to which connections go that begin as HTTP or TLS."
     )
-    SHARED_PORT_LOG = path(
+    SHARED_PORT_LOG = place(
         "$(LOG)/SharedPortLog",
         doc="The daemon's log.",
     )
     SHARED_PORT_MAX_FILE_DESCRIPTORS = integer(
         "20000",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
     )
     SHARED_PORT_PORT = integer(
         "$(COLLECTOR_PORT)",
+        sense=PORT,
         doc="The port that all daemons share.",
     )
     USE_SHARED_PORT = boolean(

@@ -7,11 +7,13 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     real,
     seconds,
     size,
     string,
 )
+from kettle.config.ranges import COUNT, LONG, NOT_NEGATIVE, OR_NONE, POSITIVE, WHOLE
 
 
 class StartdKnobs:
@@ -33,11 +35,13 @@ class StartdKnobs:
     )
     BENCHMARKS_KFLOPS_JOB_LOAD = real(
         "1.0",
+        sense=NOT_NEGATIVE,
         doc="Known and checked as a real number.",
         unread=True,
     )
     BENCHMARKS_MAX_JOB_LOAD = real(
         "1.0",
+        sense=NOT_NEGATIVE,
         doc="Known and checked as a real number.",
         unread=True,
     )
@@ -48,6 +52,7 @@ class StartdKnobs:
     )
     BENCHMARKS_MIPS_JOB_LOAD = real(
         "1.0",
+        sense=NOT_NEGATIVE,
         doc="Known and checked as a real number.",
         unread=True,
     )
@@ -63,6 +68,7 @@ class StartdKnobs:
     CLAIM_WORKLIFE = seconds(
         "1200",
         unset="-1",
+        sense=OR_NONE,
         doc="How long a claim takes new jobs, in seconds; -1 for ever.",
     )
     CONSOLE_DEVICES = listing(
@@ -97,6 +103,7 @@ class StartdKnobs:
     )
     DISCONNECTED_KEYBOARD_IDLE_BOOST = seconds(
         "1200",
+        sense=COUNT,
         doc="How long before the startd began somebody typed, for slots without keyboard.",
     )
     ENABLE_BACKFILL = boolean(
@@ -110,7 +117,7 @@ class StartdKnobs:
         unread=True,
     )
     ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text.", unread=True)
-    EXECUTE = path("$(LOCAL_DIR)/execute", doc="Where jobs have their scratch folders.")
+    EXECUTE = place("$(LOCAL_DIR)/execute", doc="Where jobs have their scratch folders.")
     GPU_DISCOVERY_EXTRA = string(
         None, doc="Further words for the program that finds GPUs; FEATURE:GPUs mentions it."
     )
@@ -120,7 +127,7 @@ class StartdKnobs:
         unread=True,
     )
     IS_OWNER = expression("False", doc="When the machine is kept for its owner.")
-    KBDD = path(
+    KBDD = place(
         "$(SBIN)/condor_kbdd",
         doc="The program that is started where DAEMON_LIST names it: HTCondor's own.",
     )
@@ -139,7 +146,7 @@ class StartdKnobs:
     KILL = expression("False", doc="When a job that is leaving is killed at once.")
     KILLING_TIMEOUT = seconds(
         "30",
-        at_least=0,
+        within=COUNT,
         doc="How long killing a job may take before the starter itself is killed, in seconds.",
     )
     MachineMaxVacateTime = expression(
@@ -151,28 +158,34 @@ class StartdKnobs:
     )
     MATCH_TIMEOUT = seconds(
         "120",
+        sense=COUNT,
         doc="How long a matched slot waits for the schedd, in seconds.",
     )
     MAX_DRAINING_ACTIVATION_DELAY = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     MAX_KBDD_LOG = size("$(MAX_DEFAULT_LOG)", doc="Known text.", unread=True)
     MAX_PARTITIONABLE_SLOT_CLAIM_TIME = seconds(
         "3600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
     MAX_SLOT_TYPES = integer(
         "10",
+        sense=COUNT,
         doc="The highest number of a slot type.",
     )
     MAX_STARTD_LOG = size(
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
-    MEMORY = integer(None, doc="How much memory the machine has for jobs, in MiB; 0 for all of it.")
+    MEMORY = integer(
+        None, within=COUNT, doc="How much memory the machine has for jobs, in MiB; 0 for all of it."
+    )
     MODIFY_REQUEST_EXPR_REQUESTCPUS = expression(
         "quantize(RequestCpus,{1})",
         doc="How many CPUs a request for some is rounded to.",
@@ -191,10 +204,14 @@ class StartdKnobs:
     )
     NUM_CPUS = integer(
         "$(DETECTED_CPUS_LIMIT)",
+        sense=POSITIVE,
+        instead="all cores count",
         doc="How many cores the startd offers.",
     )
     NUM_SLOTS = integer(
-        None, doc="How many static slots there are, all alike; 0 for one that is partitionable."
+        None,
+        sense=COUNT,
+        doc="How many static slots there are, all alike; 0 for one that is partitionable.",
     )
     PERIODIC_CHECKPOINT = expression(
         "((time() - LastPeriodicCheckpoint)/60.0) > (180.0 + $RANDOM_INTEGER(-30,30,1))",
@@ -203,6 +220,7 @@ class StartdKnobs:
     )
     POLLING_INTERVAL = seconds(
         "5",
+        sense=POSITIVE,
         doc="How often the startd looks after claimed slots, in seconds.",
     )
     POLLING_PERIOD = string("", doc="Known text.", unread=True)
@@ -210,11 +228,13 @@ class StartdKnobs:
     REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text.", unread=True)
     RESERVED_DISK = integer(
         "0",
+        within=WHOLE,
         doc="Disk space that is not offered to jobs and kept free of them and of spooled input, in "
         "MiB.",
     )
     RESERVED_MEMORY = integer(
         "0",
+        within=LONG,
         doc="Memory that is not offered to jobs, in MiB.",
     )
     RESERVED_SWAP = integer(
@@ -228,16 +248,18 @@ class StartdKnobs:
     )
     SLOTS_CONNECTED_TO_CONSOLE = integer(
         "0",
+        sense=COUNT,
         doc="Slots up to this number see ConsoleIdle of the machine.",
     )
     SLOTS_CONNECTED_TO_KEYBOARD = integer(
         "0",
+        sense=COUNT,
         doc="Slots up to this number see KeyboardIdle of the machine.",
     )
     SLOT_WEIGHT = expression("Cpus", doc="What a slot counts in accounting.")
     START = expression("True", doc="Which jobs may start on the machine.")
-    STARTD = path("$(SBIN)/condor_startd", doc="The startd's program.")
-    STARTD_ADDRESS_FILE = path(
+    STARTD = place("$(SBIN)/condor_startd", doc="The startd's program.")
+    STARTD_ADDRESS_FILE = place(
         "$(LOG)/.startd_address",
         doc="Where the startd writes its address.",
     )
@@ -252,6 +274,7 @@ class StartdKnobs:
     STARTD_CLAIM_ID_FILE = path("", doc="Known path.", unread=True)
     STARTD_CONTACT_TIMEOUT = seconds(
         "45",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -321,7 +344,7 @@ class StartdKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    STARTD_LOG = path("$(LOG)/StartLog", doc="The daemon's log.")
+    STARTD_LOG = place("$(LOG)/StartLog", doc="The daemon's log.")
     STARTD_NAME = string("", doc="What the startd and its slots are called instead of the host.")
     STARTD_NOCLAIM_SHUTDOWN = integer(
         "0",
@@ -373,7 +396,7 @@ class StartdKnobs:
         "SLOT_TYPE_{n}", string, "", doc="Which share of the machine a slot of this type gets."
     )
     NUM_SLOTS_TYPE = family(
-        "NUM_SLOTS_TYPE_{n}", integer, "", doc="How many slots of this type there are."
+        "NUM_SLOTS_TYPE_{n}", integer, "", sense=COUNT, doc="How many slots of this type there are."
     )
     SLOT_TYPE_PARTITIONABLE = family(
         "SLOT_TYPE_{n}_PARTITIONABLE",

@@ -6,11 +6,13 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     real,
     seconds,
     size,
     string,
 )
+from kettle.config.ranges import AS_IT_IS, COUNT, FRACTION, OR_NONE, POSITIVE
 
 
 class StarterKnobs:
@@ -44,9 +46,10 @@ class StarterKnobs:
     )
     CGROUP_POLLING_INTERVAL = seconds(
         "5",
+        sense=POSITIVE,
         doc="How often a job's memory and disk are looked at, at the least.",
     )
-    CHECKPOINT_DESTINATION_MAPFILE = path(
+    CHECKPOINT_DESTINATION_MAPFILE = place(
         "$(LOCAL_DIR)/checkpoint-destination-mapfile",
         doc="Map of the beginnings of checkpoint destinations to the plug-in that deletes files "
         "there: lines of `* BEGINNING PROGRAM,ARGUMENT,...`.",
@@ -58,7 +61,7 @@ class StarterKnobs:
     )
     CHIRP_DELAYED_UPDATE_MAX_ATTRS = integer(
         "100",
-        at_least=0,
+        within=COUNT,
         doc="How many attributes a job may set through delayed chirp updates.",
     )
     CHIRP_DELAYED_UPDATE_PREFIX = string(
@@ -145,6 +148,8 @@ class StarterKnobs:
     )
     JOB_MINIMUM_UID = integer(
         "100",
+        sense=COUNT,
+        instead=AS_IT_IS,
         doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
         "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
@@ -165,8 +170,7 @@ class StarterKnobs:
     LVM_HIDE_MOUNT = string("auto", doc="Known text.", unread=True)
     LVM_THICK_LV_MARGIN = real(
         "0.98",
-        at_least=0.0,
-        at_most=1.0,
+        within=FRACTION,
         doc="Known and checked as a real number.",
         unread=True,
     )
@@ -212,7 +216,7 @@ class StarterKnobs:
         "", unset="/usr/bin/ssh-keygen", doc="The program that makes the keys for it."
     )
     SSH_KEYGEN_ARGS = string("", doc="Known text.", unread=True)
-    STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
+    STARTER = place("$(SBIN)/condor_starter", doc="The starter's program.")
     STARTER_ALLOW_JOB_PRE_AND_POST_CMD = expression(
         None,
         unset="true",
@@ -242,7 +246,7 @@ class StarterKnobs:
     )
     STARTER_FIRST_CHILDALIVE_DELAY = seconds(
         "30",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -253,6 +257,7 @@ class StarterKnobs:
     )
     STARTER_INITIAL_UPDATE_INTERVAL = seconds(
         "8",
+        sense=COUNT,
         doc="When the starter first tells how the job is, in seconds after its start.",
     )
     STARTER_JOB_ENVIRONMENT = string("", doc="Variables that every job gets.")
@@ -260,7 +265,7 @@ class StarterKnobs:
         "", doc="Whose hooks jobs have; none is called yet, which the starter's log says."
     )
     STARTER_LIST = listing("STARTER", doc="Known list of words.", unread=True)
-    STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
+    STARTER_LOG = place("$(LOG)/StarterLog", doc="The starter's log.")
     STARTER_LOG_NAME_APPEND = string(
         "", unset="Slot", doc="What the log's name ends with: Slot, Cluster, JobId, or false."
     )
@@ -293,10 +298,14 @@ class StarterKnobs:
         unread=True,
     )
     STARTER_UPDATE_INTERVAL = seconds(
-        None, unset="300", doc="How often a starter tells the shadow what its job uses."
+        None,
+        unset="300",
+        within=POSITIVE,
+        doc="How often a starter tells the shadow what its job uses.",
     )
     STARTER_UPLOAD_TIMEOUT = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

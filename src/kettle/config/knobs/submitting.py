@@ -1,6 +1,7 @@
 """Knobs of condor_submit: a pure table."""
 
 from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+from kettle.config.ranges import AS_IT_IS, COUNT
 
 
 class SubmitKnobs:
@@ -20,6 +21,8 @@ class SubmitKnobs:
     DEFAULT_IO_BUFFER_SIZE = string("", doc="Known text.", unread=True)
     DEFAULT_JOB_MAX_RETRIES = integer(
         "2",
+        sense=COUNT,
+        instead=AS_IT_IS,
         doc="How often a job is tried again that asks for it without a number.",
     )
     DEFAULT_RANK = expression("", doc="The rank of jobs that have none.")
@@ -48,6 +51,8 @@ class SubmitKnobs:
     )
     JOB_DEFAULT_LEASE_DURATION = seconds(
         "2400",
+        sense=COUNT,
+        instead=AS_IT_IS,
         doc="The lease of jobs that name none, in seconds.",
     )
     JOB_DEFAULT_NOTIFICATION = string(

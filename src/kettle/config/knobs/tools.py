@@ -1,6 +1,7 @@
 """Knobs of the command-line tools: a pure table."""
 
 from kettle.config.knob import boolean, seconds
+from kettle.config.ranges import OR_NONE
 
 
 class ToolKnobs:
@@ -31,6 +32,7 @@ class ToolKnobs:
     )
     Q_QUERY_TIMEOUT = seconds(
         "20",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -7,9 +7,11 @@ from kettle.config.knob import (
     integer,
     listing,
     path,
+    place,
     seconds,
     string,
 )
+from kettle.config.ranges import BYTES, COUNT, OR_NONE, POSITIVE
 
 
 class TransferKnobs:
@@ -25,11 +27,15 @@ class TransferKnobs:
         doc="Whether output may be put into folders that are missing below the job's directory.",
     )
     BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = integer(
-        None, unset="104857600", doc="From which size on a transfer waits for its turn, in bytes."
+        None,
+        unset="104857600",
+        sense=BYTES,
+        doc="From which size on a transfer waits for its turn, in bytes.",
     )
     CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="20",
+        sense=COUNT,
         doc="How long a plug-in may take to delete a file of a checkpoint at a URL, in seconds.",
     )
     CHECKPOINT_JOB_ATTRS = listing(
@@ -38,6 +44,7 @@ class TransferKnobs:
     DEFAULT_NUM_EXTRA_CHECKPOINTS = integer(
         None,
         unset="1",
+        sense=COUNT,
         doc="How many checkpoints at a URL are kept of a running job beside the last one.",
     )
     ENABLE_HTTP_PUBLIC_FILES = boolean(
@@ -82,7 +89,7 @@ class TransferKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    FILE_TRANSFER_STATS_LOG = path(
+    FILE_TRANSFER_STATS_LOG = place(
         "$(LOG)/transfer_history",
         doc="Where it is told how each file fared that a URL plug-in moved.",
     )
@@ -98,6 +105,7 @@ class TransferKnobs:
     )
     HTTP_PUBLIC_FILES_STALE_AGE = seconds(
         "604800",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -123,26 +131,28 @@ class TransferKnobs:
     MAX_CHECKPOINT_CLEANUP_PROCS = integer(
         None,
         unset="100",
+        sense=POSITIVE,
         doc="For how many jobs at once condor_preen, and for how many owners the schedd, deletes "
         "checkpoints.",
     )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
-        at_least=0,
+        within=COUNT,
         doc="How many jobs' outputs come to the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS = integer(
         "100",
-        at_least=0,
+        within=COUNT,
         doc="How many jobs' inputs leave the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS_PER_USER = integer(
         "$(MAX_CONCURRENT_UPLOADS:100)/5",
-        at_least=0,
+        within=COUNT,
         doc="How many inputs of one user's jobs leave the access point at a time.",
     )
     MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
         "72000",
+        sense=COUNT,
         doc="How long such a program may take, in seconds.",
     )
     MAX_TRANSFER_INPUT_MB = expression(
@@ -151,6 +161,7 @@ class TransferKnobs:
     )
     MAX_TRANSFER_LIFETIME = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -160,6 +171,7 @@ class TransferKnobs:
     )
     MY_POPEN_KEEPALIVE_INTERVAL = seconds(
         "60",
+        sense=COUNT,
         doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
     )
     OUTPUT_JOB_ATTRS = listing(None, doc="TRANSFER_JOB_ATTRS for the transfers of output alone.")
@@ -175,6 +187,7 @@ class TransferKnobs:
     PREEN_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
+        sense=COUNT,
         doc="How long condor_preen lets the deletion of a job's checkpoints take, in seconds.",
     )
     PROTECTED_URL_TRANSFER_MAPFILE = path(
@@ -193,12 +206,14 @@ class TransferKnobs:
     SCHEDD_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
+        sense=COUNT,
         doc="How long a process may take that deletes the checkpoints of jobs that have left, in "
         "seconds; what it hangs at is condor_preen's.",
     )
     SHADOW_CHECKPOINT_CLEANUP_TIMEOUT = seconds(
         None,
         unset="300",
+        sense=COUNT,
         doc="How long the deletion of older checkpoints of a running job may take, in seconds.",
     )
     SIGN_S3_URLS = boolean(
@@ -215,10 +230,11 @@ class TransferKnobs:
     )
     STARTER_FILE_XFER_STALL_TIMEOUT = seconds(
         "3600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
-    STASH_PLUGIN = path(
+    STASH_PLUGIN = place(
         "$(LIBEXEC)/stash_plugin",
         doc="The program for osdf:// and stash://, which FILETRANSFER_PLUGINS names.",
     )
@@ -229,7 +245,7 @@ class TransferKnobs:
     )
     TRANSFER_IO_REPORT_INTERVAL = seconds(
         "10",
-        at_least=0,
+        within=COUNT,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

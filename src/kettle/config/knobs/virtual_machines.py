@@ -1,6 +1,7 @@
 """Knobs of the VM universe: a pure table."""
 
-from kettle.config.knob import boolean, integer, path, seconds, size, string
+from kettle.config.knob import boolean, integer, path, place, seconds, size, string
+from kettle.config.ranges import COUNT, OR_NONE
 
 
 class VirtualMachineKnobs:
@@ -17,12 +18,13 @@ class VirtualMachineKnobs:
         unread=True,
     )
     VM_GAHP_CONFIG = string("", doc="Known text.", unread=True)
-    VM_GAHP_LOG = path(
+    VM_GAHP_LOG = place(
         "$(LOG)/VMGahpLog",
         doc="The log of VM_GAHP_SERVER; without one it is asked to write to its error stream.",
     )
     VM_GAHP_REQ_TIMEOUT = seconds(
         "300",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -31,7 +33,7 @@ class VirtualMachineKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    VM_GAHP_SERVER = path(
+    VM_GAHP_SERVER = place(
         "$(SBIN)/condor_vm-gahp",
         doc="The program that manages virtual machines. With VM_TYPE, the startd asks it once, "
         "when it starts, what it offers.",
@@ -43,6 +45,7 @@ class VirtualMachineKnobs:
     )
     VM_KILLING_TIMEOUT = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -54,6 +57,7 @@ class VirtualMachineKnobs:
     VM_MAX_NUMBER = integer(
         "",
         unset="0",
+        within=COUNT,
         doc="How many virtual machines there may be (VM_AvailNum); 0 is no limit.",
     )
     VM_MEMORY = integer(
@@ -71,6 +75,7 @@ class VirtualMachineKnobs:
     VM_NETWORKING_TYPE = string("", doc="Known text.", unread=True)
     VM_RECHECK_INTERVAL = seconds(
         "600",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
@@ -81,6 +86,7 @@ class VirtualMachineKnobs:
     )
     VM_STATUS_INTERVAL = seconds(
         "60",
+        sense=OR_NONE,
         doc="Known and checked as a span of seconds.",
         unread=True,
     )

@@ -40,6 +40,7 @@ LATE = (
     ("kettle.config.functions", "kettle.errors"),
     ("kettle.config.knob", "kettle.classad"),
     ("kettle.config.knob", "kettle.config.log_sizes"),
+    ("kettle.config.knob", "kettle.config.ranges"),
     ("kettle.config.knob", "kettle.errors"),
     ("kettle.config.knob", "kettle.nearest"),
     ("kettle.config.metaknobs", "kettle.nearest"),

@@ -94,7 +94,7 @@ class ParentLink:
     async def _say_alive(self) -> None:
         """Say so three times in each NOT_RESPONDING_TIMEOUT."""
         config = self._runtime.config
-        timeout = max(1, config.value(MasterKnobs.NOT_RESPONDING_TIMEOUT))
+        timeout = config.value(MasterKnobs.NOT_RESPONDING_TIMEOUT)
         await asyncio.sleep(timeout / 3)
         await self._tell(Command.DC_CHILDALIVE, Words(self._runtime.identity.pid, timeout, 0.0))
 

@@ -121,10 +121,11 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
         yield collector_port(config)
         return
     if config.subsystem == "SHARED_PORT":
-        named = config.integer("SHARED_PORT_PORT")
-        if named is None or _is_before_collector(config):
-            named = collector_port(config)
-        yield named
+        yield (
+            collector_port(config)
+            if _is_before_collector(config)
+            else config.value(SharedPortKnobs.SHARED_PORT_PORT)
+        )
         return
     low = config.value(NetworkKnobs.IN_LOWPORT) or config.value(NetworkKnobs.LOWPORT)
     high = config.value(NetworkKnobs.IN_HIGHPORT) or config.value(NetworkKnobs.HIGHPORT)

@@ -89,7 +89,7 @@ class CheckpointClearing:
     def _begin(self) -> None:
         """Start a process for each owner whose turn it is, as far as there may be more of them."""
         config = self._schedd.runtime.config
-        most = max(1, config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS))
+        most = config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS)
         for owner in [each for each in self._waiting if each not in self._deleting]:
             if len(self._deleting) >= most:
                 return

@@ -42,7 +42,7 @@ def record_search(run: Run, *, found: bool, starter_is_dead: bool = False) -> No
     )
     rules = RotationRules(
         config[ShadowKnobs.SHADOW_RECONNECT_LOG_MAX],
-        max(1, config[ShadowKnobs.SHADOW_RECONNECT_LOG_MAX_NUM]),
+        config[ShadowKnobs.SHADOW_RECONNECT_LOG_MAX_NUM],
     )
     runtime = run.host.runtime
     try:

@@ -56,7 +56,7 @@ class LoadMeter:
         Nobody does while no slot is or was in use, unless there is trouble that may be over.
         """
         config = self._startd.runtime.config
-        await asyncio.sleep(max(1, config.value(StartdKnobs.POLLING_INTERVAL)))
+        await asyncio.sleep(config.value(StartdKnobs.POLLING_INTERVAL))
         machine = self._startd.machine
         readings = machine.readings
         in_use = any(record.slot.phase.state in _IN_USE for record in machine)

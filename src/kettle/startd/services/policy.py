@@ -99,10 +99,10 @@ class PolicyWatch:
         loop, config = asyncio.get_running_loop(), self._startd.runtime.config
         now, due_at = loop.time(), self._due_at
         if self._timer is None:
-            due_at = self._looked_at + max(1, config.value(CollectorKnobs.UPDATE_INTERVAL))
+            due_at = self._looked_at + config.value(CollectorKnobs.UPDATE_INTERVAL)
         for record in records:
             if record.slot.phase.state in {"Claimed", "Preempting"}:
-                often = max(1, config.value(StartdKnobs.POLLING_INTERVAL))
+                often = config.value(StartdKnobs.POLLING_INTERVAL)
                 due_at = min(due_at, self._looked_at + often)
             left = None
             # One slot's trouble leaves the others their timer.

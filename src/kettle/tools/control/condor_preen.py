@@ -169,7 +169,7 @@ class Preen:
     def look_at_checkpoints(self) -> None:
         """Try again to delete the checkpoints that jobs left behind, several jobs' at once."""
         top = os.path.join(self.config.get("SPOOL") or "", checkpoint_cleanup.FOLDER)
-        most = max(1, self.config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS))
+        most = self.config.value(TransferKnobs.MAX_CHECKPOINT_CLEANUP_PROCS)
         running: list[_Deleting] = []
         for owner, owner_facts in _files(top):
             if not stat.S_ISDIR(owner_facts.st_mode):

@@ -16,7 +16,6 @@ from kettle.config.declared import declared_knobs, names_of_levels
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import (
     PathKnob,
-    SecondsKnob,
     parse_boolean,
     parse_expression_text,
     parse_integer,
@@ -82,8 +81,6 @@ def find_setting_faults(config: Config, exists: Callable[[str], bool]) -> Iterat
             yield from _judge_security(macro, key, text, known=key in knobs)
         elif key.startswith("SLOT_TYPE_"):
             yield from _judge_slot_knob(macro, key, text)
-        elif isinstance(knobs.get(key), SecondsKnob):
-            yield from _judge_span(macro, text)
         if text and (isinstance(knobs.get(key), PathKnob) or _READ_FILES.fullmatch(key)):
             yield from _judge_path(macro, key, text, exists)
 
@@ -196,14 +193,6 @@ def _judge_slot_knob(macro: Macro, key: str, text: str) -> Iterator[Finding]:
     if near and match[2] not in _SLOT_WORDS and abs(len(near) - len(match[2])) <= 1:
         meant = f"{match[1]}_{near}"
         yield make(macro, WARNING, "unknown", f"nothing reads {macro.name}", meant)
-
-
-def _judge_span(macro: Macro, text: str) -> Iterator[Finding]:
-    """Find spans of time below nothing; -1 is often written for "never"."""
-    seconds = parse_integer(text) if text else None
-    if seconds is not None and seconds < -1:
-        sentence = f"{macro.name} = {text} is a span of time below nothing"
-        yield make(macro, WARNING, "value", sentence, str(-seconds))
 
 
 def _judge_path(

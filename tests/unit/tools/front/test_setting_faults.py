@@ -32,8 +32,11 @@ def told(text: str) -> list[tuple[str, str, str]]:
         (
             "NEGOTIATOR_INTERVAL = -5",
             "warning",
-            "NEGOTIATOR_INTERVAL = -5 is a span of time below nothing",
-            "5",
+            (
+                "NEGOTIATOR_INTERVAL = -5 makes no sense: it is not a number of seconds of at least 1; "
+                "1 counts instead"
+            ),
+            "",
         ),
         (
             "MAX_DEFAULT_LOG = 10 Mbb",
@@ -51,7 +54,7 @@ def told(text: str) -> list[tuple[str, str, str]]:
         (
             "MAX_HISTORY_LOG = 20 Mb",
             "error",
-            "MAX_HISTORY_LOG = 20 Mb is not an integer",
+            "MAX_HISTORY_LOG = 20 Mb is not an integer of at least 0",
             "",
         ),
         (
