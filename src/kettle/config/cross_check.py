@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from kettle.config.declared import declared_knobs, find_senseless
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
+from kettle.config.mentions import find_missing, find_missing_then
 from kettle.config.unread import find_unread
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
+    from kettle.config.origin import Origin
     from kettle.config.store import Config, Macro
 
 # A list of names, and the setting that each of them needs; {} stands for the name.
@@ -40,10 +42,7 @@ _LISTS = (
 )
 _BESIDE = late_pattern(r".*_(?:REASON|SUBCODE|IS_WARNING)")
 _GROUP_NUMBER = late_pattern(r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR)_(.+)")
-_MENTION = late_pattern(r"\$\(([A-Za-z_][\w.]*)\)")
 _OPEN = late_pattern(r"\$\([\w.]*(?:[^\w.:)]|$)")
-# What `$(NAME)` may ask for and no setting is: filled in where it is used.
-_LIVE = frozenset({"DOLLAR", "LOCALNAME", "SUBSYSTEM", "SUBSYS", "ITEMINDEX", "ROW", "STEP"})
 # Texts with macros of another language.
 _OTHER_LANGUAGE = late_pattern(
     r"JOB_TRANSFORM_\w+|JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SUBMIT_TEMPLATE_\w+|\w+_EXTENDED_\w+"
@@ -146,23 +145,32 @@ def _find_groups(config: Config) -> Iterator[Finding]:
 
 
 def _find_mentions(config: Config) -> Iterator[Finding]:
-    """Find macros that nobody sets, and those that are not closed."""
+    """Find macros that nobody sets, in values and statements, and those that are not closed."""
     own = Nearest(macro.name for macro in config.entries())
-    knobs = declared_knobs()
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
         if macro.origin.template or _OTHER_LANGUAGE.fullmatch(plain):
             continue
         if _OPEN.search(macro.text.replace("$$(", "")):
             yield make(macro, WARNING, "macro", f"a $( of {macro.name} is not closed by )")
-        for name in dict.fromkeys(_MENTION.findall(macro.text.replace("$$(", ""))):
-            if config.find(name) is None and name.upper() not in _LIVE:
-                near = own.of(name) or config.nearest(name)
-                sentence = f"{macro.name} mentions $({name}), and nothing sets {name}"
-                # A knob that has no default may be left unset: it is empty then.
-                is_knob = name.upper() in knobs
-                severity, near = (NOTE, "") if is_knob else (WARNING, near)
-                yield make(macro, severity, "undefined", sentence, near)
+        for name in find_missing(macro.text, lambda name: config.find(name) is not None):
+            yield _tell_missing(config, macro.name, macro.origin, name, f"nothing sets {name}", own)
+    for asked in config.asked:
+        # What a statement looks for must be there by then.
+        for name, why in find_missing_then(config, asked):
+            yield _tell_missing(config, asked.word, asked.origin, name, why, own)
+
+
+def _tell_missing(
+    config: Config, who: str, origin: Origin, name: str, why: str, own: Nearest
+) -> Finding:
+    # A knob that has no default may be left unset: it is empty then.
+    is_plain_knob = name.upper() in declared_knobs()
+    is_there = config.find(name) is not None
+    near = "" if is_plain_knob or is_there else own.of(name) or config.nearest(name)
+    severity = NOTE if is_plain_knob and not is_there else WARNING
+    said = f"{who} mentions $({name}), and {why}"
+    return Finding(severity, "undefined", origin.source, origin.line, who, said, near)
 
 
 def _find_prefixes(config: Config) -> Iterator[Finding]:

@@ -20,3 +20,11 @@ class Origin(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.source}, line {self.line}" if self.line else self.source
         return f"{text}, {self.template}" if self.template else text
+
+
+class Asked(NamedTuple):
+    """A statement that asked for macros when it was read: its word, its text and its place."""
+
+    word: str
+    text: str
+    origin: Origin

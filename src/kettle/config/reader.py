@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
-from kettle.config.origin import Origin
+from kettle.config.origin import Asked, Origin
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
@@ -39,6 +39,8 @@ KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 DEEPEST_INCLUDE = 20
 # Limit: statements that are told one by one; the next one ends the reading.
 MOST_TOLD = 100
+# Limit: statements with macros that are remembered, for a check of them.
+MOST_ASKED = 1000
 
 
 # What stands between a name and its value, and the words before it that nobody reads.
@@ -112,6 +114,8 @@ class StatementReader:
         self.sources = sources
         self._tell = tell
         self._told = 0
+        # The statements that asked for macros, for whoever checks what was read.
+        self.asked: list[Asked] = []
 
     def read_root(self, text: str, source: str, what: str) -> None:
         """Read a file that nobody includes; raise ConfigError with file and line."""
@@ -157,6 +161,7 @@ class StatementReader:
         match = STATEMENT.match(line)
         if match is not None:
             word, rest = (match.group(1) or match.group(2)).lower(), match.group(3).strip()
+            self._note(word, rest, place.origin(lines.number))
             if word == "use":
                 self.use(rest, lines.number, place)
             elif word == "include":
@@ -165,6 +170,10 @@ class StatementReader:
                 self.say(word, rest.removeprefix(":").strip(), lines.number, place)
         elif not (self.sections and SECTION.fullmatch(line)):
             self.assign(line, lines, place)
+
+    def _note(self, word: str, rest: str, origin: Origin) -> None:
+        if "$" in rest and not origin.template and len(self.asked) < MOST_ASKED:
+            self.asked.append(Asked(word, rest, origin))
 
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out an assignment, or hand over what is none."""

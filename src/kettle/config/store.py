@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
 from kettle.config import expander, knob, loading, metaknobs
-from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Origin
+from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Asked, Origin
 from kettle.config.sources import MemorySources, Sources
 from kettle.errors import ConfigError
 
@@ -82,6 +82,8 @@ class Config:
         self.problems = self.warnings
         # What a name had before it was set again, under the spelling of the later statement.
         self.replaced: list[Macro] = []
+        # Statements that asked for macros while they were read.
+        self.asked: list[Asked] = []
         self._macros: dict[str, Macro] = {}
         # Daemons ask for the same few names all day long.
         self._found: dict[str, Macro | None] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from kettle.config.origin import Origin
+from kettle.config.origin import Asked, Origin
 from kettle.config.sources import Sources
 
 
@@ -50,6 +50,7 @@ class Loaded(Table, Protocol):
     environment: Mapping[str, str]
     subsystem: str
     own_facts: dict[str, str]
+    asked: list[Asked]
 
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""

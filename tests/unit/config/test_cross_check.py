@@ -43,8 +43,8 @@ def told(text: str) -> list[Told]:
                     "range",
                     2,
                     (
-                        "HIGHPORT = 35000 * 2 makes no sense: it is not an integer from 0 to 65535; "
-                        "65535 counts instead"
+                        "HIGHPORT = 35000 * 2 makes no sense: it is not an integer from 0 to "
+                        "65535; 65535 counts instead"
                     ),
                     "",
                 ),
@@ -72,8 +72,8 @@ def told(text: str) -> list[Told]:
                     "value",
                     1,
                     (
-                        "SCHEDD_INTERVAL = 99999999999999999999 is not a number of seconds from 1 to "
-                        "2147483647"
+                        "SCHEDD_INTERVAL = 99999999999999999999 is not a number of seconds from "
+                        "1 to 2147483647"
                     ),
                     "",
                 )
