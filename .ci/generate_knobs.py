@@ -15,6 +15,7 @@ from pathlib import Path
 
 import kettle.config.knobs
 from kettle.config.bare_names import BARE_NAMES
+from kettle.config.families import FAMILIES
 from kettle.config.knob import Family, Knob, NumberKnob
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,6 +133,9 @@ def manual() -> str:
         lines += [
             f"| `{name}` | {kind} |" for kind, names in kinds.items() for name in names.split()
         ]
+    lines += ["", "## Names that sites make up", ""]
+    lines += ["| Such as | What it is |", "|---|---|"]
+    lines += [f"| `{family.example}` | {family.makes} |" for family in FAMILIES]
     return "\n".join(lines) + "\n"
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import kettle.config.knobs
-from kettle.config.declared import declared_knobs, find_family, names_of_levels
+from kettle.config.declared import declared_knobs, names_of_levels
 from kettle.config.deprecated import find_newer
 from kettle.config.knob import Family, Knob
 from kettle.config.templates import TEMPLATES
@@ -34,6 +34,7 @@ LISTS = (
     "config/check.py",
     "config/default_texts.py",
     "config/deprecated.py",
+    "config/families.py",
     "config/knobs/",
     "config/strictest.py",
     "config/subsystem_defaults.py",
@@ -258,12 +259,20 @@ def is_declared(name: str) -> bool:
 
 
 def _is_of_family(name: str) -> bool:
-    family = find_family(name)
-    if not family.startswith("{"):
-        return bool(family)
-    # Any word with that end is of such a family; ours are those of our daemons.
-    rest = family.partition("}")[2]
-    return bool(re.fullmatch(f"(?:{DAEMONS}){re.escape(rest)}", name))
+    return any(
+        _pattern_of(row).fullmatch(name)
+        for _, row in rows()
+        if isinstance(row, Family) and not re.search(r"\{(?:level|context|which)\}", row.pattern)
+    )
+
+
+def _pattern_of(row: Family[Any]) -> re.Pattern[str]:
+    before, _, rest = row.pattern.partition("{")
+    after = rest.partition("}")[2]
+    if not before:
+        # Any word with that end is of such a family; ours are those of our daemons.
+        return re.compile(f"(?:{DAEMONS}){after}" if after else "(?!)")
+    return re.compile(rf"{before}\w+{after}")
 
 
 def test_every_name_that_is_asked_for_is_declared() -> None:

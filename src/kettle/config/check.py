@@ -16,45 +16,22 @@ from kettle.config import knob
 from kettle.config.cross_check import find_cross_faults, make
 from kettle.config.declared import (
     explain_wrong,
-    find_family,
     find_meant,
     find_strangers,
     find_wrong,
 )
 from kettle.config.deprecated import find_newer
+from kettle.config.families import families_of, is_policy
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
 from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
-from kettle.levels import CONFIGURED
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.store import Config
 
-# The knobs that let something happen when they are true; ranks and numbers are none.
-_POLICY = late_pattern(
-    r"(?:SLOT_TYPE_\d+_)?(?:START|SUSPEND|CONTINUE|PREEMPT|KILL|IS_OWNER|WANT_SUSPEND|WANT_VACATE|"
-    r"PERIODIC_CHECKPOINT|START_LOCAL_UNIVERSE|START_SCHEDULER_UNIVERSE|SINGULARITY_JOB|"
-    r"CURB_MATCHMAKING|ROOSTER_UNHIBERNATE|CLAIM_PARTITIONABLE_LEFTOVERS|DEFRAG_WHOLE_MACHINE_EXPR|"
-    r"SEC_TOKEN_REVOCATION_EXPR|\w+_REQUIREMENTS|\w+_CONSTRAINT|"
-    r"SYSTEM_PERIODIC_(?:HOLD|RELEASE|REMOVE|VACATE)(?:_(?!NAMES\b)\w+)?|"
-    r"SUBMIT_REQUIREMENT_(?!NAMES\b)\w+)"
-)
-# What goes with a policy, and is no condition.
-_BESIDE = late_pattern(r"\w+_(?:REASON|SUBCODE|IS_WARNING)")
-# Names that a site makes up by patterns that no table has: the end is a name of its own.
-_MADE_UP = late_pattern(
-    r"BOINC_\w+|(?:STARTD|SCHEDD|COLLECTOR|NEGOTIATOR|MASTER)_CRON_\w+|BENCHMARKS_\w+|AUTO_USE_\w+|"
-    r"CONCURRENCY_LIMIT_DEFAULT_\w+|"
-    r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR|ACCEPT_SURPLUS|AUTOREGROUP|SORT_EXPR)_\w+|"
-    r"JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SLOT\d+_\w+|SLOT_TYPE_\d+_\w+|"
-    r"SYSTEM_PERIODIC_(?:HOLD|RELEASE|REMOVE|VACATE)_\w+|OFFLINE_MACHINE_RESOURCE_\w+|"
-    rf"(?:ALLOW|DENY)_(?:{'|'.join(CONFIGURED)})_\w+|(?:\w+_)?SETTABLE_ATTRS_\w+"
-)
-# These, too; but a slip of the pen looks the same, as SCHED_LOG does.
-_MAYBE_MADE_UP = late_pattern(r"\w+_LIMIT|\w+_HOOK_\w+|\w+_ALLOW_\w+|\w+_DENY_\w+")
 _WORD = late_pattern(r"[A-Za-z_]\w*")
 _ASSIGNED = late_pattern(r"\s*[\w.$()]+\s*(?:[+:]?|\+?[,;|&*]{0,2}|@)=(?P<value>.*)", re.DOTALL)
 _SAID = late_pattern(
@@ -168,13 +145,13 @@ def _find_names(config: Config) -> Iterator[Finding]:
         plain = macro.name.upper().rpartition(".")[2]
         if macro.origin.template or plain in mentioned or find_newer(plain)[0]:
             continue
-        family = find_family(plain)
-        if _MADE_UP.fullmatch(plain) or (family and not family.startswith("{")):
+        families = families_of(plain)
+        if any(family.is_sure for family in families):
             continue
         near = find_meant(config, macro.name)
         if near:
             yield make(macro, WARNING, "unknown", f"nothing reads {macro.name}", near)
-        elif not (family or _MAYBE_MADE_UP.fullmatch(plain)):
+        elif not families:
             yield make(macro, NOTE, "unused", f"nothing reads {macro.name}, and nothing uses it")
 
 
@@ -213,12 +190,7 @@ def _find_never_true(config: Config, told: set[str]) -> Iterator[Finding]:
     """
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
-        if (
-            macro.origin.template
-            or plain in told
-            or not _POLICY.fullmatch(plain)
-            or _BESIDE.fullmatch(plain)
-        ):
+        if macro.origin.template or plain in told or not is_policy(plain):
             continue
         try:
             expr = knob.parse_expression_text(config.expand(macro.text))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.config.declared import declared_knobs, find_senseless
+from kettle.config.families import FAMILIES, families_of, languages_of
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.config.mentions import find_missing, find_missing_then
@@ -21,32 +22,9 @@ if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
 
 # A list of names, and the setting that each of them needs; {} stands for the name.
-_LISTS = (
-    ("JOB_TRANSFORM_NAMES", "JOB_TRANSFORM_{}"),
-    ("SUBMIT_REQUIREMENT_NAMES", "SUBMIT_REQUIREMENT_{}"),
-    ("JOB_ROUTER_ROUTE_NAMES", "JOB_ROUTER_ROUTE_{}"),
-    ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_TRANSFORM_{}"),
-    ("JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_TRANSFORM_{}"),
-    ("SYSTEM_PERIODIC_HOLD_NAMES", "SYSTEM_PERIODIC_HOLD_{}"),
-    ("SYSTEM_PERIODIC_RELEASE_NAMES", "SYSTEM_PERIODIC_RELEASE_{}"),
-    ("SYSTEM_PERIODIC_REMOVE_NAMES", "SYSTEM_PERIODIC_REMOVE_{}"),
-    ("SYSTEM_PERIODIC_VACATE_NAMES", "SYSTEM_PERIODIC_VACATE_{}"),
-    ("STARTD_CRON_JOBLIST", "STARTD_CRON_{}_EXECUTABLE"),
-    ("SCHEDD_CRON_JOBLIST", "SCHEDD_CRON_{}_EXECUTABLE"),
-    ("STARTD_ATTRS", "{}"),
-    ("SCHEDD_ATTRS", "{}"),
-    ("MASTER_ATTRS", "{}"),
-    ("COLLECTOR_ATTRS", "{}"),
-    ("NEGOTIATOR_ATTRS", "{}"),
-    ("SUBMIT_ATTRS", "{}"),
-)
-_BESIDE = late_pattern(r".*_(?:REASON|SUBCODE|IS_WARNING)")
+_LISTS = [(name, family.needs) for family in FAMILIES for name in family.lists]
 _GROUP_NUMBER = late_pattern(r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR)_(.+)")
 _OPEN = late_pattern(r"\$\([\w.]*(?:[^\w.:)]|$)")
-# Texts with macros of another language.
-_OTHER_LANGUAGE = late_pattern(
-    r"JOB_TRANSFORM_\w+|JOB_ROUTER_(?:ROUTE|TRANSFORM)_\w+|SUBMIT_TEMPLATE_\w+|\w+_EXTENDED_\w+"
-)
 # fmt: off
 _SUBSYSTEMS = [
     "MASTER", "COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD", "SHADOW", "STARTER", "SHARED_PORT",
@@ -98,8 +76,10 @@ def _find_lists(config: Config) -> Iterator[Finding]:
             yield from _find_undefined(config, found[name], pattern, listed, defined)
         upper = {word.upper() for word in listed}
         for word in defined if not after else ():
-            if word not in upper and not word.endswith("NAMES") and not _BESIDE.fullmatch(word):
-                macro = found[f"{before}{word}"]
+            key = f"{before}{word}"
+            is_beside = any(family.is_beside for family in families_of(key))
+            if word not in upper and not word.endswith("NAMES") and not is_beside:
+                macro = found[key]
                 yield make(macro, NOTE, "unlisted", f"{name} does not name {word}")
 
 
@@ -149,7 +129,7 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
     own = Nearest(macro.name for macro in config.entries())
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
-        if macro.origin.template or _OTHER_LANGUAGE.fullmatch(plain):
+        if macro.origin.template or languages_of(plain):
             continue
         if _OPEN.search(macro.text.replace("$$(", "")):
             yield make(macro, WARNING, "macro", f"a $( of {macro.name} is not closed by )")
@@ -178,7 +158,8 @@ def _find_prefixes(config: Config) -> Iterator[Finding]:
     words = Nearest(_SUBSYSTEMS)
     for macro in config.entries():
         prefix = macro.name.upper().partition(".")[0]
-        if "." not in macro.name or prefix in _SUBSYSTEMS:
+        # A template's own instance of a daemon may be called like one.
+        if "." not in macro.name or prefix in _SUBSYSTEMS or macro.origin.template:
             continue
         near = words.of(prefix)
         if near:

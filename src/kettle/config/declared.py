@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
 from kettle.config.bare_names import BARE_NAMES
+from kettle.config.families import families_of
 from kettle.config.knob import (
     Family,
     Knob,
@@ -251,14 +252,10 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
     reported.
     """
     for macro in find_strangers(config):
-        near = "" if _is_own_rule(macro.name) else find_meant(config, macro.name)
+        is_own = any(family.is_sure for family in families_of(macro.name.upper()))
+        near = "" if is_own else find_meant(config, macro.name)
         if near and "." not in macro.name:
             yield macro.name, str(macro.origin), near
-
-
-def _is_own_rule(name: str) -> bool:
-    """Tell whether a name is that of a site's own rule of submission, or of what goes with it."""
-    return bool(re.fullmatch(r"SUBMIT_REQUIREMENT_(?!NAMES$)\w+", name, re.IGNORECASE))
 
 
 def find_strangers(config: Config) -> Iterator[Macro]:
@@ -307,17 +304,3 @@ def _names_without_default(with_rights: bool) -> Nearest:
     names = {key: knob.name for key, knob in declared_knobs().items() if knob.default is None}
     rights = [key for key in names_of_levels() if key.startswith(_LISTS_OF_RIGHTS)]
     return Nearest((*names.values(), *(rights if with_rights else ())))
-
-
-def find_family(name: str) -> str:
-    """Return the pattern of the tables by which a site has made a name up, empty if by none."""
-    return next((shown for shown, pattern in _families() if pattern.fullmatch(name)), "")
-
-
-@functools.cache
-def _families() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple(
-        (row.pattern, _pattern(row))
-        for row in _rows()
-        if isinstance(row, Family) and not re.search(r"\{(?:level|context|which)\}", row.pattern)
-    )

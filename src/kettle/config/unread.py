@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from kettle.config.families import find_unread_family, is_told_of
 from kettle.config.origin import DEFAULT_SOURCE
-from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -43,56 +43,6 @@ _REASONS = {
     "transfer": "Kettle's transfers of files do without it",
     "virtual_machines": "Kettle has no virtual machines",
 }
-# Names that sites make up, by pattern: the table they would stand in, and why they do not count.
-_FAMILIES = (
-    (
-        "startd",
-        late_pattern(r"(?:STARTD_CRON|BENCHMARKS)_\w+"),
-        "Kettle's startd runs no programs by the clock; HTCondor's own does",
-    ),
-    (
-        "schedd",
-        late_pattern(r"SCHEDD_CRON_\w+"),
-        "Kettle's schedd runs no programs by the clock; HTCondor's own does",
-    ),
-    ("startd", late_pattern(r"OFFLINE_MACHINE_RESOURCE_\w+|SLOT\d+_EXECUTE"), ""),
-    (
-        "startd",
-        late_pattern(r"(?:SLOT_TYPE_\d+_)?CONSUMPTION_(?!POLICY$)\w+"),
-        "Kettle has no consumption policies",
-    ),
-    (
-        "starter",
-        late_pattern(
-            r"ENVIRONMENT_FOR_ASSIGNED\w+|ENVIRONMENT_VALUE_FOR_UNASSIGNED\w+|"
-            r"DOCKER_VOLUME_DIR_\w+|SSH_TO_JOB_\w+_CMD"
-        ),
-        "",
-    ),
-    (
-        "high_availability",
-        late_pattern(r"HA_\w+_(?:LOCK_HOLD_TIME|LOCK_URL|POLL_PERIOD)|MASTER_\w+_CONTROLLER"),
-        "",
-    ),
-    (
-        "credd",
-        late_pattern(
-            r"\w+_(?:AUTHORIZATION_URL|CLIENT_SECRET_FILE|RETURN_URL_SUFFIX)|\w+_PELICAN_\w+"
-        ),
-        "",
-    ),
-    ("security", late_pattern(r"SEC_\w+_AUTHENTICATION_TIMEOUT"), ""),
-    (
-        "daemon",
-        late_pattern(
-            r"\w+_(?:USERID|TIMEOUT_MULTIPLIER|SUPER_ADDRESS_FILE|MAX_FILE_DESCRIPTORS|ADMIN_EMAIL|"
-            r"LOG_KEEP_OPEN|NOT_RESPONDING_TIMEOUT)"
-        ),
-        "",
-    ),
-)
-# Of a family of many settings for one thing, the one that is told of.
-_TOLD = late_pattern(r"\w+_CRON_JOBLIST|(?!\w+_CRON_|BENCHMARKS_)\w+|BENCHMARKS_JOBLIST")
 # The tables of one daemon each: it tells of its own, the master of all others.
 _DAEMONS = frozenset(
     {"collector", "negotiator", "schedd", "shadow", "shared_port", "startd", "starter"}
@@ -122,9 +72,9 @@ def find_area(name: str) -> tuple[str, str]:
     """
     plain = name.upper().rpartition(".")[2]
     areas = _areas()
-    for area, pattern, why in _FAMILIES:
-        if pattern.fullmatch(plain) and not _is_read(plain):
-            return areas.get(plain, area), why
+    family = find_unread_family(plain)
+    if family is not None and not _is_read(plain):
+        return areas.get(plain, family.area), family.why
     return areas.get(plain, ""), ""
 
 
@@ -146,7 +96,7 @@ def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
     for macro in config.entries():
         plain = config.plain_name(macro.name.rpartition(".")[2])
         is_silent = macro.origin.template and not plain.endswith("_CRON_JOBLIST")
-        if macro.origin.source == DEFAULT_SOURCE or is_silent or not _TOLD.fullmatch(plain):
+        if macro.origin.source == DEFAULT_SOURCE or is_silent or not is_told_of(plain):
             continue
         if not find_area(plain)[0]:
             continue

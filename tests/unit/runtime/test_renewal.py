@@ -92,7 +92,10 @@ def test_a_wrong_value_that_nothing_reads_keeps_nothing_from_being_read_again(fi
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("SHADOW_WORKLIFE = 1 hour", "is not a number of seconds (did you mean 3600?)"),
+        (
+            "SHADOW_WORKLIFE = 1 hour",
+            "is not a number of seconds of at least -1 (did you mean 3600?)",
+        ),
         (
             "TCP_KEEPALIVE_INTERVAL = 5 min",
             "is not a number of seconds of at least -1 (did you mean 300?)",

@@ -30,10 +30,10 @@ class JobRouterKnobs:
         unread=True,
     )
     JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = listing(
-        None, doc="Transforms that come after each route; condor_transform_ads reads it."
+        None, doc="Transforms that come after each route.", unread=True
     )
     JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = listing(
-        None, doc="Transforms that come before each route; condor_transform_ads reads it."
+        None, doc="Transforms that come before each route.", unread=True
     )
     JOB_ROUTER_ROUND_ROBIN_SELECTION = boolean(
         "false",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import parse_expression
 from kettle.config.cross_check import make, settings
+from kettle.config.families import languages_of
 from kettle.config.finding import ERROR, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
@@ -27,7 +28,6 @@ from kettle.wire.security.negotiation import METHOD_BITS, canonical_method, disp
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
 
-_RULE = late_pattern(r"JOB_TRANSFORM_(?!NAMES$)\w+|JOB_ROUTER_(?:ROUTE|TRANSFORM)_(?!NAMES$)\w+")
 _SETS = late_pattern(r"\s*(SET|DEFAULT|EVALSET)\s+([\w.]+)\s*,?\s+(?!=)(.*\S)\s*", re.IGNORECASE)
 _LIST = late_pattern(r"(?:ALLOW|DENY)_(.+)")
 _SECURITY = late_pattern(r"SEC_\w+?_(AUTHENTICATION|ENCRYPTION|INTEGRITY|NEGOTIATION)")
@@ -43,7 +43,7 @@ _OTHER_LISTS = frozenset(
 def find_site_faults(config: Config) -> Iterator[Finding]:
     """Find what the readers of rules, lists and daemons would not take."""
     for key, macro in settings(config).items():
-        if _RULE.fullmatch(key):
+        if "transform" in languages_of(key):
             yield from _judge_rule(config, key, macro)
         elif _LIST.fullmatch(key):
             yield from _judge_list(config, key, macro)

@@ -33,8 +33,8 @@ def told(text: str) -> list[tuple[str, str, str]]:
             "NEGOTIATOR_INTERVAL = -5",
             "warning",
             (
-                "NEGOTIATOR_INTERVAL = -5 makes no sense: it is not a number of seconds of at least "
-                "1; 1 counts instead"
+                "NEGOTIATOR_INTERVAL = -5 makes no sense: it is not a number of seconds of at "
+                "least 1; 1 counts instead"
             ),
             "",
         ),
