@@ -149,14 +149,26 @@ def find_own_faults(config: Config) -> Iterator[ConfigError]:
     That is what is its own and what all daemons have. What is another daemon's is for that one to
     stop for; the configuration must not forgive.
     """
-    tables = _tables_by_name()
     for name, fault in find_wrong(config):
-        table = tables.get(name) or _tables_of_families(name)
-        readers = _READERS.get(table, (config.subsystem,))
-        if table and config.subsystem in readers and not find_area(name)[0]:
+        if _is_own(config, name):
             yield fault
 
 
+def tell_senseless(config: Config) -> Iterator[str]:
+    """Yield a line for the log of a daemon about each value of its own that makes no sense."""
+    for macro, sentence in find_senseless(config):
+        if _is_own(config, config.plain_name(macro.name)):
+            yield f"WARNING: {macro.origin}: {sentence}"
+
+
+def _is_own(config: Config, name: str) -> bool:
+    """Tell whether a name in upper case is read by the daemon whose configuration it is."""
+    table = _tables_by_name().get(name) or _tables_of_families(name)
+    readers = _READERS.get(table, (config.subsystem,))
+    return bool(table) and config.subsystem in readers and not find_area(name)[0]
+
+
+@functools.cache
 def _tables_by_name() -> dict[str, str]:
     """Return the table of each knob, by its names in upper case."""
     found = {}

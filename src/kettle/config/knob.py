@@ -28,7 +28,7 @@ _WITH_UNIT = late_pattern(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([smhdwSMHDW])[A-Za-z]*
 # Where a log goes that is no file of its own.
 _NO_FILES = frozenset({"SYSLOG", "1>", "2>"})
 # What becomes of a number outside of what is taken.
-_NOT_STARTED = "daemons that read it do not start; those that run keep the value they had"
+_NOT_STARTED = "daemons that read it do not start; those that run keep their older configuration"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 

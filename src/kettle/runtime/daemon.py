@@ -53,7 +53,7 @@ from kettle.runtime.process.reach import check_reach
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
-from kettle.runtime.renewal import check_own_settings, renew
+from kettle.runtime.renewal import check_own_settings, renew, tell_own_settings
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.standard_streams import settle_streams
@@ -459,7 +459,7 @@ def _print_banner(log: Log, config: Config, identity: DaemonIdentity) -> None:
         log(f"Using config source: {config.files[0]}")
         for path in config.files[1:]:
             log(f"Using local config source: {path}")
-    for line in tell_unread(config, subsystem):
+    for line in (*tell_unread(config, subsystem), *tell_own_settings(config)):
         log(line)
 
 

@@ -74,6 +74,13 @@ def check_own_settings(config: Config) -> None:
         raise ConfigError("\n".join(faults[:_MOST_NAMED]))
 
 
+def tell_own_settings(config: Config) -> list[str]:
+    """Return a line for a daemon's log about each of its settings that makes no sense."""
+    from kettle.config.declared import tell_senseless
+
+    return list(tell_senseless(config))
+
+
 def find_known_faults(config: Config, current: Config) -> list[str]:
     """Return what is wrong with a configuration and, with the same text, with the current one."""
     from kettle.config.declared import find_wrong

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.config.check import check_config
-from kettle.config.declared import find_own_faults
+from kettle.config.declared import find_own_faults, tell_senseless
 from kettle.config.knob import PathKnob, integer, place
 from kettle.config.knobs.master import MasterKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
@@ -14,7 +14,7 @@ from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.ranges import BYTES, COUNT, PORT, POSITIVE, Range
 from kettle.errors import ConfigError
 
-NOT_STARTED = "daemons that read it do not start; those that run keep the value they had"
+NOT_STARTED = "daemons that read it do not start; those that run keep their older configuration"
 
 
 def told(text: str) -> list[tuple[str, str, int, str, str]]:
@@ -127,3 +127,16 @@ def test_a_pause_of_nothing_is_taken() -> None:
     assert config[MasterKnobs.MASTER_BACKOFF_CONSTANT] == 0
     assert config[SecurityKnobs.SEC_TOKEN_MAX_AGE] == -1
     assert told("MASTER_BACKOFF_CONSTANT = 0\n") == []
+
+
+def test_a_daemon_tells_its_log_of_what_is_its_own_and_makes_no_sense() -> None:
+    text = "SCHEDD_INTERVAL = 0\nNEGOTIATOR_INTERVAL = -1\nLOG = logs\n"
+    one, two = tell_senseless(Config.from_text(text, subsystem="SCHEDD"))
+    assert one == (
+        "WARNING: /condor_config, line 3: LOG = logs is no absolute path: each daemon looks for it "
+        "in the folder in which it works"
+    )
+    assert two == (
+        "WARNING: /condor_config, line 1: SCHEDD_INTERVAL = 0 makes no sense: it is not a number "
+        "of seconds of at least 1; 1 counts instead"
+    )
