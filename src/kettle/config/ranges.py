@@ -3,7 +3,8 @@
 `within` is what a daemon takes at all, as HTCondor's daemons stop for what is outside; `sense` is
 what a number that is taken can mean, and outside of it the nearest bound counts. Each knob has its
 own in its row, and readers and checks ask no other place. Source: the ranges in the reference's
-table of knobs and in its calls, and what its daemons say (`test_ranges.py`).
+table of knobs, those in its calls for names that the table does not have, and what its daemons of
+25.14.1 start with.
 """
 
 from __future__ import annotations

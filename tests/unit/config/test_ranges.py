@@ -56,11 +56,10 @@ def test_what_is_not_taken_is_an_error_and_what_makes_no_sense_becomes_the_neare
             "UPDATE_INTERVAL = 99999999999",
             "is not a number of seconds from 1 to 2147483647",
         ),
-        ("UPDATE_INTERVAL = 0", "is not a number of seconds of at least 1"),
+        ("NEGOTIATOR_CYCLE_DELAY = -1", "is not a number of seconds of at least 0"),
         ("MEMORY = -1", "is not an integer of at least 0"),
         ("COLLECTOR_PORT = 70000", "is not an integer from 0 to 65535"),
         ("PERIODIC_EXPR_TIMESLICE = 1.5", "is not a real number from 0 to 1"),
-        ("MASTER_BACKOFF_FACTOR = -1", "is not a real number of at least 0"),
         ("MAX_JOBS_RUNNING = 3000000000", "is not an integer from 0 to 2147483647"),
         ("MAX_HISTORY_ROTATIONS = 0", "is not an integer of at least 1"),
     ],
@@ -72,6 +71,8 @@ def test_what_daemons_refuse_is_an_error_that_says_so(line: str, sentence: str) 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        ("UPDATE_INTERVAL = 0", "it is not a number of seconds of at least 1; 1 counts instead"),
+        ("MASTER_BACKOFF_FACTOR = -1", "it is not a real number of at least 0; 0 counts instead"),
         ("NUM_CPUS = 0", "it is not an integer of at least 1; all cores count"),
         ("NUM_CPUS = -3", "it is not an integer of at least 1; all cores count"),
         ("SCHEDD_INTERVAL = 0", "it is not a number of seconds of at least 1; 1 counts instead"),
@@ -115,10 +116,10 @@ def test_a_relative_path_of_what_several_daemons_find_makes_no_sense() -> None:
 
 
 def test_a_daemon_does_not_start_with_what_is_refused_and_does_with_what_makes_no_sense() -> None:
-    text = "UPDATE_INTERVAL = 0\nPOLLING_INTERVAL = 0\nSCHEDD_INTERVAL = 0\n"
+    text = "COLLECTOR_QUERY_WORKERS = -1\nUPDATE_INTERVAL = 0\nSCHEDD_INTERVAL = 0\n"
     config = Config.from_text(text, subsystem="COLLECTOR")
     (fault,) = find_own_faults(config)
-    assert "UPDATE_INTERVAL = 0" in str(fault)
+    assert "COLLECTOR_QUERY_WORKERS = -1" in str(fault)
     assert config[ScheddKnobs.SCHEDD_INTERVAL] == 1
 
 

@@ -179,6 +179,6 @@ class CollectorKnobs:
     )
     UPDATE_INTERVAL = seconds(
         "300",
-        within=POSITIVE,
+        sense=POSITIVE,
         doc="How often a startd sends its ads even if nothing changed, in seconds.",
     )

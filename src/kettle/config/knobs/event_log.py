@@ -53,7 +53,7 @@ class EventLogKnobs:
     )
     EVENT_LOG_MAX_ROTATIONS = integer(
         "1",
-        within=COUNT,
+        sense=COUNT,
         doc="How many older event logs of all jobs are kept.",
     )
     EVENT_LOG_MAX_SIZE = integer(

@@ -60,11 +60,9 @@ class MasterKnobs:
     )
     MASTER_BACKOFF_CEILING = seconds(
         "3600",
-        within=POSITIVE,
+        sense=POSITIVE,
         doc="Longest pause before a daemon that keeps failing is started again, in seconds.",
     )
-    # Compat: the reference refuses 0, with which a pool of one's own starts a daemon again at once
-    # (test_a_pause_of_nothing_is_taken).
     MASTER_BACKOFF_CONSTANT = integer(
         "9",
         sense=COUNT,
@@ -72,7 +70,7 @@ class MasterKnobs:
     )
     MASTER_BACKOFF_FACTOR = real(
         "2.0",
-        within=NOT_NEGATIVE,
+        sense=NOT_NEGATIVE,
         doc="How much longer the master waits before each further start of a daemon that dies.",
     )
     MASTER_CHECK_NEW_EXEC_INTERVAL = seconds(
@@ -106,7 +104,7 @@ class MasterKnobs:
     )
     MASTER_RECOVER_FACTOR = integer(
         "300",
-        within=POSITIVE,
+        sense=POSITIVE,
         doc="How long a daemon must run until its earlier failures are forgotten, in seconds.",
     )
     MASTER_TIMEOUT_MULTIPLIER = seconds(
@@ -117,7 +115,7 @@ class MasterKnobs:
     )
     MASTER_UPDATE_INTERVAL = seconds(
         "300",
-        within=POSITIVE,
+        sense=POSITIVE,
         doc="How often the master sends its ad to the collector, in seconds.",
     )
     MAX_MASTER_LOG = size(
@@ -167,7 +165,7 @@ class MasterKnobs:
     SENDMAIL = string("sendmail", doc="Known text.", unread=True)
     SHUTDOWN_FAST_TIMEOUT = seconds(
         "300",
-        within=POSITIVE,
+        sense=POSITIVE,
         doc="How long a fast shutdown may take before the daemon is killed, in seconds.",
     )
     SHUTDOWN_GRACEFUL_TIMEOUT = seconds(

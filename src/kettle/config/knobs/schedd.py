@@ -26,7 +26,7 @@ class ScheddKnobs:
     )
     ALIVE_INTERVAL = seconds(
         "300",
-        within=COUNT,
+        sense=COUNT,
         doc="How often the schedd tells a startd that it still wants a claim, in seconds.",
     )
     ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
@@ -63,7 +63,7 @@ class ScheddKnobs:
     DCSTATISTICS_WINDOW_SECONDS = seconds(
         "",
         unset="1200",
-        within=OR_NONE,
+        sense=OR_NONE,
         doc='How long "recent" is in what a daemon says of itself.',
     )
     DEDICATED_SCHEDULER_USE_FIFO = boolean(
@@ -356,7 +356,7 @@ class ScheddKnobs:
     )
     SCHEDD_QUERY_WORKERS = integer(
         "8",
-        within=COUNT,
+        sense=COUNT,
         doc="How many answers to long queries are made beside the schedd at the same time.",
     )
     SCHEDD_ROUND_ATTR_DiskUsage = string(

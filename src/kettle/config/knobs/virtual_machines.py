@@ -57,7 +57,7 @@ class VirtualMachineKnobs:
     VM_MAX_NUMBER = integer(
         "",
         unset="0",
-        within=COUNT,
+        sense=COUNT,
         doc="How many virtual machines there may be (VM_AvailNum); 0 is no limit.",
     )
     VM_MEMORY = integer(
