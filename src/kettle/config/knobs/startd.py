@@ -202,6 +202,8 @@ class StartdKnobs:
         "false",
         doc="Whether requests are rounded even where that makes them too large.",
     )
+    # Compat: with 0 or less the reference's startd cannot make a slot and has none
+    # (test_what_makes_no_sense_is_a_warning_that_says_what_counts).
     NUM_CPUS = integer(
         "$(DETECTED_CPUS_LIMIT)",
         sense=POSITIVE,
