@@ -11,6 +11,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   ├── ConfigError
     │   │   └── EndingConfigError      nothing can be done without knowing better
     │   ├── SubmitError
+    │   │   └── StatementError         a line of a submit file, not a job
     │   └── TransformError
     ├── WireError              a connection that cannot go on
     │   ├── LocalProtocolError     we misused the machine
@@ -26,10 +27,16 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   ├── ChangedError           what has to stay as it is has changed, or is gone
     │   └── NotMade                nothing was made: something is there, or may not be
     ├── RefusedError           a daemon said no, with a code and a reason
+    │   └── NotCommitted           to all that was asked together
     └── NotFoundError          a job, a daemon or a file that is not there
+
+What an error is about are fields: whoever decides anything by an error looks at its class and at
+these. `message` is for people; nobody takes it apart (tests/tidy/test_errors_are_fields.py).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 
 class KettleError(Exception):
@@ -55,36 +62,94 @@ class UsageError(KettleError):
     """A command line that makes no sense."""
 
 
-class LanguageError(KettleError):
-    """Text that does not parse; `source` and `line` say where, line 0 means unknown."""
+class Form:
+    """How a remark tells its place; `kettle.config.remarks` has the words."""
 
-    def __init__(self, message: str, *, source: str = "", line: int = 0, hint: str = "") -> None:
+    # It does not, or has it among its words.
+    PLAIN = "plain"
+    # Before it: the file and its line, of an included file how deep in others, too.
+    PLACED = "placed"
+    # A statement of a template said it, which has no place of its own.
+    STATED = "stated"
+    # The head of a complaint: the text is what was being read.
+    READING = "reading"
+    # What a template of a submit description said, behind the place where that uses it.
+    BEHIND = "behind"
+
+
+class Remark(NamedTuple):
+    """One line of what is said about a text, before it is written: where, and what.
+
+    `line` and `depth`, of files that include each other, are 0 where there is none; `is_warning`
+    says that the text counts all the same.
+    """
+
+    text: str
+    source: str = ""
+    line: int = 0
+    depth: int = 0
+    form: str = Form.PLAIN
+    is_warning: bool = False
+    # The text is old syntax that still means something.
+    is_obsolete: bool = False
+
+
+class LanguageError(KettleError):
+    """Text that does not parse; `source` and `line` say where, line 0 means unknown.
+
+    `complaint` is what is wrong, without the place that `message` has before or behind it;
+    `nearest` is the word that is probably meant, empty if none is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str = "",
+        line: int = 0,
+        hint: str = "",
+        complaint: str = "",
+        nearest: str = "",
+    ) -> None:
         super().__init__(message, hint=hint)
         self.source = source
         self.line = line
+        self.complaint = complaint or message
+        self.nearest = nearest
 
 
 class ClassAdSyntaxError(LanguageError):
     """A ClassAd or expression that does not parse; `column` is where, from 0."""
 
-    def __init__(self, message: str, *, text: str = "", column: int = 0) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, text: str = "", column: int = 0, complaint: str = "", line: int = 0
+    ) -> None:
+        super().__init__(message, complaint=complaint, line=line)
         self.text = text
         self.column = column
 
     def in_file(self, path: str) -> ClassAdSyntaxError:
         """Return the error as one of a file."""
-        found = ClassAdSyntaxError(f"{path}, {self.message}", text=self.text, column=self.column)
-        found.source, found.line = path, self.line
+        found = ClassAdSyntaxError(
+            f"{path}, {self.message}",
+            text=self.text,
+            column=self.column,
+            complaint=self.complaint,
+            line=self.line,
+        )
+        found.source = path
         return found
 
 
 class ConfigError(LanguageError):
     """A configuration file, or the value of a knob, that is wrong.
 
-    `circle` are the names that refer to each other, the first one last again; empty for none.
+    `remarks` are the lines of a complaint about a file, the place in an included file before that
+    in the one which includes it; empty where there is but the message. `circle` are the names that
+    refer to each other, the first one last again; empty for none.
     """
 
+    remarks: tuple[Remark, ...] = ()
     circle: tuple[str, ...] = ()
 
 
@@ -117,6 +182,17 @@ class SubmitError(LanguageError):
         super().__init__(message, source=source, line=line, hint=hint)
         self.command = command
         self.choices = choices
+
+
+class StatementError(SubmitError):
+    """A line of a submit file, or its queue statement, that makes no sense.
+
+    `complaint` says what is wrong, `remarks` more of it, with places. `told_line` is the line as
+    the reference counts it, `line` as an editor does.
+    """
+
+    told_line: int = 0
+    remarks: tuple[Remark, ...] = ()
 
 
 class TransformError(LanguageError):
@@ -203,11 +279,19 @@ class NotMade(StorageError):  # noqa: N818 - the name says what happened
 
 
 class RefusedError(KettleError):
-    """A daemon refused a request; `code` is the protocol's number for why."""
+    """A daemon refused a request; `code` is the protocol's number for why, `reason` its words.
 
-    def __init__(self, message: str, *, code: int = 0, hint: str = "") -> None:
+    Where it has no words of its own, `reason` is empty.
+    """
+
+    def __init__(self, message: str, *, code: int = 0, hint: str = "", reason: str = "") -> None:
         super().__init__(message, hint=hint)
         self.code = code
+        self.reason = reason
+
+
+class NotCommitted(RefusedError):  # noqa: N818 - the name says what happened
+    """A schedd refused all that a transaction had asked for."""
 
 
 class NotFoundError(KettleError):

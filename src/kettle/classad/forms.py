@@ -37,10 +37,14 @@ def _with_line(error: ClassAdSyntaxError, text: str) -> ClassAdSyntaxError:
         return error
     place = len(text) - len(error.text) + error.column
     line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
-    problem = error.message.partition(" at column ")[0]
-    found = ClassAdSyntaxError(f"line {line}, column {column}: {problem}", text=text, column=place)
-    found.line = line
-    return found
+    problem = error.complaint
+    return ClassAdSyntaxError(
+        f"line {line}, column {column}: {problem}",
+        text=text,
+        column=place,
+        complaint=problem,
+        line=line,
+    )
 
 
 def _parse_form(text: str, chosen: str) -> Iterator[ClassAd]:

@@ -452,6 +452,7 @@ class Parser:
             f"{problem} {found} at column {position + 1} of {_excerpt(self._text)}",
             text=self._text,
             column=position,
+            complaint=f"{problem} {found}",
         )
 
 

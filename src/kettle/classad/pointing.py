@@ -30,5 +30,4 @@ def point_at(error: ClassAdSyntaxError, indent: str = "    ") -> str:
         line, place = f"{before}{cut}{after}", place - first + len(before)
     # What has no width, or more than one, would move the caret.
     shown = "".join(letter if letter.isprintable() else " " for letter in line)
-    what = error.message.partition(" at column ")[0]
-    return f"{indent}{shown}\n{indent}{'':<{place}}^ {what}"
+    return f"{indent}{shown}\n{indent}{'':<{place}}^ {error.complaint}"

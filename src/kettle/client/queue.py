@@ -18,7 +18,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
-from kettle.errors import RefusedError, RemoteProtocolError, SubmitError
+from kettle.errors import NotCommitted, RefusedError, RemoteProtocolError, SubmitError
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt
 from kettle.wire.messages.rpc import Call, Reply
@@ -126,9 +126,11 @@ class Queue:
     def commit(self, what: str = "Failed to commit") -> str:
         """Make it so; return the schedd's warning, mostly empty. On return it is on disk.
 
-        `what` begins the sentence about a refusal.
+        `what` begins the sentence about a refusal, NotCommitted.
         """
-        reply = self.ask(qmgmt.CommitTransactionNoFlags(), what)
+        reply = self.call(qmgmt.CommitTransactionNoFlags())
+        if reply.value < 0:
+            raise refusal(reply, what, NotCommitted)
         details = reply.details
         return (details.string("WarningReason") or "") if details is not None else ""
 
@@ -282,13 +284,14 @@ def _texts_of(own: ClassAd | Iterable[tuple[str, str]]) -> Iterator[tuple[str, s
     return (one for one in own if one[0].lower() not in NUMBERS)
 
 
-def refusal(reply: Reply, what: str) -> RefusedError:
+def refusal(reply: Reply, what: str, kind: type[RefusedError] = RefusedError) -> RefusedError:
     """Return the error of a call that failed: the schedd's own words, else the errno's."""
     details = reply.details
     reason = (details.string("ErrorReason") or "") if details is not None else ""
     if not reason and reply.errno in errno.errorcode:
         reason = os.strerror(reply.errno)
-    return RefusedError(f"{what}: {reason}" if reason else what, code=reply.errno or reply.value)
+    said = f"{what}: {reason}" if reason else what
+    return kind(said, code=reply.errno or reply.value, reason=reason)
 
 
 def check_universe(universe: int | None) -> None:

@@ -22,11 +22,12 @@ from kettle.config.declared import (
 )
 from kettle.config.deprecated import find_newer
 from kettle.config.families import families_of, is_policy
-from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings
 from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
+from kettle.config.remarks import innermost, render, sentence
 from kettle.config.templates import TEMPLATES
-from kettle.errors import ConfigError
+from kettle.errors import ConfigError, Form, Remark
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 
 _WORD = late_pattern(r"[A-Za-z_]\w*")
 _ASSIGNED = late_pattern(r"\s*[\w.$()]+\s*(?:[+:]?|\+?[,;|&*]{0,2}|@)=(?P<value>.*)", re.DOTALL)
-_SAID = late_pattern(
-    r'(?:Config source )?\w+ "(?P<source>[^"]*)", Line (?P<line>\d+): (?P<text>.*)'
-)
-
-
 # What is found of one word of a list, of which others may be wrong, too.
 _OF_WORDS = frozenset({"entry", "word", "undefined"})
 # Limit: characters of a reason that a finding shows.
@@ -87,24 +83,23 @@ def _key(finding: Finding) -> tuple[str, int, str]:
 
 def broken_config(error: ConfigError) -> Finding:
     """Return the finding for a configuration that could not be read at all."""
-    lines = [line.strip() for line in error.message.splitlines() if line.strip()]
+    remarks = error.remarks or (Remark(error.message),)
+    source, line = innermost(remarks, error.source, error.line)
     # Which file and line it is, is said by the finding.
-    said = [line for line in lines if not line.startswith("Configuration Error Line")]
-    source, line, text = take_place("; ".join(said or lines), error.source, error.line)
+    text = sentence(remarks, "; ") or error.message
     return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
 
 
 def _find_said(config: Config) -> Iterator[Finding]:
     """Find what the reading of the files complained of: older syntax, and their own warnings."""
-    for text in (*config.warnings, *config.problems):
-        match = _SAID.fullmatch(text.strip())
-        if match is None:
-            yield Finding(WARNING, "said", config.files[0] if config.files else "", 0, "", text)
-            continue
-        is_old = match["text"].startswith("obsolete")
-        kind, hint = ("deprecated", "write = instead") if is_old else ("said", "")
-        source, line, said = match["source"], int(match["line"]), match["text"]
-        yield Finding(WARNING, kind, source, line, "", said, hint=hint)
+    for remark in (*config.warnings, *config.problems):
+        if remark.form == Form.PLACED:
+            kind, hint = ("deprecated", "write = instead") if remark.is_obsolete else ("said", "")
+            said = remark.text.strip()
+            yield Finding(WARNING, kind, remark.source, remark.line, "", said, hint=hint)
+        else:
+            first = config.files[0] if config.files else ""
+            yield Finding(WARNING, "said", first, 0, "", render(remark))
 
 
 def _find_lines(config: Config) -> Iterator[Finding]:
@@ -123,8 +118,8 @@ def _find_wrong_values(config: Config) -> Iterator[Finding]:
     for name, error in find_wrong(config):
         told.add(name)
         origin = config.origin(name) or Origin(error.source, error.line)
-        sentence = error.message.removeprefix(f"{origin}: ")
-        yield Finding(ERROR, "value", origin.source, origin.line, name, sentence, hint=error.hint)
+        said = error.complaint
+        yield Finding(ERROR, "value", origin.source, origin.line, name, said, hint=error.hint)
     for macro in config.entries():
         _, dot, plain = macro.name.rpartition(".")
         if dot and config.plain_name(macro.name) not in told:

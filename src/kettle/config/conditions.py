@@ -124,7 +124,7 @@ def decide_condition(written: str, names: Names, word: str = "if") -> bool:
     # What turns out to be empty is false; what is written empty is no condition.
     if why_not or (not text and "$" not in written):
         why = why_not or "expression is not a conditional"
-        raise ConfigError(f"{written} is not a valid {word} condition because {why}")
+        raise ConfigError(f"{written} is not a valid {word} condition because {why}", complaint=why)
     return truth is not negated
 
 

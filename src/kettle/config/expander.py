@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from kettle.classad import ClassAd
+    from kettle.config.functions import Problem
 
 DOLLAR = "\0$\0"
 # A dollar of a text that must not be expanded, an ad's: it is text until all is expanded. One
@@ -110,7 +111,7 @@ class Expander:
         environment: Callable[[str], str | None],
         random: Callable[[], Random],
         *,
-        on_problem: Callable[[str], None],
+        on_problem: Callable[[Problem], object],
         absolute: Callable[[str], str] | None = None,
         repeats: bool = False,
     ) -> None:

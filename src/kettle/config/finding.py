@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kettle.patterns import late_pattern
-
 ERROR, WARNING, NOTE = "error", "warning", "note"
-# How the readers name a place in their complaints; the innermost of included files comes first.
-_AT = late_pattern(
-    r'(?:Config source |Submit:-1:)?Error "(?P<source>[^"]*)", Line (?P<line>\d+)'
-    r"(?:, Include Depth \d+)?:\s*"
-)
 
 
 class Finding(NamedTuple):
@@ -40,18 +33,6 @@ class Finding(NamedTuple):
     def advice(self) -> str:
         """What to do about it, empty where nothing can be said."""
         return self.hint or (f"did you mean {self.nearest}?" if self.nearest else "")
-
-
-def take_place(text: str, source: str, line: int) -> tuple[str, int, str]:
-    """Return the innermost place that a complaint names, and the complaint without places.
-
-    That is `source` and `line` where it names none with a line.
-    """
-    for match in _AT.finditer(text):
-        if int(match["line"]):
-            source, line = match["source"], int(match["line"])
-            break
-    return source, line, _AT.sub("", text).replace("; ; ", "; ").strip("; ")
 
 
 def order_findings(findings: list[Finding]) -> list[Finding]:

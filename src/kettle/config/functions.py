@@ -34,6 +34,42 @@ SMALLEST_INDEX = -(1 << 31)
 LARGEST_INDEX = (1 << 31) - 1
 
 
+# What a function can lack, in the reference's words for the value of a name; those for a text that
+# is expanded in one pass are in `single_pass.py`.
+_WORDS = {
+    "format": "${function}() macro: '{about}' is not a valid format specifier!",
+    "string format": "${function} macro: '{about}' is not a valid format specifier!",
+    "integer": "${function}() macro: {about} does not evaluate to an integer!",
+    "real": "${function}() macro: {about} does not evaluate to an real!",
+    "no length": "${function}() macro: no length specified!",
+    "start": "${function}() macro: {about} is invalid start index!",
+    "length": "${function}() macro: {about} is invalid length !",
+    "index": "${function}() error: '{about}' is invalid index",
+    "no items": "${function}() error: no list",
+    "no list": '${function}() macro: no list named "{about}"!',
+    "range": "${function}() config macro: index {about} is out of range!",
+    "empty": "${function}() macro is empty!",
+    "argument": "${function}() config macro: invalid {about}!",
+    "order": "${function}() config macro: min > max!",
+}
+
+
+class Problem(NamedTuple):
+    """Why a function cannot be computed: its `kind` is one of _WORDS, `about` the text at fault."""
+
+    kind: str
+    function: str
+    about: str
+
+    def words(self) -> str:
+        """Return what the reference says of it, without what it writes around that."""
+        return _WORDS[self.kind].format(function=self.function, about=self.about)
+
+    def render(self) -> str:
+        """Return what the reference writes of it for the value of a name."""
+        return f'ERROR "{self.words()}"'
+
+
 class Call(NamedTuple):
     """One use of a function: its name, the text in its brackets, and what it may ask."""
 
@@ -41,15 +77,15 @@ class Call(NamedTuple):
     body: str
     lookup: Callable[[str], str | None]
     random: Callable[[], Random]
-    on_problem: Callable[[str], None]
+    on_problem: Callable[[Problem], object]
     absolute: Callable[[str], str] | None
     # The text of a name before its macros are replaced.
     raw: Callable[[str], str | None]
     ad: ClassAd | None = None
 
-    def problem(self, text: str) -> None:
+    def problem(self, kind: str, about: str = "") -> None:
         """Report that the function cannot be computed."""
-        self.on_problem(f'ERROR "{text}"')
+        self.on_problem(Problem(kind, self.function, about))
 
     def arguments(self) -> list[str]:
         """Split the body at its commas."""
@@ -74,12 +110,12 @@ def compute_integer(call: Call) -> str:
 
     name, comma, format_text = call.body.partition(",")
     if comma and not is_integer_format(format_text):
-        call.problem(f"$INT() macro: '{format_text}' is not a valid format specifier!")
+        call.problem("format", format_text)
         return format_text
     text = call.value_or_text(name)
     value = whole_value(text)
     if value is None:
-        call.problem(f"$INT() macro: {text} does not evaluate to an integer!")
+        call.problem("integer", text)
         return ""
     return render(format_text, value) if comma else str(value)
 
@@ -90,12 +126,12 @@ def compute_real(call: Call) -> str:
 
     name, comma, format_text = call.body.partition(",")
     if comma and not is_real_format(format_text):
-        call.problem(f"$REAL() macro: '{format_text}' is not a valid format specifier!")
+        call.problem("format", format_text)
         return format_text
     text = call.value_or_text(name)
     value = parse_real(text.strip())
     if value is None:
-        call.problem(f"$REAL() macro: {text} does not evaluate to an real!")
+        call.problem("real", text)
         return ""
     if not comma:
         return render("%.16G", float(value))
@@ -107,7 +143,7 @@ def compute_string(call: Call) -> str:
     """`$STRING(name-or-expression[,format])`: a ClassAd string without quotes, else the text."""
     name, comma, format_text = call.body.partition(",")
     if comma and not STRING_FORMAT.fullmatch(format_text):
-        call.problem(f"$STRING macro: '{format_text}' is not a valid format specifier!")
+        call.problem("string format", format_text)
         return format_text
     text = call.value_or_text(name)
     value = evaluate(text)
@@ -143,12 +179,12 @@ def compute_substring(call: Call) -> str:
     """`$SUBSTR(name,start[,length])`: negative numbers count from the end."""
     parts = call.body.split(",", 2)
     if len(parts) < 2:
-        call.problem("$SUBSTR() macro: no length specified!")
+        call.problem("no length")
         return ""
     number = call.value_or_text(parts[1])
     start = whole_value(number)
     if start is None or not SMALLEST_INDEX <= start < LARGEST_INDEX:
-        call.problem(f"$SUBSTR() macro: {number} is invalid start index!")
+        call.problem("start", number)
         return ""
     text = call.lookup(parts[0]) or ""
     rest = text[start:] if start >= 0 or -start <= len(text) else text
@@ -157,7 +193,7 @@ def compute_substring(call: Call) -> str:
     number = call.value_or_text(parts[2])
     length = whole_value(number)
     if length is None or not SMALLEST_INDEX <= length <= LARGEST_INDEX:
-        call.problem(f"$SUBSTR() macro: {number} is invalid length !")
+        call.problem("length", number)
         return ""
     return rest[:length] if length else ""
 
@@ -168,22 +204,22 @@ def compute_choice(call: Call) -> str:
     number = call.value_or_text(parts[0].strip())
     index = whole_value(number)
     if index is None or not 0 <= index < LARGEST_INDEX:
-        call.problem(f"$CHOICE() error: '{number}' is invalid index")
+        call.problem("index", number)
         index = 0
     items = parts[1:]
     if not items:
-        call.problem("$CHOICE() error: no list")
+        call.problem("no items")
         return ""
     if len(items) == 1:
         listed = call.lookup(items[0].strip())
         if listed is None:
-            call.problem(f'$CHOICE() macro: no list named "{items[0].strip()}"!')
+            call.problem("no list", items[0].strip())
             return ""
         items = listed.split(",") if listed else []
         if not items:
             return ""
     if index >= len(items):
-        call.problem(f"$CHOICE() config macro: index {index} is out of range!")
+        call.problem("range", str(index))
         return ""
     return items[index].strip()
 
@@ -197,7 +233,7 @@ def compute_random_choice(call: Call) -> str:
             items = listed.split(",")
     items = [item.strip() for item in items if item.strip()]
     if not items:
-        call.problem("$RANDOM_CHOICE() macro is empty!")
+        call.problem("empty")
         return ""
     return call.random().choice(items)
 
@@ -211,13 +247,13 @@ def compute_random_integer(call: Call) -> str:
         written = _DIGITS.match(text)
         number = whole(written[1]) if written else None
         if number is None or (word == "step" and number < 1):
-            call.problem(f"$RANDOM_INTEGER() config macro: invalid {word}!")
+            call.problem("argument", word)
             number = 1 if word == "step" else 0
         numbers.append(number)
     least, most, step = numbers
     if least > most:
         if len(parts) > 1:
-            call.problem("$RANDOM_INTEGER() config macro: min > max!")
+            call.problem("order")
             return str(most)
         return str(least)
     return str(least + step * call.random().randint(0, (most - least) // step))

@@ -88,7 +88,7 @@ class Knob(Generic[T]):
         """Return the error for a text that this knob does not take."""
         near = self.nearest(text)
         hint = f"did you mean {near}?" if near else ""
-        return ConfigError(f"{self.name} = {text} is not {self.allowed()}", hint=hint)
+        return ConfigError(f"{self.name} = {text} is not {self.allowed()}", hint=hint, nearest=near)
 
 
 class StringKnob(Knob[str]):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from kettle.config import knob
 from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
-from kettle.config.reader import StatementReader
+from kettle.config.reader import StatementReader, complain
 from kettle.config.sources import describe_failure, split_command, wait_status
-from kettle.errors import ConfigError, EndingConfigError
+from kettle.errors import ConfigError, EndingConfigError, Form, Remark
 from kettle.patterns import error_number
 
 if TYPE_CHECKING:
@@ -111,17 +111,16 @@ def read_source(sources: Sources, path: str, what: str) -> str:
 
 def _said_by_command(sources: Sources, path: str, what: str) -> str:
     """Return what the command says; ConfigError if it cannot be run or ends with a failure."""
-    before, after, status = "", "", 0
-    text = ""
+    before = after = text = ""
     try:
         status, text = sources.run_command(split_command(path[:-1].strip()))
+        if status:
+            before = f'Error "{path}": command terminated with exit code {wait_status(status)}'
     except (OSError, ValueError) as error:
-        after = f"\n{describe_failure(error)}"
-    if status:
-        before = f'Error "{path}": command terminated with exit code {wait_status(status)}\n'
+        after = describe_failure(error)
     if before or after:
-        first = f"Configuration Error Line 0 while reading {what} {path}"
-        raise ConfigError(f"{before}{first}{after}", source=path)
+        head = Remark(f"{what} {path}", path, form=Form.READING)
+        raise complain((Remark(before), head, Remark(after)), path, 0)
     return text
 
 

@@ -16,9 +16,10 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.origin import Asked, Origin
+from kettle.config.remarks import render_all
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
-from kettle.errors import ConfigError
+from kettle.errors import ConfigError, Form, Remark
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -50,15 +51,19 @@ OPERATOR = re.compile(r"[^=:@+]*(?P<kind>@=|\+(?P<mark>(?P<one>[,;|&*])(?P=one)?
 class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a ConfigError
     """A statement that cannot be carried out.
 
-    `before` are lines that come before the one that names the place, `tail` what follows it;
-    `hint` is our own last line where the reference's words say too little.
+    `before` are what comes before the line that names the place, the innermost place first; `tail`
+    is what follows it; `hint` is our own last line where the reference's words say too little.
     """
 
-    def __init__(self, *before: str, tail: str = "", hint: str = "") -> None:
+    def __init__(self, *before: Remark, tail: str = "", hint: str = "") -> None:
         super().__init__(tail)
         self.before = before
         self.tail = tail
         self.hint = hint
+
+    def ends_with(self) -> tuple[Remark, Remark]:
+        """Return what follows the line that names the place."""
+        return Remark(self.tail), Remark(self.hint)
 
 
 class Place:
@@ -124,10 +129,9 @@ class StatementReader:
         try:
             self.read_lines(lines, place)
         except Trouble as trouble:
-            first = f"Configuration Error Line {lines.number} while reading {what} {source}"
-            parts = (*self.table.warnings, *trouble.before, first, trouble.tail, trouble.hint)
-            message = "\n".join(part for part in parts if part)
-            raise ConfigError(message, source=source, line=lines.number) from None
+            head = Remark(f"{what} {source}", source, lines.number, form=Form.READING)
+            parts = (*self.table.warnings, *trouble.before, head, *trouble.ends_with())
+            raise complain(parts, source, lines.number) from None
 
     def read_lines(self, lines: LineReader, place: Place) -> None:
         """Carry out all statements of a text; raise Trouble."""
@@ -142,7 +146,7 @@ class StatementReader:
                 raise Trouble(tail=error.message) from None
         if branches.depth:
             raise Trouble(
-                f"{self._at(place, lines.number)}: ", tail="endif(s) not found before end-of-file"
+                self._at(place, lines.number, ""), tail="endif(s) not found before end-of-file"
             )
 
     def _try_statement(self, line: str, lines: LineReader, place: Place) -> None:
@@ -152,9 +156,11 @@ class StatementReader:
             if self._tell is None or place.template or self._told >= MOST_TOLD:
                 raise
             self._told += 1
-            parts = [*error.before, error.tail] if isinstance(error, Trouble) else [error.message]
-            text = "\n".join(part for part in (*parts, error.hint) if part)
-            self._tell(ConfigError(text, source=place.source, line=lines.number))
+            if isinstance(error, Trouble):
+                parts = (*error.before, *error.ends_with())
+            else:
+                parts = (Remark(error.message), Remark(error.hint))
+            self._tell(complain(parts, place.source, lines.number))
 
     def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out one statement; raise Trouble or ConfigError."""
@@ -190,10 +196,9 @@ class StatementReader:
             self.assign_here_document(written, value, lines, place)
             return
         if kind == ":":
-            self.table.warnings.append(
-                f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
-                f"assignment at {written} : {value}"
-            )
+            text = f"obsolete use of ':' for parameter assignment at {written} : {value}"
+            said = self._at(place, lines.number, text)
+            self.table.warnings.append(said._replace(is_warning=True, is_obsolete=True))
         full_name = self.full_name(written, lines.number, place)
         if kind.startswith("+"):
             value = join_to(self.table.raw(full_name), operator["mark"], value)
@@ -204,9 +209,9 @@ class StatementReader:
         full_name = self.full_name(name, lines.number, place)
         text = lines.here_document(tag)
         if text is None:
-            raise Trouble(
-                f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
-            )
+            # It names its file among its words.
+            said = f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
+            raise Trouble(Remark(said, place.source, place.shown_line(lines.number)))
         self.table.assign(full_name, text, place.origin(lines.number))
 
     def full_name(self, name: str, number: int, place: Place) -> str:
@@ -216,7 +221,7 @@ class StatementReader:
         """
         full = name if place.template or "$" not in name else self.table.expand(name)
         if not IDENTIFIER.fullmatch(full):
-            raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{full}>")
+            raise Trouble(self._at(place, number, f"Illegal Identifier: <{full}>"))
         return full
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
@@ -234,10 +239,9 @@ class StatementReader:
     def say(self, word: str, text: str, number: int, place: Place) -> None:
         """Carry out `error : text` or `warning : text`."""
         text = self.table.expand(text)
+        said = self._at(place, number, text)._replace(is_warning=word == "warning")
         if place.template:
-            said = f" {word.capitalize()} : {text}"
-        else:
-            said = f"{self._at(place, number, word.capitalize())}: {text}"
+            said = said._replace(form=Form.STATED)
         if word == "error":
             raise Trouble(said)
         self.table.warnings.append(said)
@@ -252,13 +256,13 @@ class StatementReader:
             raise Trouble(hint="use needs CATEGORY:NAME, such as ROLE:Personal")
         if not category:
             raise Trouble(
-                f"Error: use needs a keyword before : {items}",
-                f"{self._at(place, number)}: at use :{items}",
+                Remark(f"Error: use needs a keyword before : {items}"),
+                self._at(place, number, f"at use :{items}"),
                 hint="use needs CATEGORY:NAME, such as ROLE:Personal",
             )
         if metaknobs.find_category(category) is None:
             raise Trouble(
-                f"{self._at(place, number)}: at use {shown}:{items}",
+                self._at(place, number, f"at use {shown}:{items}"),
                 hint=f"there is no category {category}; the categories are {', '.join(TEMPLATES)}",
             )
         for item in metaknobs.parse_items(items) or ([metaknobs.Item("", None)] if items else []):
@@ -267,11 +271,11 @@ class StatementReader:
     def _use_item(
         self, category: str, item: metaknobs.Item, shown: str, items: str, number: int, place: Place
     ) -> None:
-        where = f"{self._at(place, number)}: at use {shown}:{items}"
+        where = self._at(place, number, f"at use {shown}:{items}")
         text = metaknobs.find_template(category, item.name)
         if text is None:
             raise Trouble(
-                f"Error: use {shown}: does not recognise {item.name}",
+                Remark(f"Error: use {shown}: does not recognise {item.name}"),
                 where,
                 hint=self._template_hint(category, item.name, place, number),
             )
@@ -285,9 +289,10 @@ class StatementReader:
         except Trouble as trouble:
             if place.template:
                 raise
-            said = [line for line in trouble.before if line.startswith(" Error")]
+            said = [remark for remark in trouble.before if remark.form == Form.STATED]
             if not said:
-                said = [f"Internal Configuration Error: use {shown}: {item.name} is invalid"]
+                text = f"Internal Configuration Error: use {shown}: {item.name} is invalid"
+                said = [Remark(text)]
             raise Trouble(*said, where, tail=trouble.tail, hint=trouble.hint) from None
 
     @staticmethod
@@ -311,10 +316,8 @@ class StatementReader:
         asked = _read_words(words)
         if asked is None:
             what = "expected filename after keyword 'into'" if words[-1] == "into" else ""
-            raise Trouble(
-                f"{self._at(place, number)}: unexpected keyword(s) '{' '.join(words)}' "
-                f"after include {what}"
-            )
+            said = f"unexpected keyword(s) '{' '.join(words)}' after include {what}"
+            raise Trouble(self._at(place, number, said))
         if_exists, is_command, into = asked
         cache = self.table.expand(into)
         # What a command says is from `COMMAND |`, as if it had been written so.
@@ -323,7 +326,7 @@ class StatementReader:
         inner = Place(source, place.depth + 1)
         outer = Place(target, inner.depth)
         if inner.depth >= DEEPEST_INCLUDE:
-            raise Trouble(f"{self._in(outer, 0)}: includes nested too deep")
+            raise Trouble(self._in(outer, 0, "includes nested too deep"))
         command = target.removesuffix("|").rstrip() if is_command else None
         text = self._included_text(command, outer, inner, if_exists, cache)
         if text is not None:
@@ -335,7 +338,7 @@ class StatementReader:
         try:
             self.read_lines(lines, inner)
         except Trouble as trouble:
-            where = f"{self._in(outer, lines.number)}: {trouble.tail}"
+            where = self._in(outer, lines.number, trouble.tail)
             raise Trouble(*trouble.before, where, hint=trouble.hint) from None
 
     def _included_text(
@@ -351,7 +354,7 @@ class StatementReader:
         except (OSError, ValueError) as error:
             if if_exists:
                 return None
-            raise Trouble(f"{self._in(outer, 0)}: {describe_failure(error)}") from None
+            raise Trouble(self._in(outer, 0, describe_failure(error))) from None
         if cache and status == 0:
             self._keep(text, cache, outer)
         elif cache and if_exists:
@@ -359,7 +362,7 @@ class StatementReader:
         elif cache:
             # Compat: as the reference counts it, which is the status that wait(2) tells
             # (test_a_failing_command_is_named_as_the_reference_names_it).
-            raise Trouble(f"{self._in(outer, 0)}: exited with error {wait_status(status)}")
+            raise Trouble(self._in(outer, 0, f"exited with error {wait_status(status)}"))
         return text
 
     def _text_of(self, path: str, inner: Place, *, if_exists: bool) -> str | None:
@@ -371,22 +374,28 @@ class StatementReader:
             if if_exists:
                 return None
             why = getattr(error, "strerror", None) or str(error)
-            raise Trouble(f"{self._in(inner, 0)}: can't open file {path}: {why}") from None
+            raise Trouble(self._in(inner, 0, f"can't open file {path}: {why}")) from None
 
     def _keep(self, text: str, path: str, inner: Place) -> None:
         try:
             self.sources.write_text(path, text)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            said = f"{self._in(inner, 0)}: can't open '{path}' for write"
+            said = self._in(inner, 0, f"can't open '{path}' for write")
             raise Trouble(said, hint=why) from None
 
-    def _at(self, place: Place, number: int, kind: str = "Error") -> str:
-        return f'Config source {kind} "{place.source}", Line {place.shown_line(number)}'
+    def _at(self, place: Place, number: int, text: str) -> Remark:
+        return Remark(text, place.source, place.shown_line(number), form=Form.PLACED)
 
-    def _in(self, place: Place, number: int) -> str:
-        where = f"Line {number}, Include Depth {place.depth}"
-        return f'Config source Error "{place.source}", {where}'
+    def _in(self, place: Place, number: int, text: str) -> Remark:
+        return Remark(text, place.source, number, place.depth, form=Form.PLACED)
+
+
+def complain(parts: tuple[Remark, ...], source: str, line: int) -> ConfigError:
+    """Return the error of a file, written as the reference writes it."""
+    error = ConfigError(render_all(parts), source=source, line=line)
+    error.remarks = parts
+    return error
 
 
 def _read_words(words: list[str]) -> tuple[bool, bool, str] | None:

@@ -20,14 +20,25 @@ from kettle.patterns import late_pattern
 if TYPE_CHECKING:
     from kettle.config.store import Config
 
-# How the functions say what is wrong, and how it is said here.
-_PROBLEM = late_pattern(r'(?s)ERROR "(\$\w+)(?:\(\))? (?:config macro|macro|error):? (.*?)[ !]*"')
-_OTHER_WORDS = (
-    (late_pattern(r"invalid start index"), "invalid start"),
-    (late_pattern(r"to an real"), "to a real"),
-    (late_pattern(r'no list named ""'), "no list"),
-    (late_pattern(r'(?s)(no list named )"(.*)"'), r"\1\2"),
-)
+# What a function can lack (`functions.Problem`), as it is said here.
+_WORDS = {
+    "format": "'{about}' is not a valid format specifier",
+    "string format": "'{about}' is not a valid format specifier",
+    "integer": "{about} does not evaluate to an integer",
+    "real": "{about} does not evaluate to a real",
+    "no length": "no length specified",
+    "start": "{about} is invalid start",
+    "length": "{about} is invalid length",
+    "index": "'{about}' is invalid index",
+    "no items": "no list",
+    "no list": "no list named {about}",
+    "range": "index {about} is out of range",
+    "empty": "is empty",
+    "argument": "invalid {about}",
+    "order": "min > max",
+}
+# Of several, this is told whatever comes before it.
+_FIRST_OF_ALL = frozenset({"no items", "no list"})
 # What gives nothing for a name that is not defined, and knows no suffix.
 _OF_PATHS = late_pattern(r"F\w*|BASENAME|DIRNAME")
 
@@ -99,7 +110,7 @@ class _Pass:
 
     def _compute(self, found: Reference, written: str, active: tuple[str, ...]) -> Passed:
         function, body = found.function, found.name
-        problems: list[str] = []
+        problems: list[functions.Problem] = []
         inside: list[str] = []
 
         def lookup(name: str) -> str | None:
@@ -131,13 +142,8 @@ class _Pass:
         return Passed(value, 1, next(filter(None, inside), ""))
 
 
-def _told(problems: list[str]) -> str:
+def _told(problems: list[functions.Problem]) -> str:
     """Return, in the words of this pass, what a function complained of."""
-    said = next((problem for problem in problems if "no list" in problem), problems[0])
-    match = _PROBLEM.fullmatch(said)
-    if match is None:
-        return said
-    text = match[2]
-    for words, other in _OTHER_WORDS:
-        text = words.sub(other, text)
-    return f'ERROR "{match[1]}() error: {text}"'
+    found = next((one for one in problems if one.kind in _FIRST_OF_ALL), problems[0])
+    kind = "no items" if found.kind == "no list" and not found.about else found.kind
+    return f'ERROR "${found.function}() error: {_WORDS[kind].format(about=found.about)}"'

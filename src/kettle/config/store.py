@@ -16,12 +16,13 @@ from kettle.attributes.version import VERSION
 from kettle.config import expander, knob, loading, metaknobs
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Asked, Origin
 from kettle.config.sources import MemorySources, Sources
-from kettle.errors import ConfigError
+from kettle.errors import ConfigError, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kettle.classad import Expr
+    from kettle.config.functions import Problem
     from kettle.nearest import Nearest
 
 T = TypeVar("T")
@@ -78,7 +79,7 @@ class Config:
         self.local_name = local_name
         self.files: list[str] = []
         # What the reading complained of, in order; then what functions cannot compute.
-        self.warnings: list[str] = []
+        self.warnings: list[Remark] = []
         self.problems = self.warnings
         # What a name had before it was set again, under the spelling of the later statement.
         self.replaced: list[Macro] = []
@@ -100,8 +101,8 @@ class Config:
             self.raw, environment.get, sources.random, on_problem=self._add_problem
         )
 
-    def _add_problem(self, text: str) -> None:
-        self.problems.append(text)
+    def _add_problem(self, problem: Problem) -> None:
+        self.problems.append(Remark(problem.render()))
 
     @classmethod
     def from_text(
@@ -211,6 +212,8 @@ class Config:
             source=origin.source if origin else "",
             line=origin.line if origin else 0,
             hint=error.hint,
+            complaint=error.complaint,
+            nearest=error.nearest,
         )
 
     def complain(self, name: str, text: str) -> None:
@@ -261,7 +264,7 @@ class Config:
     def expand_known(self, text: str) -> str:
         """Replace what this configuration defines; the rest stays, for whoever reads it next."""
         known = expander.Expander(
-            self.get, self.environment.get, self.sources.random, on_problem=self.problems.append
+            self.get, self.environment.get, self.sources.random, on_problem=self._add_problem
         )
         return known.expand_only(text, self.is_defined)
 

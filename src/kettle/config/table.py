@@ -10,12 +10,13 @@ from typing import Protocol
 
 from kettle.config.origin import Asked, Origin
 from kettle.config.sources import Sources
+from kettle.errors import Remark
 
 
 class Table(Protocol):
     """What statements act on."""
 
-    warnings: list[str]
+    warnings: list[Remark]
     files: list[str]
 
     def expand(self, text: str) -> str:

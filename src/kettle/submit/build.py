@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.codes import JobUniverse
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
+from kettle.config.remarks import render
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
+from kettle.submit.notices import Notice
 from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
@@ -95,11 +97,11 @@ class Submission(Struct):
     # Which URLs wait in a queue of their own (PROTECTED_URL_TRANSFER_MAPFILE).
     protected: MapFile | None = None
     cluster: Attributes = field(default_factory=Attributes)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Notice] = field(default_factory=list)
     # What seems to have been meant for something, and is looked at by nothing.
-    unused: list[str] = field(default_factory=list)
+    unused: list[Notice] = field(default_factory=list)
     # What no macro function could do, and of which job.
-    problems: list[tuple[int, str]] = field(default_factory=list)
+    problems: list[tuple[int, Notice]] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
     # Whether a job has been begun that is not complete.
@@ -109,7 +111,7 @@ class Submission(Struct):
     _unforeseen: set[str] = field(default_factory=set)
     _has_one_statement: bool = True
     _values: tuple[str, ...] | None = None
-    _seen: set[str] = field(default_factory=set)
+    _seen: set[Notice] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
     # The statement whose jobs are being made.
@@ -151,7 +153,7 @@ class Submission(Struct):
 
     def _read_protected(self) -> None:
         def complain(text: str) -> None:
-            self.warnings.append(f"WARNING: {text}")
+            self.warnings.append(Notice(text))
 
         self.protected = read_protected(self.config, self.sources.read_text, complain)
 
@@ -279,6 +281,7 @@ class Submission(Struct):
         """Go on to another job, of this row of its queue statement."""
         macros = self.macros
         macros.place = (
+            "",
             at_queue(statement.told_line or statement.line),
             "\n\t at Step %(Step)s, ItemIndex %(ItemIndex)s",
         )
@@ -394,12 +397,11 @@ class Submission(Struct):
         self._status = job.status_in_queue
         self._take_warnings(job.warnings)
 
-    def _take_warnings(self, warnings: Sequence[str] = ()) -> None:
+    def _take_warnings(self, warnings: Sequence[Notice] = ()) -> None:
         """Note what macros and a job have to tell, once."""
         if not (self.macros.warnings or warnings or self.macros.problems):
             return
-        # A submit file is no configuration: the reference leaves these words out.
-        said = (f"WARNING: {text.removeprefix('Config source ')}" for text in self.macros.warnings)
+        said = (Notice(render(remark, of_submit=True)) for remark in self.macros.warnings)
         for warning in (*said, *warnings):
             if warning not in self._seen:
                 self._seen.add(warning)
@@ -420,12 +422,11 @@ class Submission(Struct):
                 what = f"the Queue variable '{variable.name}'"
             else:
                 what = f"the line '{variable.name} = {variable.text}'"
-            warning = f"WARNING: {what} was unused by condor_submit. Is it a typo?"
+            said = f"{what} was unused by condor_submit. Is it a typo?"
             few = len(self.unused) < _MOST_NEAREST
             nearest = registry.nearest_command(variable.name) if few else ""
-            self.unused.append(
-                f"{warning}\n         Did you mean '{nearest}'?" if nearest else warning
-            )
+            said += f"\n         Did you mean '{nearest}'?" if nearest else ""
+            self.unused.append(Notice(said, variable.name))
 
 
 def make_macros(sources: SubmitSources, config: Config, facts: SubmitFacts) -> SubmitMacros:

@@ -15,9 +15,10 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.never import why_never_true
 from kettle.classad.pointing import point_at
-from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings, take_place
+from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings
 from kettle.config.odd_lines import find_odd_lines
-from kettle.errors import ClassAdSyntaxError, ConfigError, SubmitError
+from kettle.config.remarks import innermost, sentence
+from kettle.errors import ClassAdSyntaxError, ConfigError, Remark, StatementError, SubmitError
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
@@ -50,9 +51,6 @@ _POLICIES = {
     "PeriodicVacate": "periodic_vacate",
 }
 _URL = late_pattern(r"[A-Za-z][\w+.-]*://")
-_AT_LINE = late_pattern(r"on Line (\d+) of .*?: ")
-_FAILED = late_pattern(r"(?<!\s)\s*(?:ERROR: )?Failed to parse command file \(line \d+\)\.\s*$")
-_UNUSED = "was unused by condor_submit"
 # Nothing is known of what programs of these do with files here.
 _ELSEWHERE = frozenset({JobUniverse.GRID, JobUniverse.VM})
 
@@ -214,13 +212,13 @@ def _place(submission: Submission, variable: Variable | None) -> tuple[str, int]
 
 def _fault(submission: Submission, error: SubmitError) -> Finding:
     """Return the finding for a description of which no job, or no further one, can be made."""
-    text = _FAILED.sub("", _plain(error.message))
-    at_line = _AT_LINE.match(text)
-    if at_line is not None:
-        source = error.source or submission.facts.file_name
-        number = error.line or int(at_line[1])
-        source, line, text = take_place(text[at_line.end() :], source, number)
+    if isinstance(error, StatementError):
+        remarks = (Remark(error.complaint), *error.remarks)
+        number = error.line or error.told_line
+        source, line = innermost(remarks, error.source or submission.facts.file_name, number)
+        text = _one_line(sentence(remarks, " ", of_submit=True))
         return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
+    text = _plain(error.message)
     variable = submission.macros.variable_of(error.command) if error.command else None
     variable = variable or _find_kind(submission)
     source, line = _place(submission, variable)
@@ -248,8 +246,11 @@ def _drawn(submission: Submission, variable: Variable) -> str:
 
 def _plain(text: str) -> str:
     """Return what condor_submit tells as one line, without its first word."""
-    text = re.sub(r"\s+", " ", text).strip()
-    return re.sub(r"^(?:(?:ERROR|WARNING): )+", "", text)
+    return re.sub(r"^(?:(?:ERROR|WARNING): )+", "", _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _find_kind(submission: Submission) -> Variable | None:
@@ -322,14 +323,12 @@ def _find_unused(submission: Submission, *, only_slips: bool) -> Iterator[Findin
 
 def _find_warnings(submission: Submission) -> Iterator[Finding]:
     """Find what a submission would be warned of, but for the unused lines, told already."""
-    told = (text for _, text in submission.problems)
-    for warning in (*submission.warnings, *told, *submission.unused):
-        if _UNUSED in warning:
-            continue
-        text = _plain(warning)
-        command = submission.macros.blamed.get(warning)
+    told = (notice for _, notice in submission.problems)
+    for notice in (*submission.warnings, *told):
+        command = notice.command
         variable = submission.macros.variable_of(command) if command else None
         source, line = _place(submission, variable)
+        text = _one_line(notice.sentence)
         yield Finding(WARNING, "said", source, line, variable.name if variable else "", text)
 
 

@@ -131,8 +131,7 @@ def _set_key_pair(job: JobBuilder) -> None:
     if job.param("ec2_keypair") is not None:
         job.warn(
             "ec2_keypair_file",
-            "WARNING: EC2 job(s) contain both ec2_keypair && ec2_keypair_file, "
-            "ignoring ec2_keypair_file",
+            "EC2 job(s) contain both ec2_keypair && ec2_keypair_file, ignoring ec2_keypair_file",
         )
         return
     job.set_string("EC2KeyPairFile", job.path(name))
@@ -169,7 +168,7 @@ def _set_profile(job: JobBuilder) -> None:
         # name is what jobs see (submit/commands.json, ec2_iam_profile_name).
         job.warn(
             "ec2_iam_profile_name",
-            "WARNING: EC2 job(s) contain both ec2_iam_profile_arn and ec2_iam_profile_name; "
+            "EC2 job(s) contain both ec2_iam_profile_arn and ec2_iam_profile_name; "
             "ignoring ec2_iam_profile_name.",
         )
         return

@@ -20,6 +20,7 @@ from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
+from kettle.submit.notices import WARNING, Notice
 from kettle.submit.registry import attribute_of, command_names, given_names
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class JobBuilder:
         self.is_later = bool(cluster)
         self.attributes = Attributes(cluster)
         self.forced = Attributes()
-        self.warnings: list[str] = []
+        self.warnings: list[Notice] = []
         # The names that the step has looked at which are there, for whoever tells of a refusal.
         self.asked: list[str] = []
 
@@ -346,10 +347,9 @@ class JobBuilder:
                 return name
         return command
 
-    def warn(self, command: str, text: str) -> None:
+    def warn(self, command: str, text: str, mark: str = WARNING) -> None:
         """Say that something about a command is odd, and go on."""
-        self.warnings.append(text)
-        self.macros.blamed[text] = command
+        self.warnings.append(Notice(text, command, mark))
 
     def want_units(self, command: str, said: str, before: str = "") -> None:
         """Complain of a size without a unit as SUBMIT_REQUEST_MISSING_UNITS wants it; SubmitError.
@@ -363,8 +363,8 @@ class JobBuilder:
                 command=command,
             )
         if wish:
-            prefix = f"{before}WARNING: " if before else ""
-            self.warn(command, f"WARNING: {prefix}{said.format(must='should')}")
+            mark = f"{WARNING}{before}{WARNING}" if before else WARNING
+            self.warn(command, said.format(must="should"), mark)
 
     def path(self, name: str) -> str:
         """Return a name as seen from the job's own folder."""

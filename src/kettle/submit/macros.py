@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from kettle.config import metaknobs
 from kettle.config.expander import KEPT, LEAST_WORK, Expander
+from kettle.submit.notices import Notice
 from kettle.submit.registry import command_names, find_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from random import Random
 
+    from kettle.config.functions import Problem
     from kettle.config.origin import Origin
+    from kettle.errors import Remark
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
 # Names that change with the job; the first of each group is what the queue statement sets.
@@ -70,15 +73,13 @@ class SubmitMacros:
         self, sources: SubmitSources, facts: SubmitFacts, defaults: Mapping[str, str]
     ) -> None:
         self.facts = facts
-        self.warnings: list[str] = []
-        self.problems: list[str] = []
-        # The name whose text was expanded last for a job, and by their texts the names that
-        # warnings and problems are about.
+        self.warnings: list[Remark] = []
+        self.problems: list[Notice] = []
+        # The name whose text was expanded last for a job.
         self.reading = ""
-        self.blamed: dict[str, str] = {}
-        self._told: set[str] = set()
+        self._told: set[Problem] = set()
         # What is said before and after a problem: where it was met. What is live is filled in.
-        self.place = ("ERROR: ", "")
+        self.place = ("ERROR: ", "", "")
         self.files: list[str] = []
         self.variables: dict[str, Variable] = {}
         self.row_variables: dict[str, Variable] = {}
@@ -250,19 +251,17 @@ class SubmitMacros:
         """Return the expanded text of a name for a function, inside the names that are `active`."""
         return self._expander.value(name, active)
 
-    def take_problem(self, text: str) -> None:
+    def take_problem(self, problem: Problem) -> None:
         """Note what a function could not do, once however many jobs meet it.
 
         Compat: the reference tells it for each job anew, a line for each of a million jobs
         (test_what_a_function_cannot_do_is_told_once).
         """
-        text = text.removeprefix('ERROR "').removesuffix('"')
-        if text not in self._told:
-            self._told.add(text)
-            before, after = self.place
-            told = f"{before}{text}{after % self.live}"
-            self.problems.append(told)
-            self.blamed[told] = self.reading
+        if problem not in self._told:
+            self._told.add(problem)
+            mark, before, after = self.place
+            said = f"{before}{problem.words()}{after % self.live}"
+            self.problems.append(Notice(said, self.reading, mark))
 
     def _peek(self, name: str) -> str | None:
         key = name.upper()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from kettle.errors import SubmitError
+from kettle.errors import Remark, SubmitError
 from kettle.structs import Struct
 from kettle.submit.job import evaluate
 from kettle.submit.macros import STRICT_NAMES
@@ -43,7 +43,7 @@ class MatchRules(Struct):
 class Told(Protocol):
     """Who is told of odd patterns."""
 
-    warnings: list[str]
+    warnings: list[Remark]
 
 
 def strict_template(mode: str) -> str | None:
@@ -98,14 +98,14 @@ def find_matches(
     found: list[str] = []
     # Where names stand among those of the first pattern that they match.
     known: dict[str, int] = {}
-    waiting: list[str] = []
+    waiting: list[Remark] = []
     refused: list[str] = []
     for number, pattern in enumerate(patterns):
         every, wanted = _names_of(pattern, rules.kind, sources)
         if not wanted:
             refused.append(f"'{pattern}'")
         if number and not wanted and rules.warn_empty:
-            waiting.append(f"'{pattern}' does not match any files")
+            waiting.append(Remark(f"'{pattern}' does not match any files"))
         if every:
             told.warnings.extend(waiting)
             waiting.clear()
@@ -113,8 +113,10 @@ def find_matches(
         found += [name for name in wanted if name not in again]
         if rules.warn_duplicates:
             told.warnings += [
-                f"'{name}' matching pattern '{pattern}' is a duplicate of item {known[name]}, "
-                "skipping"
+                Remark(
+                    f"'{name}' matching pattern '{pattern}' is a duplicate of item {known[name]}, "
+                    "skipping"
+                )
                 for name in filter(again.__contains__, wanted)
             ]
         for place, name in enumerate(every):

@@ -121,7 +121,7 @@ def set_lease(job: JobBuilder) -> None:
     if seconds is not None and 1 <= seconds < SHORTEST_SECONDS:
         job.warn(
             "job_lease_duration",
-            f"WARNING: JobLeaseDuration less than {SHORTEST_SECONDS} seconds is not "
+            f"JobLeaseDuration less than {SHORTEST_SECONDS} seconds is not "
             f"allowed, using {SHORTEST_SECONDS} instead",
         )
         text = str(SHORTEST_SECONDS)
@@ -137,7 +137,7 @@ def set_accounting(job: JobBuilder) -> None:
         else:
             job.warn(
                 "nice_user",
-                "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored",
+                "nice_user conflicts with accounting_group. nice_user will be ignored",
             )
         if job.param("max_job_retirement_time") is None:
             job.set_expression("MaxJobRetirementTime", "0")
@@ -171,7 +171,7 @@ def set_notification(job: JobBuilder) -> None:
         domain = job.config.get("UID_DOMAIN") or ""
         job.warn(
             "notify_user",
-            f"WARNING: You used  notify_user={user}  in your submit file.\n"
+            f"You used  notify_user={user}  in your submit file.\n"
             f'This means notification email will go to user "{user}@{domain}".\n'
             "This is probably not what you expect!\n"
             'If you do not want notification email, put "notification = never"\n'

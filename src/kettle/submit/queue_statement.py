@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kettle.config.lines import LineReader
-    from kettle.errors import SubmitError
+    from kettle.errors import Remark, SubmitError
     from kettle.submit.matching import MatchRules
     from kettle.submit.queue_words import QueueWords
     from kettle.submit.reader import QueueText
@@ -44,7 +44,7 @@ class Macros(Protocol):
     """What replaces the macros of a statement."""
 
     # Takes what is to be told of a statement that is read all the same.
-    warnings: list[str]
+    warnings: list[Remark]
 
     def expand(self, text: str) -> str:
         """Return the text with its macros replaced."""
@@ -58,13 +58,20 @@ class Reader(Protocol):
         """What replaces macros."""
 
     @property
+    def word(self) -> str:
+        """What the statement is called in complaints."""
+
+    @property
     def lines(self) -> LineReader:
         """The lines that follow the statement."""
 
     def parse_error(
-        self, message: str, details: tuple[str, ...] = (), hint: str = ""
+        self, message: str, details: tuple[Remark, ...] = (), hint: str = ""
     ) -> SubmitError:
-        """Return the error for a statement that makes no sense."""
+        """Return the error for a statement that cannot be carried out."""
+
+    def no_statement(self, message: str) -> SubmitError:
+        """Return the error for a statement whose words make no sense."""
 
     def match_rules(self, kind: str) -> MatchRules:
         """Return what patterns find where the statement says `matching KIND`; SubmitError."""
@@ -165,7 +172,7 @@ def split_item(item: str, count: int) -> tuple[str, ...]:
 
 def parse_queue(queue: QueueText, reader: Reader, sources: SubmitSources) -> QueueStatement:
     """Take a queue statement apart and read its items; raise SubmitError."""
-    words = read_words(reader.macros.expand(queue.text), reader.parse_error)
+    words = read_words(reader.macros.expand(queue.text), reader.parse_error, reader.no_statement)
     statement = QueueStatement(
         words.count, words.variables, how=words.how, selected=words.selected, line=queue.line
     )
@@ -226,7 +233,7 @@ def _bracketed(first: str, queue: QueueText, reader: Reader, *, keep_lines: bool
         if keep_lines or line:
             found.append(line)
     raise reader.parse_error(
-        f"Reached end of file without finding closing brace ')' for Queue command on line "
+        f"Reached end of file without finding closing brace ')' for {reader.word} command on line "
         f"{queue.told_line or queue.line}"
     )
 

@@ -55,18 +55,22 @@ class QueueWords(Struct):
     rest: str = ""
 
 
-def read_words(text: str, fail: Fail) -> QueueWords:
-    """Take a statement apart whose macros are replaced; raise `fail`'s error."""
+def read_words(text: str, fail: Fail, no_statement: Fail) -> QueueWords:
+    """Take a statement apart whose macros are replaced; raise the error of one of the two.
+
+    `no_statement` is for a count or a slice that is none, `fail` for what does not go together.
+    """
     text = text.lstrip(BLANKS)
     keyword = KEYWORD.search(text)
     words = QueueWords()
     left = text
     if keyword is not None:
         words.how = keyword[1].lower()
-        words.rest = _read_qualifiers(words, text[keyword.end() :].lstrip(BLANKS), fail)
+        rest = text[keyword.end() :].lstrip(BLANKS)
+        words.rest = _read_qualifiers(words, rest, fail, no_statement)
         left, names = split_left(text[: keyword.start()].rstrip(BLANKS))
         words.variables = names or ("Item",)
-    words.count = read_count(left.strip(BLANKS), fail)
+    words.count = read_count(left.strip(BLANKS), no_statement)
     step = words.selected.step
     if step is not None and step < 1:
         # Compat: the reference dies of an assertion, where there are items
@@ -75,12 +79,12 @@ def read_words(text: str, fail: Fail) -> QueueWords:
     return words
 
 
-def _read_qualifiers(words: QueueWords, rest: str, fail: Fail) -> str:
+def _read_qualifiers(words: QueueWords, rest: str, fail: Fail, no_statement: Fail) -> str:
     """Take over what stands between the keyword and the items; return what is left."""
     while (found := _WORD.match(rest)) is not None:
         word = found[0].lower()
         if word[0] == "[":
-            words.selected, rest = _read_slice(rest, fail)
+            words.selected, rest = _read_slice(rest, no_statement)
         elif word in _KINDS:
             if words.how != "matching" or words.kind:
                 raise fail("Queue keyword conflict")

@@ -13,7 +13,8 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.reader import DEEPEST_INCLUDE, KEYWORDS, Place, StatementReader, Trouble
-from kettle.errors import ConfigError, SubmitError
+from kettle.config.remarks import render, render_all
+from kettle.errors import ConfigError, Form, Remark, StatementError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
@@ -46,6 +47,7 @@ class SubmitReader(StatementReader):
 
     keywords = (*KEYWORDS, "queue")
     sections = False
+    word = "Queue"
 
     def __init__(self, macros: SubmitMacros, sources: SubmitSources, text: str, name: str) -> None:
         super().__init__(macros, _Adapted(sources))
@@ -61,7 +63,7 @@ class SubmitReader(StatementReader):
     def next_queue(self) -> QueueText | None:
         """Read statements up to the next `queue`; None at the end; raise SubmitError."""
         while (line := self.lines.next_line()) is not None:
-            self.macros.place = (f"ERROR on Line {self.lines.breaks} of submit file: ", "")
+            self.macros.place = ("", f"ERROR on Line {self.lines.breaks} of submit file: ", "")
             try:
                 if self.branches.read(line, self.table):
                     continue
@@ -70,7 +72,7 @@ class SubmitReader(StatementReader):
                 found = QUEUE.match(line)
                 if found is not None:
                     self.read_appended()
-                    self.macros.place = (at_queue(self.lines.breaks), "")
+                    self.macros.place = ("", at_queue(self.lines.breaks), "")
                     return QueueText(found.group(1) or "", self.lines.number, self.lines.breaks)
                 self.read_statement(line, self.lines, self.place)
             except Trouble as trouble:
@@ -78,7 +80,7 @@ class SubmitReader(StatementReader):
             except ConfigError as error:
                 raise self.parse_error(error.message) from None
         if self.branches.depth:
-            where = f"{self._at(self.place, self.lines.number)}: "
+            where = self._at(self.place, self.lines.number, "")
             raise self.parse_error("endif(s) not found before end-of-file", (where,))
         self.read_appended()
         return None
@@ -96,17 +98,24 @@ class SubmitReader(StatementReader):
                 raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
 
     def parse_error(
-        self, message: str, details: tuple[str, ...] = (), hint: str = ""
-    ) -> SubmitError:
+        self, message: str, details: tuple[Remark, ...] = (), hint: str = ""
+    ) -> StatementError:
         """Return the error for the line that was read last."""
-        number, told = self.lines.number, self.lines.breaks
-        text = "\n".join(part for part in (*details, hint) if part)
-        text = text.replace("Config source Error ", "Submit:-1:Error ")
+        told, remarks = self.lines.breaks, (*details, Remark(hint))
+        text = render_all(remarks, of_submit=True)
         where = f"\nERROR: on Line {told} of {self.place.source}: {message}"
         end = f"\n\nERROR: Failed to parse command file (line {told})."
-        return SubmitError(
-            f"{where}\n{text}{end}" if text else where + end, source=self.place.source, line=number
+        error = StatementError(
+            f"{where}\n{text}{end}" if text else where + end,
+            source=self.place.source,
+            line=self.lines.number,
         )
+        error.complaint, error.told_line, error.remarks = message, told, remarks
+        return error
+
+    def no_statement(self, message: str) -> StatementError:
+        """Return the error for a queue statement whose words make no sense."""
+        return self.parse_error(message)
 
     def match_rules(self, kind: str) -> MatchRules:
         """Return what the description wants of patterns; raise SubmitError."""
@@ -119,7 +128,7 @@ class SubmitReader(StatementReader):
         raw = self.macros.raw(name if self.macros.is_set(name) else other)
         return None if raw is None else self.macros.expand(raw).strip()
 
-    def extra_data(self) -> SubmitError | None:
+    def extra_data(self) -> StatementError | None:
         """Return the error for what follows a queue statement, None if nothing does."""
         if self.lines.next_line() is None:
             return None
@@ -172,16 +181,16 @@ class SubmitReader(StatementReader):
             raise Trouble(hint="use needs a colon: use template : NAME")
         # Without a blank before the colon the reference shows the whole line instead.
         shown = self.table.expand(rest.strip()) if before[-1:].strip() else category
-        where = f"{self._at(place, number)}: at use {shown}:{items}"
+        where = self._at(place, number, f"at use {shown}:{items}")
         if category.lower() not in {"template", "strict"}:
             raise Trouble(where)
         for item in metaknobs.parse_items(items):
             text = self._template(category, item.name)
-            said = f"|Submit:-1:Error: use {shown}: "
+            said = f"Error: use {shown}: "
             if text is None:
-                raise Trouble(where, f"{said}does not recognise {item.name}")
+                raise Trouble(where, _behind(Remark(f"{said}does not recognise {item.name}")))
             if place.depth >= DEEPEST_INCLUDE:
-                raise Trouble(where, f"{said}{item.name} nesting too deep")
+                raise Trouble(where, _behind(Remark(f"{said}{item.name} nesting too deep")))
             self._read_template(text, item, place, number, where)
 
     def _template(self, category: str, name: str) -> str | None:
@@ -192,7 +201,7 @@ class SubmitReader(StatementReader):
         return strict_template(name)
 
     def _read_template(
-        self, text: str, item: metaknobs.Item, place: Place, number: int, where: str
+        self, text: str, item: metaknobs.Item, place: Place, number: int, where: Remark
     ) -> None:
         line = place.shown_line(number)
         inner = Place(place.source, place.depth + 1, f"use template:{item.name}", line)
@@ -201,15 +210,25 @@ class SubmitReader(StatementReader):
         except Trouble as trouble:
             if place.template:
                 raise
-            said = (line.lstrip() for line in trouble.before if not line.startswith("Config"))
-            said = (line if line[:1] == "|" else f"|Submit:-1:{line}" for line in said)
+            said = map(_behind, filter(_goes_on, trouble.before))
             raise Trouble(where, *said, tail=trouble.tail, hint=trouble.hint) from None
 
     def _colon(self, line: str, lines: LineReader, place: Place) -> Trouble:
         return Trouble(
-            f"{self._at(place, lines.number)}: cannot parse: {line}",
+            self._at(place, lines.number, f"cannot parse: {line}"),
             tail="invalid queue statement.",
         )
+
+
+def _goes_on(remark: Remark) -> bool:
+    """Tell whether a remark of a template is told where it is used; those with places are not."""
+    return (remark.form != Form.PLACED and not remark.source) or remark.form == Form.STATED
+
+
+def _behind(remark: Remark) -> Remark:
+    if remark.form == Form.BEHIND:
+        return remark
+    return Remark(render(remark).lstrip(), form=Form.BEHIND)
 
 
 def at_queue(line: int) -> str:

@@ -14,6 +14,7 @@ from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
 from kettle.submit.job import JobBuilder, literal_number, mentioned_names, normalize
+from kettle.submit.notices import TWICE
 from kettle.submit.sizes import missing_unit, parse_size
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _set_custom(job: JobBuilder, name: str, command: str) -> None:
     if near:
         job.warn(
             command,
-            f"WARNING: {command} asks for a custom resource named {name}. "
+            f"{command} asks for a custom resource named {name}. "
             f"Did you mean request_{near.lower()}?",
         )
     if text is not None:
@@ -108,7 +109,7 @@ def _tell_of_slips(job: JobBuilder) -> None:
     for tag, command in _requested(job):
         meant = SLIPS.get(tag.upper())
         if meant is not None:
-            said = f"WARNING: {command} is not a valid submit keyword, did you mean {meant}?"
+            said = f"{command} is not a valid submit keyword, did you mean {meant}?"
             job.warn(command, said)
 
 
@@ -143,8 +144,9 @@ def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
         if increase is not None:
             job.warn(
                 evictions.INCREASE,
-                "WARNING: \nWARNING: retry_request_memory_increase will be ignored because "
+                "retry_request_memory_increase will be ignored because "
                 "retry_request_memory was used",
+                TWICE,
             )
         evictions.set_retry(job, evictions.MEMORY, "retry_request_memory", retry)
     elif increase is not None:
@@ -208,8 +210,8 @@ def set_gpus(job: JobBuilder) -> None:
     ):
         job.warn(
             job.asked[-1] if job.asked else "",
-            "WARNING: \nWARNING: request_gpu_memory is not a submit command, did you mean "
-            "gpus_minimum_memory?",
+            "request_gpu_memory is not a submit command, did you mean gpus_minimum_memory?",
+            TWICE,
         )
 
 

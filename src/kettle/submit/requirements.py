@@ -67,7 +67,7 @@ def set_requirements(job: JobBuilder) -> None:
         if user is not None:
             job.warn(
                 "requirements",
-                "WARNING: Use of MY.Requirements or +Requirements  overrides requirements. You "
+                "Use of MY.Requirements or +Requirements  overrides requirements. You "
                 "should remove one of these statements from your submit file.",
             )
         return
@@ -80,7 +80,7 @@ def set_requirements(job: JobBuilder) -> None:
         if ("", lower) in mentioned or ("target", lower) in mentioned:
             job.warn(
                 "requirements",
-                f"WARNING: {your} Requirements expression refers to TARGET.{attribute}. This is "
+                f"{your} Requirements expression refers to TARGET.{attribute}. This is "
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
                 "expression as needed.",
             )
@@ -216,7 +216,7 @@ def _check_destination(job: JobBuilder) -> None:
     if destination and not transfer.URL.match(destination):
         job.warn(
             "output_destination",
-            "WARNING: output_destination must be a URL, did you mean output_directory ?",
+            "output_destination must be a URL, did you mean output_directory ?",
         )
 
 

@@ -62,7 +62,7 @@ def tell_of_memory(job: JobBuilder) -> None:
     if job.param("request_memory") is None and not job.is_later:
         job.warn(
             "vm_memory",
-            "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
+            "request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory",
         )
 
 

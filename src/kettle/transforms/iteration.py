@@ -19,31 +19,32 @@ from kettle.submit.reader import QueueText
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kettle.errors import Remark
     from kettle.submit.sources import SubmitSources
     from kettle.transforms.macros import TransformMacros
     from kettle.transforms.source import Transform
 
 
-# What is wrong with the words of a statement, not with its items.
-_NO_STATEMENT = frozenset(
-    {"Invalid Queue count expression", "Invalid [::] statement", "Queue count out of range"}
-)
-
-
 class _Following:
     """What the queue statement's reader asks for: macros, the lines that follow, an error."""
+
+    word = "TRANSFORM"
 
     def __init__(self, macros: TransformMacros, rule: Transform) -> None:
         self.macros = macros
         self.lines = LineReader(rule.rest)
 
     def parse_error(
-        self, message: str, details: tuple[str, ...] = (), hint: str = ""
+        self, message: str, details: tuple[Remark, ...] = (), hint: str = ""
     ) -> SubmitError:
-        """Return the error; what a queue statement has wrong a TRANSFORM has."""
+        """Return the error for a statement that cannot be carried out."""
         del details
-        said = "invalid TRANSFORM statement" if message in _NO_STATEMENT else message
-        return SubmitError(said.replace("for Queue command", "for TRANSFORM command"), hint=hint)
+        return SubmitError(message, hint=hint)
+
+    def no_statement(self, message: str) -> SubmitError:
+        """Return the error for words that make no sense; the reference does not say which."""
+        del message
+        return SubmitError("invalid TRANSFORM statement")
 
     def match_rules(self, kind: str) -> MatchRules:
         """Return the rules of every TRANSFORM statement: nothing changes them."""

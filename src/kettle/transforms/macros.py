@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.config.origin import Origin
+    from kettle.errors import Remark
 
 # Limit: characters of one macro's text; a rule that doubles one again and again ends here.
 LONGEST_MACRO = 1 << 18
@@ -38,14 +39,17 @@ class TransformMacros:
         arguments: Mapping[str, str] | None = None,
     ) -> None:
         self._configured = configured
-        self.warnings: list[str] = []
+        self.warnings: list[Remark] = []
         self.problems: list[str] = []
         self.files: list[str] = []
         self.variables = {name.upper(): text for name, text in (arguments or {}).items()}
         self.live = dict(_DEFAULTS)
         self.on_problem: Callable[[str], None] = self.problems.append
         self._expander = Expander(
-            self.raw, environment, random, on_problem=lambda text: self.on_problem(text)
+            self.raw,
+            environment,
+            random,
+            on_problem=lambda problem: self.on_problem(problem.render()),
         )
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.lines import LineReader
 from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
+from kettle.config.remarks import render
 from kettle.config.sources import MemorySources
 from kettle.errors import ConfigError, TransformError
 from kettle.patterns import late_pattern
@@ -49,10 +50,10 @@ class TransformReader(StatementReader):
         try:
             self.read_lines(lines, Place(self.name))
         except Trouble as trouble:
-            said = trouble.tail or trouble.hint or " ".join(trouble.before)
+            said = trouble.tail or trouble.hint or " ".join(map(render, trouble.before))
             raise self._error(said, lines) from None
         except TransformError as error:
-            raise self._error(error.message, lines, error.hint) from None
+            raise self._error(error.message, lines, error.hint, error.nearest) from None
 
     def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out one statement; brackets mean nothing here."""
@@ -126,8 +127,11 @@ class TransformReader(StatementReader):
                 for name, to in editor.matching(line.name, line.letters, argument):
                     _change_name(editor, word, name, to)
 
-    def _error(self, message: str, lines: LineReader, hint: str = "") -> TransformError:
-        return TransformError(message, source=self.name, line=lines.number, hint=hint)
+    def _error(
+        self, message: str, lines: LineReader, hint: str = "", nearest: str = ""
+    ) -> TransformError:
+        place = self.name, lines.number
+        return TransformError(message, source=place[0], line=place[1], hint=hint, nearest=nearest)
 
 
 def _change_name(editor: Editor, word: str, name: str, to: str) -> None:

@@ -160,7 +160,9 @@ def _take_apart(text: str) -> Line:
     word, position = _next_word(text, 0)
     statement = STATEMENTS.get(word.upper())
     if statement is None:
-        raise TransformError(f"{word} is not a valid transform keyword\n", hint=_nearest(word))
+        near = _nearest(word)
+        hint = f"did you mean {near}?" if near else ""
+        raise TransformError(f"{word} is not a valid transform keyword\n", hint=hint, nearest=near)
     start = _skip(text, position)
     if start == len(text):
         if not statement.arguments:
@@ -228,5 +230,4 @@ def _pattern(text: str, start: int) -> tuple[str, str, int]:
 def _nearest(word: str) -> str:
     from kettle.nearest import nearest_of  # for those alone who mistype
 
-    near = nearest_of(word, STATEMENTS, cutoff=0.7)
-    return f"did you mean {near}?" if near else ""
+    return nearest_of(word, STATEMENTS, cutoff=0.7)

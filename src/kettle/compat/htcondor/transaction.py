@@ -20,6 +20,7 @@ from kettle.compat.htcondor.errors import (
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.compat.htcondor2.submit_result import SubmitResult as ResultOfVersion2
 from kettle.compat.htcondor2.submitting import (
+    NOT_COMMITTED,
     Sender,
     append_jobs,
     check_items,
@@ -29,6 +30,7 @@ from kettle.compat.htcondor2.submitting import (
     warn,
 )
 from kettle.errors import ConnectionLost, KettleError, SubmitError
+from kettle.submit.notices import Notice
 
 if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
@@ -116,7 +118,7 @@ class Transaction:
                 return
             warning = _commit(queue)
         if warning:
-            senders[0].submission.warnings.insert(0, warning)
+            senders[0].submission.warnings.insert(0, Notice(warning, mark=""))
         for sender in senders:
             warn(sender.submission)
         try:
@@ -201,7 +203,7 @@ def _queue_jobs(queue: Queue, sender: Sender, earlier: Sender | None) -> tuple[i
 
 def _commit(queue: Queue) -> str:
     try:
-        return queue.commit("Unable to commit transaction")
+        return queue.commit(NOT_COMMITTED)
     except ConnectionLost as error:
         raise HTCondorIOError(tell(error)) from error
     except KettleError as error:

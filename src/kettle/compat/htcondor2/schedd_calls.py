@@ -19,6 +19,7 @@ from kettle.errors import (
     ClassAdSyntaxError,
     ConnectionLost,
     KettleError,
+    NotCommitted,
     NotConnected,
     RefusedError,
 )
@@ -158,7 +159,7 @@ def edit(address: Sinful, chosen: Chosen, name: str, text: str, flags: int) -> i
         raise HTCondorException(lost) from error
     except KettleError as error:
         between = "" if chosen.ids else " "
-        words = str(error).removeprefix("Unable to commit transaction").removeprefix(": ")
+        words = error.reason if isinstance(error, NotCommitted) else str(error)
         raise HTCondorException(f"Unable to commit transaction:{between}{words}") from error
     return count
 

@@ -16,7 +16,7 @@ from kettle.compat.htcondor2.process import PROCESS
 from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
 from kettle.config.reader import IDENTIFIER
-from kettle.errors import ConfigError, SubmitError
+from kettle.errors import ConfigError, StatementError, SubmitError
 from kettle.submit.build import make_macros
 from kettle.submit.extended import read_templates
 from kettle.submit.item_lines import BLANKS
@@ -361,9 +361,9 @@ def _checked(value: object, what: str) -> str:
 
 def _reason(error: Exception) -> str:
     """Return an error of the language without the lines that only a tool prints around it."""
-    text = str(error).strip()
-    found = re.match(r"ERROR: on Line \d+ of \S+: (.*?)(?:\n|$)", text)
-    return found[1] if found is not None else text
+    if isinstance(error, StatementError):
+        return next(iter(error.complaint.splitlines()), "")
+    return str(error).strip()
 
 
 def _text_of(key: object, value: Any) -> str:

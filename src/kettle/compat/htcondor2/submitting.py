@@ -15,9 +15,10 @@ from kettle.compat.classad2.ads import of_engine
 from kettle.compat.htcondor2.errors import HTCondorException, said_as
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.compat.htcondor2.submit_result import SpooledJobs, SubmitResult
-from kettle.errors import KettleError, NotConnected, RefusedError, SubmitError
+from kettle.errors import KettleError, NotCommitted, NotConnected, RefusedError, SubmitError
 from kettle.submit.build import SubmitOptions, read_submission
 from kettle.submit.extended import commands_of
+from kettle.submit.notices import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +92,10 @@ class Sender:
         self.spooled.ads.append(ad)
 
 
+# How the reference begins to say why nothing was queued.
+NOT_COMMITTED = "Unable to commit transaction"
+
+
 def _own_ad(job: JobPlan, index: int) -> Ad:
     ad = job.differences.to_ad()
     ad.insert_text("ProcId", str(index))
@@ -159,9 +164,9 @@ def _queue(address: Sinful, sender: Sender) -> tuple[int, int]:
         cluster, count = queue_jobs(queue, sender)
         if not count:
             raise HTCondorException("the description makes no jobs")
-        warning = queue.commit("Unable to commit transaction")
+        warning = queue.commit(NOT_COMMITTED)
         if warning:
-            sender.submission.warnings.insert(0, warning)
+            sender.submission.warnings.insert(0, Notice(warning, mark=""))
     return cluster, count
 
 
@@ -207,8 +212,10 @@ def tell(error: KettleError) -> str:
         return (
             f"Failed to connect to schedd, errmsg=CEDAR:6001:Failed to connect to {error.address}"
         )
+    if isinstance(error, NotCommitted) and error.reason:
+        return f"{NOT_COMMITTED}, {error.reason}"
     if isinstance(error, RefusedError):
-        return str(error).replace("transaction: ", "transaction, ", 1)
+        return str(error)
     return f"Failed to connect to schedd, errmsg={error}"
 
 
@@ -217,9 +224,8 @@ def warn(submission: Submission) -> None:
 
     That a command is unknown is said by `condor_submit` alone, as with the wheel.
     """
-    said = [text for text in submission.warnings if "was unused by condor_submit" not in text]
-    if said:
-        text = "\n".join(said).strip()
+    if submission.warnings:
+        text = "\n".join(map(str, submission.warnings)).strip()
         warnings.warn(f"Submit succeeded with warning: {text}", UserWarning, stacklevel=4)
 
 

@@ -72,7 +72,8 @@ def refresh(history_path: str, paths: Sequence[str]) -> None:
                 _refresh(base, paths)
             return
         except sqlite3.OperationalError as error:
-            if "locked" in str(error):
+            # The number is of the kind, and of its variants in the bits above.
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 return
             raise OSError(f"cannot write {path}: {error}") from error
         except sqlite3.DatabaseError as error:

@@ -15,12 +15,13 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
 from kettle.config.conditions import decide_condition
 from kettle.config.origin import DEFAULT_SOURCE
+from kettle.config.remarks import render
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, EndingConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
-from kettle.tools.configuration.request import TEMPLATE, Request, read_request
+from kettle.tools.configuration.request import TEMPLATE, BriefError, Request, read_request
 from kettle.tools.programs import Streams
 
 USAGE = """\
@@ -70,7 +71,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         request = read_request(argv[1:])
     except UsageError as error:
         streams.stderr.write(f"{error.message}\n")
-        if error.hint != "short":
+        if not isinstance(error, BriefError):
             streams.stderr.write(USAGE)
         return 1
     streams.stderr.write("".join(request.complaints))
@@ -116,7 +117,7 @@ def _load(request: Request, environment: Mapping[str, str]) -> Config:
 
 def _say_warnings(config: Config, streams: Streams) -> None:
     """Tell what the configuration itself warns of."""
-    streams.stderr.writelines(f"{warning}\n" for warning in config.warnings)
+    streams.stderr.writelines(f"{render(warning)}\n" for warning in config.warnings)
 
 
 def only_templates(request: Request) -> bool:
@@ -359,8 +360,7 @@ def check_condition(config: Config, text: str, streams: Streams) -> int:
     try:
         holds = decide_condition(text, config)
     except ConfigError as error:
-        why = error.message.partition(" because ")[2] or error.message
-        streams.stdout.write(f'# not supported: "{text}" {why}\n')
+        streams.stdout.write(f'# not supported: "{text}" {error.complaint}\n')
     else:
         streams.stdout.write(f'# ok: "{text}" \n{"true" if holds else "false"}\n')
     return 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
+from kettle.config.remarks import render
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
 from kettle.octets import to_bytes
@@ -36,7 +37,7 @@ def expanded(config: Config, text: str, streams: Streams) -> str:
         streams.stderr.write(f"ERROR: {error}\n")
         value = ""
     for problem in config.problems:
-        streams.stderr.write(f"{problem}\n")
+        streams.stderr.write(f"{render(problem)}\n")
     return value
 
 

@@ -13,6 +13,10 @@ from typing import NamedTuple
 from kettle.errors import UsageError
 
 
+class BriefError(UsageError):
+    """A command line that makes no sense, and is not followed by the usage."""
+
+
 class Row(NamedTuple):
     """One option: how many letters it needs (0: all), what follows it, how it may be written.
 
@@ -123,7 +127,7 @@ def find_row(word: str) -> Row | None:
 def read_request(arguments: list[str]) -> Request:
     """Read the command line up to -help or -version, which then are the only switch.
 
-    Raises UsageError, whose hint "short" means that no usage follows.
+    Raises UsageError, whose class BriefError means that no usage follows.
     """
     request = Request()
     rest = list(reversed(arguments))
@@ -173,7 +177,7 @@ def _take_option(request: Request, row: Row, word: str, rest: list[str]) -> None
         request.qualifiers[row.name] = [part.strip() for part in parts if part.strip()]
     if row.value:
         if not rest:
-            raise UsageError(f"-{row.value} requires an argument", hint="short")
+            raise BriefError(f"-{row.value} requires an argument")
         request.values[row.name] = rest.pop()
         if row.name == "address" and not re.fullmatch(r"<[^<>]+:\d+[^<>]*>", request.address):
             request.complaints.append(_NO_ADDRESS.format(address=request.address))

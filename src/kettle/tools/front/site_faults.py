@@ -72,10 +72,8 @@ def _judge_rule(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
     except (TransformError, ConfigError) as error:
         said = f"{key}: {error.message.strip()}"
         line = _line_in(config, macro, error.line)
-        nearest = ""
-        if match := re.fullmatch(r"did you mean (.*)\?", error.hint):
-            nearest = match[1]
-        found = make(macro, ERROR, "rule", said, nearest, "" if nearest else error.hint)
+        hint = "" if error.nearest else error.hint
+        found = make(macro, ERROR, "rule", said, error.nearest, hint)
         yield found._replace(line=line)
 
 

@@ -6,8 +6,16 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, NotFoundError, SubmitError, UnknownHostError, Unreached
+from kettle.errors import (
+    KettleError,
+    NotCommitted,
+    NotFoundError,
+    SubmitError,
+    UnknownHostError,
+    Unreached,
+)
 from kettle.structs import Struct
+from kettle.submit.notices import WARNING, Notice
 from kettle.tools.options import tell_more
 
 if TYPE_CHECKING:
@@ -120,7 +128,7 @@ class Progress:
         for problem in submission.macros.problems:
             self.streams.stderr.write(f"{problem}\n")
         message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
-        if error.message.startswith(NOT_COMMITTED):
+        if isinstance(error, NotCommitted):
             # Compat: in the reference's two lines, the reason in the second one
             # (test_a_submission_that_is_refused_says_why).
             message = f"\n{message}"
@@ -281,7 +289,8 @@ def tell_silence(reach: Reach, error: Unreached) -> str:
 def warn_of_sets(submission: Submission) -> None:
     """Warn whoever names a set of jobs, of which there are no records: jobs only have its name."""
     if submission.cluster.get("JobSetName") is not None:
-        submission.warnings.insert(0, "\nWARNING: schedd does not support jobsets.")
+        said = Notice("schedd does not support jobsets.", mark=f"\n{WARNING}")
+        submission.warnings.insert(0, said)
 
 
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
@@ -305,8 +314,11 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
             warning = queue.commit(NOT_COMMITTED)
             if warning:
                 submission.warnings.append(
-                    "\nWARNING: Committed job submission into the queue with the following "
-                    f"warning(s):\nWARNING: {warning}"
+                    Notice(
+                        "Committed job submission into the queue with the following warning(s):\n"
+                        f"{WARNING}{warning}",
+                        mark=f"\n{WARNING}",
+                    )
                 )
     return cluster, count
 
