@@ -468,7 +468,7 @@ def test_a_set_of_jobs_is_a_name_and_is_told_to_be_no_more() -> None:
         made, _ = jobs_of(f"{line}\nqueue\n")
         warn_of_sets(made)
         said = ["\nWARNING: schedd does not support jobsets."]
-        assert made.warnings == said[:warnings]
+        assert list(map(str, made.warnings)) == said[:warnings]
 
 
 def test_what_is_said_of_a_job_has_its_place_in_both_streams_together(tmp_path: Path) -> None:

@@ -379,7 +379,8 @@ def test_what_is_said_stands_behind_a_colon(line: str) -> None:
     with pytest.raises(ConfigError, match="Line 2 while reading") as caught:
         read(f"A = 1\n{line}\n")
     assert f"{word} needs a colon before what it says: {word} : TEXT" in str(caught.value)
-    assert read("warning : all is well\n").warnings[0].endswith("Line 1: all is well")
+    (said,) = read("warning : all is well\n").warnings
+    assert (said.text, said.line, said.is_warning) == ("all is well", 1, True)
 
 
 def test_a_name_that_is_none_is_told_as_it_became() -> None:
@@ -398,8 +399,8 @@ def test_a_mention_of_itself_in_a_variable_s_default_is_what_was_before() -> Non
 
 def test_what_cannot_be_computed_while_files_are_read_is_told_among_the_warnings() -> None:
     config = read("warning : a\nA = $INT(x)\nif $(A)\nendif\nwarning : b\n")
-    said = [text.rpartition(": ")[2] for text in config.warnings]
-    assert said == ["a", 'x does not evaluate to an integer!"', "b"]
+    said = [remark.text for remark in config.warnings]
+    assert said == ["a", 'ERROR "$INT() macro: x does not evaluate to an integer!"', "b"]
     assert config.problems == []
     assert config.get("A") is None
     assert (len(config.warnings), len(config.problems)) == (3, 1)

@@ -55,29 +55,29 @@ def test_own_attributes_override_commands_and_are_seen_by_requirements() -> None
 def test_an_unused_line_is_told_with_the_nearest_command() -> None:
     made, _ = jobs_of("outptu = 1\nqueue\n")
     assert len(made.unused) == 1
-    assert "'outptu = 1' was unused" in made.unused[0]
-    assert "Did you mean 'output'?" in made.unused[0]
+    assert "'outptu = 1' was unused" in str(made.unused[0])
+    assert "Did you mean 'output'?" in str(made.unused[0])
 
 
 def test_of_very_many_unused_lines_each_is_told_and_the_first_have_the_nearest_command() -> None:
     made, _ = jobs_of("".join(f"transfer_input_files_{n} = 1\n" for n in range(2_000)) + "queue\n")
     assert len(made.unused) == 2_000
-    assert all("was unused" in text for text in made.unused)
-    assert [text.count("Did you mean") for text in made.unused].count(1) == 50
+    assert all("was unused" in text for text in map(str, made.unused))
+    assert [text.count("Did you mean") for text in map(str, made.unused)].count(1) == 50
 
 
 def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
     made, _ = jobs_of("request_memry = 1\nqueue\n")
-    assert "Did you mean request_memory?" in made.warnings[0]
+    assert "Did you mean request_memory?" in str(made.warnings[0])
 
 
 def test_a051_request_cpu_is_told_to_be_a_slip_and_asks_for_nothing() -> None:
     made, _ = jobs_of("request_cpu = 3\nrequest_gpu = 1\nqueue\n")
-    assert made.warnings == [
+    assert list(map(str, made.warnings)) == [
         "WARNING: request_cpu is not a valid submit keyword, did you mean request_cpus?",
         "WARNING: request_gpu is not a valid submit keyword, did you mean request_gpus?",
     ]
-    assert sorted(line.partition(" =")[0] for line in made.unused) == [
+    assert sorted(line.partition(" =")[0] for line in map(str, made.unused)) == [
         "WARNING: the line 'request_cpu",
         "WARNING: the line 'request_gpu",
     ]
@@ -95,7 +95,7 @@ def test_a_job_whose_input_is_spooled_cannot_be_submitted_on_hold() -> None:
 
 def test_an_unused_variable_of_the_queue_statement_is_told() -> None:
     made, _ = jobs_of("queue x in (a)\n")
-    assert made.unused == [
+    assert list(map(str, made.unused)) == [
         "WARNING: the Queue variable 'x' was unused by condor_submit. Is it a typo?"
     ]
 
@@ -254,7 +254,7 @@ def test_whether_a_removed_job_may_end_by_itself_is_an_expression() -> None:
 def test_a_group_counts_more_than_niceness_and_that_is_said() -> None:
     made, _ = jobs_of("nice_user = true\naccounting_group = g\nqueue\n")
     assert made.cluster.get("AccountingGroup") == '"g.me"'
-    assert made.warnings == [
+    assert list(map(str, made.warnings)) == [
         "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored"
     ]
 
@@ -462,16 +462,18 @@ def test_what_a_macro_function_cannot_do_is_told_with_its_place_and_once() -> No
     made, _ = jobs_of('if $INT(x)\nendif\n+A = "$CHOICE(5,a,b)"\nqueue 3\n')
     (_, first), (proc, second) = made.problems
     assert proc == 0
-    assert first == (
+    assert str(first) == (
         "ERROR on Line 2 of submit file: $INT() macro: x does not evaluate to an integer!"
     )
-    assert second.startswith("ERROR at Queue statement on Line 5: $CHOICE() config macro: index 5")
-    assert second.endswith(" is out of range!\n\t at Step 0, ItemIndex 0")
+    assert str(second).startswith(
+        "ERROR at Queue statement on Line 5: $CHOICE() config macro: index 5"
+    )
+    assert str(second).endswith(" is out of range!\n\t at Step 0, ItemIndex 0")
 
 
 def test_an_item_that_nobody_looks_at_is_told_as_any_variable() -> None:
     made, _ = jobs_of("queue in (a, b)\n")
-    assert made.unused == [
+    assert list(map(str, made.unused)) == [
         "WARNING: the Queue variable 'Item' was unused by condor_submit. Is it a typo?"
     ]
     for text in (
@@ -529,7 +531,7 @@ def test_of_slashes_in_a_row_one_stays_in_whole_paths(line: str, name: str, valu
 )
 def test_the_attributes_of_a_few_commands_are_no_commands(name: str) -> None:
     made, _ = jobs_of(f"{name} = abc\nqueue\n")
-    assert made.unused[0].startswith(f"WARNING: the line '{name} = abc' was unused")
+    assert str(made.unused[0]).startswith(f"WARNING: the line '{name} = abc' was unused")
     assert made.cluster.get(name) in (None, '"/dev/null"')
 
 

@@ -16,7 +16,7 @@ AGAIN = "WARNING: 'a.dat' matching pattern 'a*' is a duplicate of item 0, skippi
 def found(lines: str, patterns: str) -> tuple[list[str], list[str]]:
     made, jobs = jobs_of(f'MY.F = "$(f)"\n{lines}\nqueue f matching {patterns}\n', files=FILES)
     values = [job.differences.get("F") or made.cluster.get("F") or "" for job in jobs]
-    return [value.strip('"') for value in values], made.warnings + made.unused
+    return [value.strip('"') for value in values], list(map(str, made.warnings + made.unused))
 
 
 def refusal(lines: str, patterns: str) -> str:
@@ -112,4 +112,4 @@ def test_a_pattern_of_a_statement_without_jobs_is_told_of_before_what_is_wrong_b
     made = submission(text, files=FILES, options=SubmitOptions(allow_many_queues=True))
     with pytest.raises(SubmitError, match="Invalid Queue count"):
         list(made.jobs())
-    assert "WARNING: 'd*' does not match any files" in made.warnings
+    assert "WARNING: 'd*' does not match any files" in map(str, made.warnings)

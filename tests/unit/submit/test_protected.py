@@ -111,4 +111,4 @@ def test_a_map_that_cannot_be_read_protects_nothing_and_is_told() -> None:
     text = "transfer_input_files = null:///data/one/f\nqueue\n"
     made, _ = jobs_of(text, config=CONFIG)
     assert made.cluster.get("TransferInput") == '"null:///data/one/f"'
-    assert ["PROTECTED_URL_TRANSFER_MAPFILE" in said for said in made.warnings] == [True]
+    assert ["PROTECTED_URL_TRANSFER_MAPFILE" in said for said in map(str, made.warnings)] == [True]

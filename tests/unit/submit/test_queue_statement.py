@@ -57,7 +57,7 @@ def test_a_name_that_is_matched_again_is_told_of() -> None:
     files = {"b.dat": "", "a.dat": ""}
     made, jobs = jobs_of("queue f matching (*.dat b.* a.dat)\n", files=files)
     assert len(jobs) == 2
-    assert made.warnings == [
+    assert list(map(str, made.warnings)) == [
         "WARNING: 'b.dat' matching pattern 'b.*' is a duplicate of item 1, skipping",
         "WARNING: 'a.dat' matching pattern 'a.dat' is a duplicate of item 0, skipping",
     ]
@@ -366,11 +366,11 @@ def test_a_pattern_for_folders_finds_no_file() -> None:
 def test_a_pattern_that_matches_nothing_is_told_of_between_others() -> None:
     made, jobs = jobs_of("queue matching nope *.dat no2 b* no3\n", files={"a.dat": "", "b": ""})
     assert len(jobs) == 2
-    assert made.warnings == ["WARNING: 'no2' does not match any files"]
+    assert list(map(str, made.warnings)) == ["WARNING: 'no2' does not match any files"]
     # It is told of also where no job follows.
     made, jobs = jobs_of("queue matching [5:] nope no2 *.dat\n", files={"a.dat": ""})
     assert not jobs
-    assert made.warnings == ["WARNING: 'no2' does not match any files"]
+    assert list(map(str, made.warnings)) == ["WARNING: 'no2' does not match any files"]
 
 
 MANY = SubmitOptions(allow_many_queues=True)
@@ -400,12 +400,12 @@ def test_a_statement_without_items_has_no_item() -> None:
 
 def test_a_line_that_a_statement_sets_anew_is_told_of_as_a_line() -> None:
     made, _ = jobs_of("n = 2\nqueue n,m in (a)\n")
-    assert [line.split("\n")[0] for line in made.unused] == [
+    assert [line.split("\n")[0] for line in map(str, made.unused)] == [
         "WARNING: the line 'n = ' was unused by condor_submit. Is it a typo?",
         "WARNING: the Queue variable 'm' was unused by condor_submit. Is it a typo?",
     ]
     made, _ = jobs_of("n = 2\nqueue n in (a)\nqueue m in (b)\n", options=MANY)
-    assert "WARNING: the line 'n = <Queue_item>' was unused" in made.unused[0]
+    assert "WARNING: the line 'n = <Queue_item>' was unused" in str(made.unused[0])
 
 
 def test_a_complaint_counts_the_line_breaks_before_it() -> None:

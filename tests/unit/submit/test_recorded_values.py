@@ -42,7 +42,7 @@ def made_of(line: str, description: str) -> tuple[str, dict[str, str]]:
         (job,) = made.jobs()
     except LanguageError as refused:
         return refused.message, {}
-    said = "\n".join(made.warnings)
+    said = "\n".join(map(str, made.warnings))
     return said, {name: text for ad in (made.cluster, job.differences) for name, text in ad}
 
 

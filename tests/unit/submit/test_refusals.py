@@ -187,7 +187,7 @@ def test_what_a_refused_job_was_warned_of_is_told_with_the_refusal() -> None:
     made = submission("executable = job.sh\nnotify_user = never\nrequirements = 1 +\nqueue\n")
     with pytest.raises(SubmitError):
         list(made.jobs())
-    assert ["notify_user=never" in one for one in made.warnings] == [True]
+    assert ["notify_user=never" in one for one in map(str, made.warnings)] == [True]
 
 
 def test_the_order_of_faults_is_the_reference_s() -> None:
