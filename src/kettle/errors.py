@@ -165,21 +165,28 @@ class EndingConfigError(ConfigError):
 class SubmitError(LanguageError):
     """A submit file that cannot be made into jobs.
 
-    `command` is the one at fault, under any of its names: None for that which the step that raises
-    has looked at last. `choices` are the words that it takes, where it takes few.
+    `message` is `said` behind a `mark`, as `condor_submit` writes it. `command` is the one at
+    fault, under any of its names: None for that which the step that raises has looked at last.
+    `choices` are the words that it takes, where it takes few.
     """
 
     def __init__(
         self,
-        message: str,
+        said: str,
         *,
+        mark: str = "ERROR: ",
+        complaint: str = "",
         source: str = "",
         line: int = 0,
         hint: str = "",
         command: str | None = None,
         choices: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(message, source=source, line=line, hint=hint)
+        super().__init__(
+            f"{mark}{said}", source=source, line=line, hint=hint, complaint=complaint or said
+        )
+        self.mark = mark
+        self.said = said
         self.command = command
         self.choices = choices
 

@@ -301,7 +301,7 @@ def check_universe(universe: int | None) -> None:
     seeds want them refused (S011, test_a_parallel_job_is_described_and_refused).
     """
     if universe == JobUniverse.PARALLEL:
-        raise SubmitError("ERROR: 'Parallel' is not a supported universe.")
+        raise SubmitError("'Parallel' is not a supported universe.")
 
 
 def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:

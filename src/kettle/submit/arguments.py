@@ -34,7 +34,7 @@ def is_new_syntax(text: str) -> bool:
 def require_new_syntax(text: str, what: str = "double-quoted input string") -> None:
     """Raise SubmitError for a text of a command that takes the new syntax alone."""
     if not is_new_syntax(text):
-        raise SubmitError(f"Expecting {what} (V2 format).")
+        raise SubmitError(f"Expecting {what} (V2 format).", mark="")
 
 
 def strip_outer_quotes(text: str) -> str:
@@ -57,11 +57,12 @@ def strip_outer_quotes(text: str) -> str:
             raise SubmitError(
                 "Unexpected characters following double-quote.  Did you forget to escape the "
                 "double-quote by repeating it?  Here is the quote and trailing characters: "
-                f"{text[position:]}\n"
+                f"{text[position:]}\n",
+                mark="",
             )
         else:
             return "".join(inner)
-    raise SubmitError("Unterminated double-quote.")
+    raise SubmitError("Unterminated double-quote.", mark="")
 
 
 def split_new(text: str) -> list[str]:
@@ -101,7 +102,7 @@ def _quoted(text: str, start: int, current: list[str]) -> int:
             position += 2
         else:
             return position + 1
-    raise SubmitError(f"Unbalanced quote starting here: {text[start:]}")
+    raise SubmitError(f"Unbalanced quote starting here: {text[start:]}", mark="")
 
 
 def join_new(words: Iterable[str]) -> str:
@@ -124,7 +125,7 @@ def parse_old_arguments(text: str) -> str:
         for part in parts:
             if '"' in part:
                 bare = text[position + part.index('"') :]
-                raise SubmitError(f"Found illegal unescaped double-quote: {bare}")
+                raise SubmitError(f"Found illegal unescaped double-quote: {bare}", mark="")
             position += len(part) + 2
         plain = '"'.join(parts)
     return " ".join(split_old(plain))
@@ -171,9 +172,9 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise SubmitError(f"ERROR: Missing '=' after environment variable '{name}'.")
+            raise SubmitError(f"Missing '=' after environment variable '{name}'.")
         if not name.strip():
-            raise SubmitError(f"ERROR: missing variable in '{word}'.")
+            raise SubmitError(f"missing variable in '{word}'.")
         found[name.strip()] = value
     return found
 
@@ -191,7 +192,7 @@ def render_old_environment(variables: Mapping[str, str]) -> str:
     for name, value in variables.items():
         if OLD_DELIMITER in value or "\n" in value:
             raise SubmitError(
-                "ERROR: failed to insert environment into job ad: Environment entry is not "
+                "failed to insert environment into job ad: Environment entry is not "
                 f"compatible with V1 syntax: {name}={value}"
             )
     return OLD_DELIMITER.join(f"{name}={variables[name]}" for name in sorted(variables))

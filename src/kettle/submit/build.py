@@ -19,7 +19,7 @@ from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
-from kettle.submit.notices import Notice
+from kettle.submit.notices import ERROR, Notice
 from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
@@ -177,7 +177,7 @@ class Submission(Struct):
             break
         self.job_count = statement.job_count()
         if self._next_queue(first=False) is not None:
-            raise SubmitError("ERROR: jobs that are made later have one queue statement")
+            raise SubmitError("jobs that are made later have one queue statement")
         self.macros.empty_rows(statement.variables)
         self._warn_unused()
         return statement
@@ -265,8 +265,8 @@ class Submission(Struct):
                 return
             if self.options.most_jobs is not None and self.job_count >= self.options.most_jobs:
                 raise SubmitError(
-                    "\nERROR: Number of submitted jobs would exceed -maxjobs "
-                    f"({self.options.most_jobs})"
+                    f"Number of submitted jobs would exceed -maxjobs ({self.options.most_jobs})",
+                    mark=f"\n{ERROR}",
                 )
             self.set_row(statement, row)
             self.is_making = True
@@ -310,7 +310,7 @@ class Submission(Struct):
                 return self._build_watched(row, watched)
             return self.plan(row, job, all_steps(self.macros))
         except ConfigError as error:
-            told = SubmitError(f"ERROR: {error.message}", command=job.at_fault(error))
+            told = SubmitError(error.message, command=job.at_fault(error))
             told.hint = self._hint(error, told)
             raise told from None
         except SubmitError as error:

@@ -7,7 +7,6 @@ which of the files that would travel are there, and where in the description a f
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -218,7 +217,7 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
         source, line = innermost(remarks, error.source or submission.facts.file_name, number)
         text = _one_line(sentence(remarks, " ", of_submit=True))
         return Finding(ERROR, "syntax", source, line, "", text, hint=error.hint)
-    text = _plain(error.message)
+    text = _one_line(error.complaint)
     variable = submission.macros.variable_of(error.command) if error.command else None
     variable = variable or _find_kind(submission)
     source, line = _place(submission, variable)
@@ -242,11 +241,6 @@ def _drawn(submission: Submission, variable: Variable) -> str:
     except ConfigError:
         pass
     return ""
-
-
-def _plain(text: str) -> str:
-    """Return what condor_submit tells as one line, without its first word."""
-    return re.sub(r"^(?:(?:ERROR|WARNING): )+", "", _one_line(text))
 
 
 def _one_line(text: str) -> str:

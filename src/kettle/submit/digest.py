@@ -45,7 +45,7 @@ def render_digest(submission: Submission, statement: QueueStatement, items_file:
         if is_live or name.lower() in KEPT or not is_command:
             if "\n" in text or text.endswith("\\"):
                 raise SubmitError(
-                    f"ERROR: jobs that are made later cannot have {name} of several lines, or "
+                    f"jobs that are made later cannot have {name} of several lines, or "
                     "with a backslash at its end"
                 )
             lines[name] = text

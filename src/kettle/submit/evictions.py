@@ -46,7 +46,7 @@ def set_retry(job: JobBuilder, retry: Retry, command: str, text: str, told: str 
         # (test_a_request_of_two_numbers_asks_for_the_second_when_the_first_was_too_little).
         if later <= earlier and len(numbers) > 1:
             raise SubmitError(
-                f"ERROR: {told or command} must have an increasing sequence of values, but "
+                f"{told or command} must have an increasing sequence of values, but "
                 f"{later} is not greater than {earlier}",
                 command=command,
             )
@@ -79,7 +79,7 @@ def _read_sequence(
             rest = normalize(rest)
         except ClassAdSyntaxError as fault:
             raise SubmitError(
-                f"ERROR: {told}={rest} is invalid. must be an expression or number",
+                f"{told}={rest} is invalid. must be an expression or number",
                 command=command,
             ) from fault
     if bare:
@@ -112,7 +112,7 @@ def set_growth(job: JobBuilder, retry: Retry, command: str, increase: str, most:
     value = evaluate(step, {name: asked})
     if not isinstance(value, (int, float)):
         raise SubmitError(
-            f"ERROR: {name} retry increment ({increase}) must evaluate to an integer at submit time"
+            f"{name} retry increment ({increase}) must evaluate to an integer at submit time"
         )
     _set_transform(job, retry, f"SET {name} {int(value)}")
 
@@ -120,8 +120,7 @@ def set_growth(job: JobBuilder, retry: Retry, command: str, increase: str, most:
 def _read_increase(job: JobBuilder, retry: Retry, text: str) -> str:
     name = retry.attribute
     error = SubmitError(
-        f"ERROR: {name} retry increment must be a positive number or an expression that "
-        f"references {name}"
+        f"{name} retry increment must be a positive number or an expression that references {name}"
     )
     size = parse_size(text, retry.unit)
     if size is not None:
@@ -171,8 +170,7 @@ def set_evict_checks(job: JobBuilder) -> None:
             continue
         if not _NAME.fullmatch(name):
             raise SubmitError(
-                f"ERROR: on_evict_checks = {name[:80]} is invalid. "
-                "A name has letters, digits and _",
+                f"on_evict_checks = {name[:80]} is invalid. A name has letters, digits and _",
                 command="on_evict_checks",
             )
         lines = [line.strip() for line in body.split("\n")]

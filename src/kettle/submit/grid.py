@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.submit.job import JobBuilder, strip_quotes
+from kettle.submit.notices import ERROR
 
 if TYPE_CHECKING:
     from kettle.submit.macros import Variable
@@ -32,10 +33,10 @@ FILES = (
 )
 # What each cloud must be told, and how the reference calls for it.
 NEEDED = {
-    "ec2": ("ERROR: EC2 jobs require a", ("ec2_ami_id",)),
-    "gce": ("ERROR: GCE jobs require a", ("gce_image", "gce_machine_type")),
+    "ec2": ("EC2 jobs require a", ("ec2_ami_id",)),
+    "gce": ("GCE jobs require a", ("gce_image", "gce_machine_type")),
     "azure": (
-        "ERROR: \nERROR: Azure jobs require an",
+        "Azure jobs require an",
         (
             "azure_image",
             "azure_location",
@@ -67,11 +68,11 @@ def read_grid_type(job: JobBuilder) -> None:
         return
     text = job.said("grid_resource", "GridResource")
     if text is None:
-        raise SubmitError("ERROR: grid_resource attribute not defined for grid universe job")
+        raise SubmitError("grid_resource attribute not defined for grid universe job")
     word = text.split()[0]
     if word.lower() not in GRID_TYPES:
         raise SubmitError(
-            f"ERROR: Invalid value '{word}' for grid type\n"
+            f"Invalid value '{word}' for grid type\n"
             "Must be one of: condor, batch, arc, ec2, gce, or azure"
         )
     job.grid_type = word.lower()
@@ -84,7 +85,7 @@ def set_grid(job: JobBuilder) -> None:
     text = job.said("grid_resource", "GridResource") or ""
     job.set_string("GridResource", text)
     if text.lower() == "ec2":
-        raise SubmitError("ERROR: EC2 grid jobs require a service URL")
+        raise SubmitError("EC2 grid jobs require a service URL")
     _set_keys(job)
     for command, attribute in FILES:
         value = job.param(command)
@@ -93,7 +94,10 @@ def set_grid(job: JobBuilder) -> None:
     said, needed = NEEDED.get(job.grid_type, ("", ()))
     for command in needed:
         if job.param(command) is None:
-            raise SubmitError(f'{said} "{command}" parameter', command=command)
+            said += f' "{command}" parameter'
+            # The reference marks one of them twice.
+            again = f"\n{ERROR}" if job.grid_type == "azure" else ""
+            raise SubmitError(f"{again}{said}", command=command, complaint=said)
     _set_key_pair(job)
     _set_volumes(job)
     _set_profile(job)
@@ -120,7 +124,7 @@ def _set_keys(job: JobBuilder) -> None:
         ("EC2SecretAccessKey", "ec2_secret_access_key", "aws_secret_access_key_file"),
     ):
         if attribute not in job.attributes and job.param(other) is None:
-            said = f"ERROR: EC2 jobs require a '{own}' or '{other}' parameter"
+            said = f"EC2 jobs require a '{own}' or '{other}' parameter"
             raise SubmitError(said, command=own)
 
 
@@ -143,13 +147,13 @@ def _set_volumes(job: JobBuilder) -> None:
         return
     if not has_fields(text, 2, 2):
         raise SubmitError(
-            "ERROR: 'ec2_ebs_volumes' has incorrect format.\n"
+            "'ec2_ebs_volumes' has incorrect format.\n"
             'The format shoud be like "<instance_id>:<devicename>"\n'
             "e.g.> For single volume: ec2_ebs_volumes = vol-35bcc15e:hda1\n"
             "      For multiple disks: ec2_ebs_volumes = vol-35bcc15e:hda1,vol-35bcc16f:hda2"
         )
     if job.param("ec2_availability_zone") is None:
-        raise SubmitError("ERROR: 'ec2_ebs_volumes' requires 'ec2_availability_zone'")
+        raise SubmitError("'ec2_ebs_volumes' requires 'ec2_availability_zone'")
     job.set_string("EC2ElasticBlockStorageVolumes", text)
 
 

@@ -35,7 +35,7 @@ def set_interactive(job: JobBuilder) -> None:
     """Replace the program by one that waits, and mark the job."""
     if job.universe is not JobUniverse.VANILLA:
         raise SubmitError(
-            "ERROR: Interactive jobs are vanilla universe jobs, no others", command="universe"
+            "Interactive jobs are vanilla universe jobs, no others", command="universe"
         )
     attributes, config = job.attributes, job.config
     attributes.set("OrigCmd", attributes.get("Cmd") or '""')

@@ -20,7 +20,7 @@ from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
-from kettle.submit.notices import WARNING, Notice
+from kettle.submit.notices import ERROR, WARNING, Notice
 from kettle.submit.registry import attribute_of, command_names, given_names
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class JobBuilder:
     def pair_error(self, either: str, new: str, allow: str) -> SubmitError:
         """Return the error for a command that is there for both syntaxes and for the new one."""
         return SubmitError(
-            f"ERROR: If you wish to specify both '{either}' and\n'{new}' for maximal "
+            f"If you wish to specify both '{either}' and\n'{new}' for maximal "
             "compatibility with different\nversions of Condor, then you must also specify\n"
             f"{allow}=true.",
             command=new,
@@ -282,11 +282,11 @@ class JobBuilder:
         if is_plain(text):
             return text
         if is_long_formula(text):
-            raise SubmitError(f"ERROR: {name} {LONG_FORMULA}", command=self._asked_for(name))
+            raise SubmitError(f"{name} {LONG_FORMULA}", command=self._asked_for(name))
         try:
             return normalize(text)
         except ClassAdSyntaxError as error:
-            message = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
+            message = f"Parse error in expression: \n\t{name} = {text}\n\t"
             raise SubmitError(message, command=self._asked_for(name)) from error
 
     def set_conjunction(self, name: str, clauses: list[str]) -> None:
@@ -325,7 +325,7 @@ class JobBuilder:
         value = evaluate(text)
         if isinstance(value, (bool, int, float)):
             return bool(value)
-        said = f"ERROR: {command}={text} is invalid, must eval to a boolean."
+        said = f"{command}={text} is invalid, must eval to a boolean."
         raise SubmitError(said, command=command, choices=TRUTHS)
 
     def integer(self, command: str, shown: str = "", *, bits: int = 65) -> int | None:
@@ -336,7 +336,7 @@ class JobBuilder:
         number = whole_number(text)
         if number is None or abs(number) >> (bits - 1):
             name = shown or self.name_of(command)
-            said = f"ERROR: {name}={text} is invalid, must eval to an integer."
+            said = f"{name}={text} is invalid, must eval to an integer."
             raise SubmitError(said, command=command)
         return number
 
@@ -358,10 +358,9 @@ class JobBuilder:
         """
         wish = (self.config.get("SUBMIT_REQUEST_MISSING_UNITS") or "").lower()
         if wish == "error":
-            raise SubmitError(
-                f"ERROR: {before and 'ERROR: '.join((before, ''))}{said.format(must='must')}",
-                command=command,
-            )
+            text = said.format(must="must")
+            again = f"{before}{ERROR}" if before else ""
+            raise SubmitError(f"{again}{text}", command=command, complaint=text)
         if wish:
             mark = f"{WARNING}{before}{WARNING}" if before else WARNING
             self.warn(command, said.format(must="should"), mark)

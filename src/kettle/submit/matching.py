@@ -71,7 +71,7 @@ def read_match_rules(
         value = evaluate(text)
         if isinstance(value, (bool, int, float)):
             return bool(value)
-        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to a boolean.")
+        raise SubmitError(f"{name}={text} is invalid, must eval to a boolean.")
 
     warn = is_wanted("SubmitWarnEmptyMatches", "submit_warn_empty_matches", True)
     fail = is_wanted("SubmitFailEmptyMatches", "submit_fail_empty_matches", False)

@@ -70,7 +70,7 @@ def later_jobs(
             yield plan._replace(total=total, next_row=statement.next_row(row))
             submission.job_count += 1
     except ConfigError as error:
-        raise SubmitError(error.message) from error
+        raise SubmitError(error.message, mark="") from error
 
 
 class _ClusterTexts(Mapping[str, tuple[str, str]]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+ERROR = "ERROR: "
 WARNING = "WARNING: "
 # How the reference begins some of its warnings.
 TWICE = "WARNING: \nWARNING: "

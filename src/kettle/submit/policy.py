@@ -6,6 +6,7 @@ from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, literal_number, normalize, whole_number
+from kettle.submit.notices import ERROR
 
 GROUP_NAME = late_pattern(r"\S+")
 NICE_GROUP = "nice-user"
@@ -68,7 +69,7 @@ def _set_most_retries(job: JobBuilder, said: int | None) -> None:
 
 
 def _retry_until(text: str) -> str:
-    said = f"ERROR: retry_until={text} is invalid, it must be an integer or boolean expression."
+    said = f"retry_until={text} is invalid, it must be an integer or boolean expression."
     try:
         expression = normalize(text)
     except ClassAdSyntaxError as fault:
@@ -93,7 +94,7 @@ def set_hold(job: JobBuilder) -> None:
     """Decide the status the job is queued with."""
     hold = job.boolean("hold")
     if hold and job.spooled:
-        raise SubmitError("ERROR: Cannot set hold to 'true' when using -remote or -spool")
+        raise SubmitError("Cannot set hold to 'true' when using -remote or -spool")
     if job.spooled:
         job.set_string("HoldReason", "Spooling input data files")
         job.set_integer("HoldReasonCode", HoldReasonCode.SpoolingInput)
@@ -143,7 +144,7 @@ def set_accounting(job: JobBuilder) -> None:
             job.set_expression("MaxJobRetirementTime", "0")
     for command, value in (("accounting_group", group), ("accounting_group_user", user)):
         if value is not None and not GROUP_NAME.fullmatch(value):
-            raise SubmitError(f"ERROR: Invalid {command}: {value}", command=command)
+            raise SubmitError(f"Invalid {command}: {value}", command=command)
     if group is None and user is None:
         return
     name = user if user is not None else job.facts.user
@@ -160,9 +161,7 @@ def set_notification(job: JobBuilder) -> None:
     text = job.param("notification") or job.config.get("JOB_DEFAULT_NOTIFICATION") or "never"
     word = text.upper()
     if word not in Notification.__members__:
-        raise SubmitError(
-            "ERROR: Notification must be 'Never', 'Always', 'Complete', 'Start', or 'Error'"
-        )
+        raise SubmitError("Notification must be 'Never', 'Always', 'Complete', 'Start', or 'Error'")
     job.set_integer("JobNotification", Notification[word])
     user = job.param("notify_user")
     if user is None:
@@ -198,7 +197,7 @@ def set_deferral(job: JobBuilder) -> None:
         # Such a job has no starter, and so nobody who waits for its time.
         first = next((name for name in CRON_ATTRIBUTES if job.attributes.get(name)), "DeferralTime")
         raise SubmitError(
-            f"ERROR: {first} does not work for scheduler universe jobs.\n"
+            f"{first} does not work for scheduler universe jobs.\n"
             "Consider submitting this job using the local universe, instead"
         )
     for command, attribute, default in (
@@ -226,13 +225,13 @@ def needs_deferral(job: JobBuilder) -> bool:
 def _non_negative(job: JobBuilder, command: str, text: str) -> str:
     """Return a text that is a whole number from 0 or an expression over attributes."""
     del job
-    said = f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
+    said = f"{command} = {text} is invalid, must eval to a non-negative integer."
     error = SubmitError(said)
     try:
         expression = normalize(text)
     except ClassAdSyntaxError as fault:
         name = "".join(word.capitalize() for word in command.split("_"))
-        more = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
+        more = f"{ERROR}Parse error in expression: \n\t{name} = {text}\n\t"
         raise SubmitError(f"{said}\n{more}") from fault
     value = evaluate(text)
     if isinstance(value, (bool, str, float)) or text.lower() in ("undefined", "error"):

@@ -10,6 +10,7 @@ from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes, whole_path
+from kettle.submit.notices import ERROR
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -50,13 +51,13 @@ def set_universe(job: JobBuilder) -> None:
     if universe is None:
         number = leading_number(word, 32)
         if not number:
-            raise SubmitError(f"ERROR: I don't know about the '{text}' universe.")
+            raise SubmitError(f"I don't know about the '{text}' universe.")
         numbers = {int(one): one for one in JobUniverse}
         universe = numbers.get(number)
         if universe is None:
-            raise SubmitError("ERROR: 'Unknown' is not a supported universe.")
+            raise SubmitError("'Unknown' is not a supported universe.")
     if universe in UNSUPPORTED:
-        raise SubmitError(f"ERROR: '{UNSUPPORTED[universe]}' is not a supported universe.")
+        raise SubmitError(f"'{UNSUPPORTED[universe]}' is not a supported universe.")
     job.universe = universe
     job.macros.live["Node"] = NODES.get(universe, "")
     job.set_integer("JobUniverse", job.universe)
@@ -80,7 +81,7 @@ def check_file_checks(job: JobBuilder) -> None:
         return
     if not isinstance(evaluate(text), (bool, int, float)):
         raise SubmitError(
-            f"ERROR: SUBMIT_CMD_skip_filechecks={text} is invalid, must be 'warn' or a boolean"
+            f"SUBMIT_CMD_skip_filechecks={text} is invalid, must be 'warn' or a boolean"
         )
 
 
@@ -90,7 +91,7 @@ def set_folder(job: JobBuilder) -> None:
     if job.param("initialdir") is not None:
         fact = job.sources.look_at(folder)
         if fact is None or not fact.is_directory:
-            raise SubmitError(f"ERROR: No such directory: {folder}")
+            raise SubmitError(f"No such directory: {folder}")
     job.set_string("Iwd", folder)
 
 
@@ -109,7 +110,7 @@ def set_executable(job: JobBuilder) -> None:
         return
     if name is None:
         if not job.is_docker and not _is_container(job):
-            raise SubmitError("ERROR: No 'executable' parameter was provided", command="executable")
+            raise SubmitError("No 'executable' parameter was provided", command="executable")
         job.set_string("Cmd", "")
         transfer = False
     elif job.universe is JobUniverse.JAVA:
@@ -152,23 +153,25 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
     fact = job.sources.look_at(path)
     if fact is None:
         raise SubmitError(
-            f"\nERROR: Can't access executable file {name}: No such file or directory",
+            f"Can't access executable file {name}: No such file or directory",
+            mark=f"\n{ERROR}",
             command="executable",
         )
     if fact.is_directory:
         return
     if fact.is_measured and not fact.size_bytes:
-        said = f"\nERROR: Executable file {name} has zero length"
-        raise SubmitError(said, command="executable")
+        said = f"Executable file {name} has zero length"
+        raise SubmitError(said, command="executable", mark=f"\n{ERROR}")
     try:
         first = job.sources.head(path).split(b"\n", 1)[0]
     except OSError:
         return
     if first.startswith(b"#!") and first.endswith(b"\r"):
         raise SubmitError(
-            f"\nERROR: Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
+            f"Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
             f"This generally doesn't work, and you should probably run 'dos2unix {name}' -- or a "
             "similar tool -- before you resubmit.",
+            mark=f"\n{ERROR}",
             command="executable",
         )
 
@@ -191,8 +194,10 @@ def set_environment(job: JobBuilder) -> None:
                 arguments.require_new_syntax(new, what="a double-quoted environment string")
             variables |= arguments.parse_environment(text)
         except SubmitError as error:
+            given = f"\nThe environment you specified was: '{text}'"
             raise SubmitError(
-                f"ERROR: {error.message}\nThe environment you specified was: '{text}'",
+                f"{error.message}{given}",
+                complaint=f"{error.complaint}{given}",
                 command="environment" if new is None else "environment2",
             ) from None
     is_old = old is not None and old != "" and not arguments.is_new_syntax(old)
@@ -233,7 +238,7 @@ def _from_submitter(job: JobBuilder) -> dict[str, str]:
         wanted = "true"
     if wanted.lower() == "true" and job.config.boolean("SUBMIT_ALLOW_GETENV") is False:
         raise SubmitError(
-            "ERROR: \ngetenv = true command not allowed because administrator has set "
+            "\ngetenv = true command not allowed because administrator has set "
             "SUBMIT_ALLOW_GETENV = false"
         )
     return arguments.select_environment(wanted, job.facts.environment)
@@ -274,7 +279,7 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
         return False
     if job.universe is JobUniverse.VM:
         raise SubmitError(
-            "ERROR: You cannot use input, ouput, and error parameters in the submit description "
+            "You cannot use input, ouput, and error parameters in the submit description "
             "file for vm universe",
             command=command,
         )
@@ -325,7 +330,7 @@ def signal_name(text: str) -> str:
     found = whole(number.group()) if number else known.get(text.upper())
     names = {int(member): member.name for member in signal.Signals if member < signal.SIGRTMIN}
     if found is None or int(found) not in names:
-        raise SubmitError(f"ERROR: invalid signal {text}")
+        raise SubmitError(f"invalid signal {text}")
     return names[int(found)]
 
 
@@ -337,10 +342,10 @@ def set_sizes(job: JobBuilder) -> None:
         size = parse_size(text, "K")
         if size is None:
             raise SubmitError(
-                f"ERROR: Image Size must be positive\nERROR: '{text}' is not valid for Image Size"
+                f"Image Size must be positive\n{ERROR}'{text}' is not valid for Image Size"
             )
         if size < 1:
-            raise SubmitError("ERROR: Image Size must be positive")
+            raise SubmitError("Image Size must be positive")
     own = str(job.executable_kib)
     # What was said of the first job's size holds for all that have the same program.
     if text is not None or job.of_cluster("ExecutableSize") != own:

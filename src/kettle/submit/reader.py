@@ -17,6 +17,7 @@ from kettle.config.remarks import render, render_all
 from kettle.errors import ConfigError, Form, Remark, StatementError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
+from kettle.submit.notices import ERROR
 
 if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
@@ -103,14 +104,16 @@ class SubmitReader(StatementReader):
         """Return the error for the line that was read last."""
         told, remarks = self.lines.breaks, (*details, Remark(hint))
         text = render_all(remarks, of_submit=True)
-        where = f"\nERROR: on Line {told} of {self.place.source}: {message}"
-        end = f"\n\nERROR: Failed to parse command file (line {told})."
+        where = f"on Line {told} of {self.place.source}: {message}"
+        end = f"\n\n{ERROR}Failed to parse command file (line {told})."
         error = StatementError(
             f"{where}\n{text}{end}" if text else where + end,
             source=self.place.source,
             line=self.lines.number,
+            mark=f"\n{ERROR}",
+            complaint=message,
         )
-        error.complaint, error.told_line, error.remarks = message, told, remarks
+        error.told_line, error.remarks = told, remarks
         return error
 
     def no_statement(self, message: str) -> StatementError:

@@ -235,7 +235,7 @@ def set_attribute_history(job: JobBuilder) -> None:
         return
     if not 0 <= length <= MOST_HISTORY:
         raise SubmitError(
-            f"ERROR: job_machine_attrs_history_length={length} is out of bounds 0 to {MOST_HISTORY}"
+            f"job_machine_attrs_history_length={length} is out of bounds 0 to {MOST_HISTORY}"
         )
     job.set_integer("JobMachineAttrsHistoryLength", length)
 
@@ -294,9 +294,7 @@ def concurrency_limits(job: JobBuilder) -> None:
     text = job.param("concurrency_limits")
     expression = job.param("concurrency_limits_expr")
     if text is not None and expression is not None:
-        raise SubmitError(
-            "ERROR: concurrency_limits and concurrency_limits_expr can't be used together"
-        )
+        raise SubmitError("concurrency_limits and concurrency_limits_expr can't be used together")
     if expression is not None:
         job.set_expression("ConcurrencyLimits", expression)
     if text is None:
@@ -304,7 +302,7 @@ def concurrency_limits(job: JobBuilder) -> None:
     limits = [limit.lower() for limit in re.split(r"[\s,]+", text) if limit]
     for limit in limits:
         if not re.fullmatch(r"[a-z_]\w*(\.\w+)*(:.*)?", limit):
-            raise SubmitError(f"ERROR: Invalid concurrency limit '{limit}'")
+            raise SubmitError(f"Invalid concurrency limit '{limit}'")
     if limits:
         job.set_string("ConcurrencyLimits", ",".join(sorted(limits)))
 

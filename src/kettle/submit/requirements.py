@@ -90,9 +90,10 @@ def set_requirements(job: JobBuilder) -> None:
         job.set_conjunction("Requirements", clauses or ["true"])
     except SubmitError as error:
         raise SubmitError(
-            f"{error.message}\nWARNING: Could not get attribute references from Requirements: "
+            f"{error.said}\nWARNING: Could not get attribute references from Requirements: "
             f"{' && '.join(users)}",
             command="requirements",
+            mark=error.mark,
         ) from error.__cause__
 
 
@@ -228,8 +229,7 @@ def _cuda(job: JobBuilder) -> list[str]:
     match = CUDA_VERSION.fullmatch(text.lstrip())
     if match is None:
         raise SubmitError(
-            "ERROR: cuda_version must be of the form 'x' or 'x.y', where x and y are positive "
-            "integers."
+            "cuda_version must be of the form 'x' or 'x.y', where x and y are positive integers."
         )
     # Compat: the reference takes numbers below zero, too, and makes others of them
     # (test_a_version_of_cuda_is_no_number_below_zero).

@@ -129,7 +129,7 @@ def _set_count(job: JobBuilder, command: Command, text: str) -> None:
     number = job.integer(command.name) or 0
     if number < 0:
         name = job.name_of(command.name)
-        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to a non-negative integer.")
+        raise SubmitError(f"{name}={text} is invalid, must eval to a non-negative integer.")
     job.set_integer(command.attribute, number)
 
 
@@ -162,7 +162,7 @@ def _set_quoted_list(job: JobBuilder, command: Command, text: str) -> None:
 
 def _refuse(job: JobBuilder, command: Command, text: str) -> None:
     del job
-    raise SubmitError(f"ERROR: {command.name}={text} has been disabled by the administrator.")
+    raise SubmitError(f"{command.name}={text} has been disabled by the administrator.")
 
 
 SETTERS: Mapping[Kind, Callable[[JobBuilder, Command, str], None]] = {

@@ -8,12 +8,13 @@ from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, split_list, strip_quotes
+from kettle.submit.notices import ERROR
 from kettle.submit.protected import list_apart, set_inputs
 from kettle.submit.sizes import parse_size
 
 # Where the tools of X.509 proxies put the user's; the number is appended.
 PROXIES = "/tmp/x509up_u"  # noqa: S108
-UNREADABLE_PROXY = "ERROR: unable to read proxy file"
+UNREADABLE_PROXY = "unable to read proxy file"
 URL = late_pattern(r"([A-Za-z][\w+.-]*)://")
 SHOULD = {
     "yes": "YES",
@@ -89,8 +90,7 @@ def _set_common(job: JobBuilder) -> None:
         job.set_string("CommonInputFiles", ",".join(common))
     if job.param("output_destination") and job.param("output_directory"):
         raise SubmitError(
-            "ERROR: You cannot use both output_destination and output_directory in the same "
-            "submit file"
+            "You cannot use both output_destination and output_directory in the same submit file"
         )
 
 
@@ -99,10 +99,8 @@ def check_docker_credentials(job: JobBuilder) -> None:
     if job.boolean("docker_send_credentials"):
         name = f"{job.facts.environment.get('HOME', '')}/.docker/config.json"
         if job.sources.look_at(name) is None:
-            raise SubmitError(
-                f"ERROR: ERROR: Cannot locate docker credentials file {name}: "
-                "No such file or directory"
-            )
+            said = f"Cannot locate docker credentials file {name}: No such file or directory"
+            raise SubmitError(f"{ERROR}{said}", complaint=said)
 
 
 def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
@@ -147,7 +145,8 @@ def wrap(text: str) -> str:
 
 
 def _complain(text: str) -> SubmitError:
-    return SubmitError(wrap(f"\nERROR: {text}"))
+    mark = f"\n{ERROR}"
+    return SubmitError(wrap(f"{mark}{text}")[len(mark) :], mark=mark)
 
 
 def choose_transfer(job: JobBuilder, listed: list[str]) -> tuple[str, str]:
@@ -250,9 +249,9 @@ def check_object_store(job: JobBuilder, methods: list[str]) -> None:
         ("EC2SecretAccessKey", "secret_access_key_file", "URLS"),
     ):
         if job.current(attribute) is None:
-            said.append(f"ERROR: [s3|gs]:// {urls} require [s3|aws|gs]_{command} to be set.")
+            said.append(f"[s3|gs]:// {urls} require [s3|aws|gs]_{command} to be set.")
     if said:
-        raise SubmitError("\n".join(reversed(said)))
+        raise SubmitError(f"\n{ERROR}".join(reversed(said)))
 
 
 def set_checkpoint(job: JobBuilder) -> None:
@@ -270,7 +269,7 @@ def set_transfer_sizes(job: JobBuilder) -> None:
     if said is not None:
         size = parse_size(said, "K") or 0
         if size < 1:
-            raise SubmitError(f"ERROR: '{said}' is not valid for disk_usage. It must be >= 1")
+            raise SubmitError(f"'{said}' is not valid for disk_usage. It must be >= 1")
         job.set_integer("DiskUsage", size)
         return
     total = job.executable_kib
@@ -305,7 +304,7 @@ def set_proxy(job: JobBuilder) -> None:
     if lifetime is not None:
         if not re.fullmatch(r"\s*[-+]?\d+", lifetime):
             raise SubmitError(
-                f"ERROR: invalid integer setting delegate_job_gsi_credentials_lifetime = {lifetime}"
+                f"invalid integer setting delegate_job_gsi_credentials_lifetime = {lifetime}"
             )
         job.set_integer("DelegateJobGSICredentialsLifetime", int(lifetime))
     _set_token(job)
@@ -313,7 +312,7 @@ def set_proxy(job: JobBuilder) -> None:
         # Compat: the reference asks a credd first; there is none here to ask
         # (test_oauth_services_are_refused_before_anything_is_queued).
         raise SubmitError(
-            "ERROR: use_oauth_services needs a credd, and no credd can be asked for tokens here"
+            "use_oauth_services needs a credd, and no credd can be asked for tokens here"
         )
 
 
@@ -327,14 +326,14 @@ def _set_token(job: JobBuilder) -> None:
     else:
         value = evaluate(wish)
         if not isinstance(value, (bool, int, float)):
-            raise SubmitError("ERROR: use_scitokens error. Value should be true, false, or auto.")
+            raise SubmitError("use_scitokens error. Value should be true, false, or auto.")
         wanted = bool(value)
     if not wanted:
         return
     name = name or own
     if not name:
         raise SubmitError(
-            "ERROR: No Scitokens filename specified. Expected either scitokens_file command "
+            "No Scitokens filename specified. Expected either scitokens_file command "
             "or the BEARER_TOKEN_FILE environment variable to be set."
         )
     job.set_string("ScitokensFile", job.path(name))

@@ -34,17 +34,17 @@ def set_container(job: JobBuilder) -> None:
     if job.is_later and not _stays_container(job, docker or image):
         return
     if docker is not None and image is not None:
-        raise SubmitError("ERROR: cannot declare both docker_image and container_image")
+        raise SubmitError("cannot declare both docker_image and container_image")
     if docker is None and image is None:
         if (job.param("universe") or "").lower() == "container":
-            raise SubmitError("ERROR: container jobs require a container_image or docker_image")
+            raise SubmitError("container jobs require a container_image or docker_image")
         return
     job.is_container = True
     job.set_boolean("WantContainer", True)
     if image is None:
         name = strip_quotes(docker or "")
         if not name:
-            said = f"ERROR: '{name}' is not a valid docker_image for container universe"
+            said = f"'{name}' is not a valid docker_image for container universe"
             raise SubmitError(said, command="docker_image")
         job.set_string("DockerImage", name)
         job.set_boolean("WantDockerImage", True)
@@ -69,13 +69,13 @@ def _stays_container(job: JobBuilder, image: str | None) -> bool:
 
 def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
     if image is not None:
-        raise SubmitError("ERROR: docker universe does not allow use of container_image.")
+        raise SubmitError("docker universe does not allow use of container_image.")
     if docker is None and job.is_later:
         docker = job.said("docker_image", "DockerImage")
     if docker is None:
-        raise SubmitError("ERROR: docker jobs require a docker_image", command="docker_image")
+        raise SubmitError("docker jobs require a docker_image", command="docker_image")
     if not strip_quotes(docker):
-        said = f"ERROR: '{unquoted(docker)}' is not a valid docker_image"
+        said = f"'{unquoted(docker)}' is not a valid docker_image"
         raise SubmitError(said, command="docker_image")
     job.set_boolean("WantDocker", True)
     job.set_string("DockerImage", strip_quotes(docker))
@@ -96,7 +96,7 @@ def _set_services(job: JobBuilder) -> None:
         port = job.integer(f"{name}_container_port")
         if port is None or not 0 <= port <= 65535:
             raise SubmitError(
-                f"ERROR: Requested container service '{name}' was not assigned a port, or the "
+                f"Requested container service '{name}' was not assigned a port, or the "
                 "assigned port was not valid.",
                 command="container_service_names" if port is None else f"{name}_container_port",
             )
@@ -105,7 +105,7 @@ def _set_services(job: JobBuilder) -> None:
 
 def _set_image(job: JobBuilder, image: str) -> None:
     if not image.strip() or image.startswith(NO_IMAGES):
-        raise SubmitError(f"ERROR: '{image}' is not a valid container image")
+        raise SubmitError(f"'{image}' is not a valid container image")
     if image.startswith("docker:"):
         kind, clause = KINDS[0]
     elif image.endswith(".sif"):
@@ -171,7 +171,7 @@ def set_parallel(job: JobBuilder) -> None:
             return
         if count is None:
             asking = "WantParallelScheduling" if wanted else "machine_count"
-            raise SubmitError("ERROR: No machine_count specified!", command=asking)
+            raise SubmitError("No machine_count specified!", command=asking)
         digits = re.match(r"[-+]?\d+", count)
         hosts = whole(digits.group()) if digits else 0
     if job.universe is JobUniverse.PARALLEL:
@@ -195,5 +195,5 @@ def set_remote_universe(job: JobBuilder) -> None:
         universe = UNIVERSE_NUMBERS.get(text.lower())
         number = leading_number(text, 32) or universe
         if not number:
-            raise SubmitError(f"ERROR: Unknown {side}Universe of '{text}' specified")
+            raise SubmitError(f"Unknown {side}Universe of '{text}' specified")
         job.set_integer(f"{side}JobUniverse", number)

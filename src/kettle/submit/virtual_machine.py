@@ -9,6 +9,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.submit.grid import has_fields
 from kettle.submit.job import JobBuilder
+from kettle.submit.notices import ERROR
 from kettle.submit.sizes import parse_size
 
 SWITCHES = (
@@ -19,7 +20,7 @@ SWITCHES = (
 # Kernels that are no file: the disk's own, and one that runs on the bare processor.
 INCLUDED, BARE = "included", "vmx"
 DISK_FORMAT = (
-    "ERROR: 'vm_disk' has incorrect format.\n"
+    "'vm_disk' has incorrect format.\n"
     'The format shoud be like "<filename>:<devicename>:<permission>"\n'
     "e.g.> For single disk: <vm>_disk = filename1:hda1:w\n"
     "      For multiple disks: <vm>_disk = filename1:hda1:w,filename2:hda2:w"
@@ -70,10 +71,11 @@ def _refuse_checkpoint_and_network(job: JobBuilder) -> None:
     when = (job.param("when_to_transfer_output") or "").lower()
     if when != "on_exit_or_evict" and job.boolean("vm_checkpoint") and job.boolean("vm_networking"):
         raise SubmitError(
-            "\nERROR: You explicitly requested both VM checkpoint and VM networking. \n"
+            "You explicitly requested both VM checkpoint and VM networking. \n"
             "However, VM networking is currently conflict with VM checkpoint. If you still \n"
             "want to use both VM networking and VM checkpoint, you explicitly must define \n"
-            '"when_to_transfer_output = ON_EXIT_OR_EVICT"\n '
+            '"when_to_transfer_output = ON_EXIT_OR_EVICT"\n ',
+            mark=f"\n{ERROR}",
         )
 
 
@@ -83,14 +85,14 @@ def _set_memory(job: JobBuilder) -> None:
         text = job.of_cluster("JobVMMemory")
     if text is None:
         raise SubmitError(
-            "ERROR: vm_memory cannot be found.\n"
+            "vm_memory cannot be found.\n"
             "Please specify vm_memory for vm universe in your submit description file.",
             command="vm_memory",
         )
     memory = parse_size(text, "M") or 0
     if memory <= 0:
         raise SubmitError(
-            "ERROR: vm_memory is incorrectly specified\n"
+            "vm_memory is incorrectly specified\n"
             "For example, for vm memroy of 128 Megabytes,\n"
             "you need to use 128 in your submit description file."
         )
@@ -103,7 +105,7 @@ def _set_kernel(job: JobBuilder) -> None:
     kernel = job.said("xen_kernel", "VMPARAM_Xen_Kernel")
     if kernel is None:
         raise SubmitError(
-            "ERROR: 'xen_kernel' cannot be found.\n"
+            "'xen_kernel' cannot be found.\n"
             "Please specify 'xen_kernel' for the xen virtual machine in your submit description "
             f'file.\nxen_kernel must be one of "{INCLUDED}", "{BARE}", <file-name>.',
             command="xen_kernel",
@@ -115,13 +117,13 @@ def _set_kernel(job: JobBuilder) -> None:
     initrd = job.param("xen_initrd")
     if initrd is not None:
         if not is_file:
-            raise SubmitError("ERROR: To use xen_initrd, xen_kernel should be a real kernel file.")
+            raise SubmitError("To use xen_initrd, xen_kernel should be a real kernel file.")
         job.set_string("VMPARAM_Xen_Initrd", initrd)
     if is_file:
         root = job.said("xen_root", "VMPARAM_Xen_Root")
         if root is None:
             raise SubmitError(
-                "ERROR: 'xen_root' cannot be found.\nPlease specify 'xen_root' for the xen "
+                "'xen_root' cannot be found.\nPlease specify 'xen_root' for the xen "
                 "virtual machine in your submit description file.",
                 command="xen_root",
             )
@@ -133,13 +135,13 @@ def _set_kernel(job: JobBuilder) -> None:
 
 def _set_disk(job: JobBuilder, kind: str) -> None:
     if kind == "vmware":
-        raise SubmitError("ERROR: A vm_type of 'vmware' is no longer supported", command="vm_type")
+        raise SubmitError("A vm_type of 'vmware' is no longer supported", command="vm_type")
     if kind not in ("xen", "kvm"):
         return
     disk = job.said("vm_disk", "VMPARAM_vm_Disk")
     if disk is None:
         raise SubmitError(
-            "ERROR: '<vm>_disk' cannot be found.\n"
+            "'<vm>_disk' cannot be found.\n"
             "Please specify '<vm>_disk' for the virtual machine in your submit description file.",
             command="vm_disk",
         )

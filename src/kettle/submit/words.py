@@ -64,7 +64,7 @@ def set_arguments(job: JobBuilder) -> None:
             job.set_default("Arguments", '""')
         if job.universe is JobUniverse.JAVA and not job.is_later:
             raise SubmitError(
-                "ERROR: In Java universe, you must specify the class name to run.\n"
+                "In Java universe, you must specify the class name to run.\n"
                 "Example:\n\narguments = MyClass\n",
                 command="universe",
             )
@@ -75,9 +75,7 @@ def set_java_words(job: JobBuilder) -> None:
     if job.text_of("java_vm_args") and (
         job.text_of("java_vm_arguments") or job.text_of(JAVA.old_attribute)
     ):
-        raise SubmitError(
-            "ERROR: you specified a value for both java_vm_args and java_vm_arguments."
-        )
+        raise SubmitError("you specified a value for both java_vm_args and java_vm_arguments.")
     set_words(job, JAVA)
 
 
@@ -96,7 +94,7 @@ def set_tool(job: JobBuilder) -> None:
         job.set_boolean("SuspendJobAtExec", suspends)
     old = job.text_of("tool_daemon_args")
     if old and (job.text_of("tool_daemon_arguments") or job.text_of(TOOL.old_attribute)):
-        raise SubmitError("ERROR: you specified both tdp_daemon_args and tdp_daemon_arguments")
+        raise SubmitError("you specified both tdp_daemon_args and tdp_daemon_arguments")
     set_words(job, TOOL)
 
 
@@ -122,7 +120,7 @@ def set_words(job: JobBuilder, commands: WordCommands) -> bool:
             job.set_string(commands.old_attribute, arguments.parse_old_arguments(text))
     except SubmitError as error:
         raise SubmitError(
-            f"ERROR: {commands.before}{error.message}\n{commands.after} {text}",
+            f"{commands.before}{error.message}\n{commands.after} {text}",
             command=commands.either if new is None else commands.new,
         ) from None
     return True

@@ -39,12 +39,12 @@ class _Following:
     ) -> SubmitError:
         """Return the error for a statement that cannot be carried out."""
         del details
-        return SubmitError(message, hint=hint)
+        return SubmitError(message, hint=hint, mark="")
 
     def no_statement(self, message: str) -> SubmitError:
         """Return the error for words that make no sense; the reference does not say which."""
         del message
-        return SubmitError("invalid TRANSFORM statement")
+        return SubmitError("invalid TRANSFORM statement", mark="")
 
     def match_rules(self, kind: str) -> MatchRules:
         """Return the rules of every TRANSFORM statement: nothing changes them."""

@@ -212,4 +212,4 @@ def _commit(queue: Queue) -> str:
 
 def _words(error: SubmitError) -> str:
     """Return why no job can be made, with what there is to say to it."""
-    return "\n".join(filter(None, [error.message.strip().removeprefix("ERROR: "), error.hint]))
+    return "\n".join(filter(None, [error.said.rstrip(), error.hint]))

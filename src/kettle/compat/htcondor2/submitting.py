@@ -201,7 +201,7 @@ def learn_commands(queue: Queue, submission: Submission) -> None:
 
 def tell_job(error: SubmitError) -> str:
     """Return why no job can be made, in the reference's form."""
-    why = error.message.strip().removeprefix("ERROR: ")
+    why = error.said.rstrip()
     hint = f"{error.hint}\n" if error.hint else ""
     return f"Failed to create job ad, errmsg=Submit:-1:{why}\n{hint}"
 
