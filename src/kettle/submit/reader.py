@@ -111,9 +111,8 @@ class SubmitReader(StatementReader):
             source=self.place.source,
             line=self.lines.number,
             mark=f"\n{ERROR}",
-            complaint=message,
         )
-        error.told_line, error.remarks = told, remarks
+        error.complaint, error.told_line, error.remarks = message, told, remarks
         return error
 
     def no_statement(self, message: str) -> StatementError:

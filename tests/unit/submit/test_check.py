@@ -139,7 +139,7 @@ def test_a_condition_that_can_never_be_true_is_a_warning() -> None:
 
 def test_what_no_schedd_takes_is_an_error() -> None:
     def refuse(universe: int | None) -> None:
-        raise SubmitError(f"ERROR: universe {universe} is none of ours")
+        raise SubmitError(f"universe {universe} is none of ours")
 
     (finding,) = check("universe = vanilla\nexecutable = run.sh\nqueue\n", refuse=refuse).findings
     assert (finding.severity, finding.line) == ("error", 1)
