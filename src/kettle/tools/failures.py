@@ -55,15 +55,20 @@ def explain_silence(error: Unreached, call: str) -> str:
     return "\n".join(explain(error))
 
 
+def is_name_at_fault(error: UnknownHostError, name: str, config: Config) -> bool:
+    """Tell whether it is the name of -pool or -name that is no host, not the configuration's."""
+    from kettle.runtime.sockets.addresses import may_be_daemon
+
+    return bool(name) and (error.host == name or not may_be_daemon(name, config))
+
+
 def explain_unknown_host(error: UnknownHostError, name: str, config: Config) -> str:
     """Return what is said of a -pool that is no host by tools that look at the name first.
 
     A name that could be no daemon's is what is wrong; beside one that could be, it is the
     configuration's pool that is named, as in the reference.
     """
-    from kettle.runtime.sockets.addresses import may_be_daemon
-
-    if name and (error.host == name or not may_be_daemon(name, config)):
+    if is_name_at_fault(error, name, config):
         return f"unknown host {name}"
     pool = config.get("COLLECTOR_HOST")
     return f"CONDOR_STATUS:1:Unable to resolve COLLECTOR_HOST ({pool})."

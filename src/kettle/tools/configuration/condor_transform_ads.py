@@ -306,7 +306,7 @@ class _Run:
         )
         self._missing: list[str] = []
         # What was said of rules when they were read.
-        self._told: set[str] = set()
+        self._told: set[tuple[int, str]] = set()
 
     # -- Rules ----------------------------------------------------------------------------------
 
@@ -404,7 +404,7 @@ class _Run:
         try:
             return rule.check(self._checked)
         except TransformError as error:
-            self._told.add(error.message)
+            self._told.add((error.line, error.complaint))
             self.streams.stderr.write(f"Invalid rules file {rule.name} : {error.message}\n")
             if error.hint and self.streams.stderr.isatty():
                 place = f"    {source}, line {error.line}"
@@ -509,7 +509,7 @@ class _Run:
 
         Compat: the reference does not (test_what_fails_only_when_it_is_applied_is_told_too).
         """
-        if error.message not in self._told:
+        if (error.line, error.complaint) not in self._told:
             where = f"{rule.name}, line {error.line}" if error.line else rule.name
             self.streams.stderr.write(f"ERROR: {where}: {error.message}\n")
 

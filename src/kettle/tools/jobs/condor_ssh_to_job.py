@@ -175,6 +175,7 @@ def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str
                 raise RefusedError(f"{error}\n{advice}") from None
             if error.code != RETRY:
                 raise
+            # The peer's own words: the code is the same whatever the job still waits for.
             if str(error) != waiting:
                 waiting, since = str(error), time.monotonic()
             elif since and time.monotonic() - since >= SAID_AFTER_SECONDS:

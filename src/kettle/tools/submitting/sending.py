@@ -267,11 +267,10 @@ def submit_jobs(
 def tell_absence(reach: Reach, error: KettleError) -> str:
     """Return what is said of a schedd that is not found."""
     if isinstance(error, UnknownHostError):
-        from kettle.tools.failures import explain_unknown_host
+        from kettle.tools.failures import is_name_at_fault
 
-        why = explain_unknown_host(error, reach.name, reach.config)
-        if why.startswith("unknown"):
-            return f"condor_submit: {why}\n"
+        if is_name_at_fault(error, reach.name, reach.config):
+            return f"condor_submit: unknown host {reach.name}\n"
     if isinstance(error, Unreached) or (reach.name and isinstance(error, NotFoundError)):
         whom = f"schedd {reach.name}" if reach.name else "local schedd"
         return f"\nERROR: Can't find address of {whom}\n"
