@@ -51,21 +51,21 @@ _ERRORS |= {"Exception", "BaseException", "OSError", "ValueError", "Trouble"}
 
 def decisions(function: ast.AST) -> set[int]:
     """Return the lines of a function that look at the text of an error that it has a name for."""
-    errors = set(_error_names(function))
-    if not errors:
-        return set()
+    nodes = list(ast.walk(function))
+    errors = set(_error_names(nodes))
     texts: set[str] = set()
-    while True:
-        more = set(_texts(function, errors, texts)) - texts
-        if not more:
-            break
+    while more := set(_texts(nodes, errors, texts)) - texts if errors else set():
         texts |= more
-    return {node.lineno for node in ast.walk(function) if _looks_at(node, errors, texts)}
+    return {
+        node.lineno
+        for node in nodes
+        if errors and isinstance(node, ast.expr) and _looks_at(node, errors, texts)
+    }
 
 
-def _error_names(function: ast.AST) -> Iterator[str]:
+def _error_names(nodes: list[ast.AST]) -> Iterator[str]:
     """Yield the names of what a function catches, and of arguments that are errors."""
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.ExceptHandler) and node.name:
             yield node.name
         elif isinstance(node, ast.arg) and node.annotation is not None:
@@ -74,9 +74,9 @@ def _error_names(function: ast.AST) -> Iterator[str]:
                 yield node.arg
 
 
-def _texts(function: ast.AST, errors: set[str], texts: set[str]) -> Iterator[str]:
+def _texts(nodes: list[ast.AST], errors: set[str], texts: set[str]) -> Iterator[str]:
     """Yield the names that a function gives to the text of an error."""
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Assign) and _is_text(node.value, errors, texts):
             for target in node.targets:
                 yield from (part.id for part in ast.walk(target) if isinstance(part, ast.Name))

@@ -235,7 +235,8 @@ def join_failures(first: Failure | None, second: Failure | None) -> Failure | No
 def detail_of(reason: str) -> str:
     """Return the part of a peer's reason that says what happened, without who told whom.
 
-    The wire has it as one text, in HTCondor's words. Nothing if it has no such part: then the whole reason is what happened.
+    The wire has it as one text, in HTCondor's words. Nothing if it has no such part: then the
+    whole reason is what happened.
     """
     detail = reason.partition("|Error: ")[2]
     return detail.partition("; SHADOW failed")[0].partition("; STARTER failed")[0]

@@ -1,0 +1,61 @@
+"""What is said of jobs, and why they are refused, are values with fields."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import Form, StatementError, SubmitError
+from kettle.submit.notices import TWICE, WARNING, Notice
+from unit.submit.test_build import jobs_of
+
+
+def refusal(text: str) -> SubmitError:
+    with pytest.raises(SubmitError) as caught:
+        jobs_of(text)
+    return caught.value
+
+
+def test_a_notice_is_written_behind_its_mark() -> None:
+    assert str(Notice("odd", "cmd")) == "WARNING: odd"
+    assert str(Notice("odd", "cmd", TWICE)) == "WARNING: \nWARNING: odd"
+
+
+def test_a_notice_knows_its_command() -> None:
+    made, _ = jobs_of("request_memroy = 1\noutptu = 1\nqueue\n")
+    assert [(one.command, one.mark) for one in made.warnings] == [("request_memroy", WARNING)]
+    assert [one.command for one in made.unused] == ["outptu"]
+
+
+def test_a_problem_of_a_macro_function_knows_whose_text_it_was() -> None:
+    made, _ = jobs_of("arguments = $INT(x)\nqueue\n")
+    ((proc, problem),) = made.problems
+    assert (proc, problem.command, problem.mark) == (0, "arguments", "")
+
+
+def test_a_line_that_is_none_is_a_complaint_with_its_places() -> None:
+    error = refusal("A = 1\nif what is it\nendif\nqueue\n")
+    assert isinstance(error, StatementError)
+    assert (error.line, error.told_line) == (2, 2)
+    assert "ERROR" not in error.complaint
+    assert error.message.startswith(f"\nERROR: on Line 2 of {error.source}: {error.complaint}")
+    colon = refusal("A = 1\nB : 2\nqueue\n")
+    assert isinstance(colon, StatementError)
+    (place, *_) = colon.remarks
+    assert (place.form, place.line, place.text) == (Form.PLACED, 2, "cannot parse: B : 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "complaint"),
+    [
+        ("universe = what\nqueue\n", "ERROR: ", "I don't know about the 'what' universe."),
+        ("executable = no\nqueue\n", "\nERROR: ", "Can't access executable file"),
+        ("environment = \"a\"\nqueue\n", "ERROR: ", "Missing '=' after environment variable 'a'."),
+    ],
+)
+def test_what_is_wrong_is_apart_from_the_word_before_it(
+    text: str, mark: str, complaint: str
+) -> None:
+    error = refusal(text)
+    assert error.mark == mark
+    assert error.complaint.startswith(complaint)
+    assert error.message == f"{error.mark}{error.said}"
