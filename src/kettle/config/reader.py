@@ -16,7 +16,6 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.origin import Asked, Origin
-from kettle.config.remarks import render_all
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, Form, Remark
@@ -393,6 +392,8 @@ class StatementReader:
 
 def complain(parts: tuple[Remark, ...], source: str, line: int) -> ConfigError:
     """Return the error of a file, written as the reference writes it."""
+    from kettle.config.remarks import render_all  # for those alone whose files are wrong
+
     error = ConfigError(render_all(parts), source=source, line=line)
     error.remarks = parts
     return error

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.codes import JobUniverse
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
-from kettle.config.remarks import render
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
 from kettle.submit import interactive, registry
@@ -26,7 +25,7 @@ from kettle.submit.reader import QueueText, SubmitReader, at_queue
 from kettle.submit.steps import Step, all_steps, set_base
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kettle.classad import ClassAd
     from kettle.config import Config
@@ -401,7 +400,11 @@ class Submission(Struct):
         """Note what macros and a job have to tell, once."""
         if not (self.macros.warnings or warnings or self.macros.problems):
             return
-        said = (Notice(render(remark, of_submit=True)) for remark in self.macros.warnings)
+        said: Iterable[Notice] = ()
+        if self.macros.warnings:
+            from kettle.config.remarks import render  # few have any
+
+            said = (Notice(render(one, of_submit=True)) for one in self.macros.warnings)
         for warning in (*said, *warnings):
             if warning not in self._seen:
                 self._seen.add(warning)

@@ -13,7 +13,6 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.reader import DEEPEST_INCLUDE, KEYWORDS, Place, StatementReader, Trouble
-from kettle.config.remarks import render, render_all
 from kettle.errors import ConfigError, Form, Remark, StatementError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
@@ -102,6 +101,8 @@ class SubmitReader(StatementReader):
         self, message: str, details: tuple[Remark, ...] = (), hint: str = ""
     ) -> StatementError:
         """Return the error for the line that was read last."""
+        from kettle.config.remarks import render_all  # for those alone who are refused
+
         told, remarks = self.lines.breaks, (*details, Remark(hint))
         text = render_all(remarks, of_submit=True)
         where = f"on Line {told} of {self.place.source}: {message}"
@@ -230,6 +231,8 @@ def _goes_on(remark: Remark) -> bool:
 def _behind(remark: Remark) -> Remark:
     if remark.form == Form.BEHIND:
         return remark
+    from kettle.config.remarks import render  # for those alone whose templates are wrong
+
     return Remark(render(remark).lstrip(), form=Form.BEHIND)
 
 

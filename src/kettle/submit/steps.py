@@ -125,7 +125,7 @@ def _checked(job: JobBuilder, name: str, text: str) -> str:
     """Return what is forced as ads print it; SubmitError where it is no attribute."""
     checked = job.checked(name, text or "undefined")
     if not name:
-        raise SubmitError(f"ERROR: Unable to insert expression: {name} = {checked}")
+        raise SubmitError(f"Unable to insert expression: {name} = {checked}")
     return checked
 
 

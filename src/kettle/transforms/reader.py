@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from kettle.config.lines import LineReader
 from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
-from kettle.config.remarks import render
 from kettle.config.sources import MemorySources
 from kettle.errors import ConfigError, TransformError
 from kettle.patterns import late_pattern
@@ -50,7 +49,9 @@ class TransformReader(StatementReader):
         try:
             self.read_lines(lines, Place(self.name))
         except Trouble as trouble:
-            said = trouble.tail or trouble.hint or " ".join(map(render, trouble.before))
+            from kettle.config.remarks import render_all  # for those alone whose rules are wrong
+
+            said = trouble.tail or trouble.hint or render_all(trouble.before)
             raise self._error(said, lines) from None
         except TransformError as error:
             raise self._error(error.message, lines, error.hint, error.nearest) from None

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.errors import Form, StatementError, SubmitError
 from kettle.submit.notices import TWICE, WARNING, Notice
-from unit.submit.test_build import jobs_of
+from unit.submit.submitting import jobs_of
 
 
 def refusal(text: str) -> SubmitError:
@@ -29,19 +29,20 @@ def test_a_notice_knows_its_command() -> None:
 def test_a_problem_of_a_macro_function_knows_whose_text_it_was() -> None:
     made, _ = jobs_of("arguments = $INT(x)\nqueue\n")
     ((proc, problem),) = made.problems
-    assert (proc, problem.command, problem.mark) == (0, "arguments", "")
+    assert (proc, problem.command, problem.mark) == (0, "ARGUMENTS", "")
 
 
 def test_a_line_that_is_none_is_a_complaint_with_its_places() -> None:
+    # The program stands in the first line.
     error = refusal("A = 1\nif what is it\nendif\nqueue\n")
     assert isinstance(error, StatementError)
-    assert (error.line, error.told_line) == (2, 2)
+    assert (error.line, error.told_line) == (3, 3)
     assert "ERROR" not in error.complaint
-    assert error.message.startswith(f"\nERROR: on Line 2 of {error.source}: {error.complaint}")
+    assert error.message.startswith(f"\nERROR: on Line 3 of {error.source}: {error.complaint}")
     colon = refusal("A = 1\nB : 2\nqueue\n")
     assert isinstance(colon, StatementError)
     (place, *_) = colon.remarks
-    assert (place.form, place.line, place.text) == (Form.PLACED, 2, "cannot parse: B : 2")
+    assert (place.form, place.line, place.text) == (Form.PLACED, 3, "cannot parse: B : 2")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_a_line_that_is_none_is_a_complaint_with_its_places() -> None:
     [
         ("universe = what\nqueue\n", "ERROR: ", "I don't know about the 'what' universe."),
         ("executable = no\nqueue\n", "\nERROR: ", "Can't access executable file"),
-        ("environment = \"a\"\nqueue\n", "ERROR: ", "Missing '=' after environment variable 'a'."),
+        ('environment = "a"\nqueue\n', "ERROR: ", "Missing '=' after environment variable 'a'."),
     ],
 )
 def test_what_is_wrong_is_apart_from_the_word_before_it(

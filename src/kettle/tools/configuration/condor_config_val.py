@@ -15,7 +15,6 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
 from kettle.config.conditions import decide_condition
 from kettle.config.origin import DEFAULT_SOURCE
-from kettle.config.remarks import render
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, EndingConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
@@ -117,7 +116,10 @@ def _load(request: Request, environment: Mapping[str, str]) -> Config:
 
 def _say_warnings(config: Config, streams: Streams) -> None:
     """Tell what the configuration itself warns of."""
-    streams.stderr.writelines(f"{render(warning)}\n" for warning in config.warnings)
+    if config.warnings:
+        from kettle.config.remarks import render_all  # few have any
+
+        streams.stderr.write(f"{render_all(config.warnings)}\n")
 
 
 def only_templates(request: Request) -> bool:

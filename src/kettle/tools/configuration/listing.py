@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
-from kettle.config.remarks import render
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
 from kettle.octets import to_bytes
@@ -36,8 +35,10 @@ def expanded(config: Config, text: str, streams: Streams) -> str:
     except ConfigError as error:
         streams.stderr.write(f"ERROR: {error}\n")
         value = ""
-    for problem in config.problems:
-        streams.stderr.write(f"{render(problem)}\n")
+    if config.problems:
+        from kettle.config.remarks import render_all  # few have any
+
+        streams.stderr.write(f"{render_all(config.problems)}\n")
     return value
 
 
