@@ -110,7 +110,8 @@ class Submission(Struct):
     _unforeseen: set[str] = field(default_factory=set)
     _has_one_statement: bool = True
     _values: tuple[str, ...] | None = None
-    _seen: set[Notice] = field(default_factory=set)
+    # What was told, as it is written: whoever reads it sees no command.
+    _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
     # The statement whose jobs are being made.
@@ -406,12 +407,12 @@ class Submission(Struct):
 
             said = (Notice(render(one, of_submit=True)) for one in self.macros.warnings)
         for warning in (*said, *warnings):
-            if warning not in self._seen:
-                self._seen.add(warning)
+            if str(warning) not in self._seen:
+                self._seen.add(str(warning))
                 self.warnings.append(warning)
         for problem in self.macros.problems:
-            if problem not in self._seen:
-                self._seen.add(problem)
+            if str(problem) not in self._seen:
+                self._seen.add(str(problem))
                 self.problems.append((self.job_count, problem))
         self.macros.problems.clear()
 

@@ -261,7 +261,7 @@ class SubmitMacros:
             self._told.add(problem)
             mark, before, after = self.place
             said = f"{before}{problem.words()}{after % self.live}"
-            self.problems.append(Notice(said, self.reading, mark))
+            self.problems.append(Notice(said, self.reading.upper(), mark))
 
     def _peek(self, name: str) -> str | None:
         key = name.upper()
