@@ -36,8 +36,6 @@ these. `message` is for people; nobody takes it apart (tests/tidy/test_errors_ar
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 
 class KettleError(Exception):
     """An operating error: a sentence for a person, and a hint what to do about it.
@@ -77,21 +75,34 @@ class Form:
     BEHIND = "behind"
 
 
-class Remark(NamedTuple):
+class Remark:
     """One line of what is said about a text, before it is written: where, and what.
 
     `line` and `depth`, of files that include each other, are 0 where there is none; `is_warning`
-    says that the text counts all the same.
+    says that the text counts all the same, `is_obsolete` that it is old syntax which does. Written
+    out, for every tool loads it: a tuple with names takes a millisecond.
     """
 
-    text: str
-    source: str = ""
-    line: int = 0
-    depth: int = 0
-    form: str = Form.PLAIN
-    is_warning: bool = False
-    # The text is old syntax that still means something.
-    is_obsolete: bool = False
+    __slots__ = ("depth", "form", "is_obsolete", "is_warning", "line", "source", "text")
+
+    def __init__(
+        self,
+        text: str,
+        source: str = "",
+        line: int = 0,
+        depth: int = 0,
+        form: str = Form.PLAIN,
+        *,
+        is_warning: bool = False,
+        is_obsolete: bool = False,
+    ) -> None:
+        self.text = text
+        self.source = source
+        self.line = line
+        self.depth = depth
+        self.form = form
+        self.is_warning = is_warning
+        self.is_obsolete = is_obsolete
 
 
 class LanguageError(KettleError):

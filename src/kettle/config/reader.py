@@ -196,8 +196,9 @@ class StatementReader:
             return
         if kind == ":":
             text = f"obsolete use of ':' for parameter assignment at {written} : {value}"
-            said = self._at(place, lines.number, text)
-            self.table.warnings.append(said._replace(is_warning=True, is_obsolete=True))
+            said = self._at(place, lines.number, text, is_warning=True)
+            said.is_obsolete = True
+            self.table.warnings.append(said)
         full_name = self.full_name(written, lines.number, place)
         if kind.startswith("+"):
             value = join_to(self.table.raw(full_name), operator["mark"], value)
@@ -238,9 +239,9 @@ class StatementReader:
     def say(self, word: str, text: str, number: int, place: Place) -> None:
         """Carry out `error : text` or `warning : text`."""
         text = self.table.expand(text)
-        said = self._at(place, number, text)._replace(is_warning=word == "warning")
+        said = self._at(place, number, text, is_warning=word == "warning")
         if place.template:
-            said = said._replace(form=Form.STATED)
+            said.form = Form.STATED
         if word == "error":
             raise Trouble(said)
         self.table.warnings.append(said)
@@ -383,8 +384,9 @@ class StatementReader:
             said = self._in(inner, 0, f"can't open '{path}' for write")
             raise Trouble(said, hint=why) from None
 
-    def _at(self, place: Place, number: int, text: str) -> Remark:
-        return Remark(text, place.source, place.shown_line(number), form=Form.PLACED)
+    def _at(self, place: Place, number: int, text: str, *, is_warning: bool = False) -> Remark:
+        line = place.shown_line(number)
+        return Remark(text, place.source, line, form=Form.PLACED, is_warning=is_warning)
 
     def _in(self, place: Place, number: int, text: str) -> Remark:
         return Remark(text, place.source, number, place.depth, form=Form.PLACED)

@@ -10,7 +10,12 @@ from kettle.config.sources import MemorySources
 from kettle.config.store import Config, load_config
 from kettle.errors import ConfigError, Form, Remark
 
-AT = Remark("wrong", "a.conf", 3, form=Form.PLACED)
+
+def at(text: str = "wrong", line: int = 3, depth: int = 0, **more: bool) -> Remark:
+    return Remark(text, "a.conf", line, depth, Form.PLACED, **more)
+
+
+AT = at()
 
 
 def read(text: str, **files: str) -> Config:
@@ -28,9 +33,9 @@ def fault(text: str, **files: str) -> ConfigError:
     ("remark", "config", "submit"),
     [
         (AT, 'Config source Error "a.conf", Line 3: wrong', 'Submit:-1:Error "a.conf", Line 3: '),
-        (AT._replace(depth=2), 'Config source Error "a.conf", Line 3, Include Depth 2: wrong', ""),
-        (AT._replace(is_warning=True), 'Config source Warning "a.conf", Line 3: wrong', "Warning "),
-        (AT._replace(form=Form.STATED), " Error : wrong", " Error : wrong"),
+        (at(depth=2), 'Config source Error "a.conf", Line 3, Include Depth 2: wrong', ""),
+        (at(is_warning=True), 'Config source Warning "a.conf", Line 3: wrong', "Warning "),
+        (Remark("wrong", form=Form.STATED), " Error : wrong", " Error : wrong"),
         (Remark("no such"), "no such", "no such"),
     ],
 )
@@ -49,7 +54,7 @@ def test_the_innermost_place_comes_first_and_warnings_have_none_of_an_error() ->
     outer = Remark("", "root", 9, form=Form.PLACED)
     warned = Remark("old", "w", 1, form=Form.PLACED, is_warning=True)
     assert innermost((warned, AT, outer), "x", 1) == ("a.conf", 3)
-    assert innermost((warned, AT._replace(line=0)), "x", 1) == ("x", 1)
+    assert innermost((warned, at(line=0)), "x", 1) == ("x", 1)
     assert sentence((AT, outer, Remark("more\nlines")), "; ") == "wrong; more; lines"
 
 
