@@ -130,7 +130,10 @@ class LanguageError(KettleError):
 
 
 class ClassAdSyntaxError(LanguageError):
-    """A ClassAd or expression that does not parse; `column` is where, from 0."""
+    """A ClassAd or expression that does not parse; `column` is where, from 0.
+
+    `complaint` lacks the column alone: it is what stands below a caret (`classad.pointing`).
+    """
 
     def __init__(
         self, message: str, *, text: str = "", column: int = 0, complaint: str = "", line: int = 0
@@ -145,7 +148,7 @@ class ClassAdSyntaxError(LanguageError):
             f"{path}, {self.message}",
             text=self.text,
             column=self.column,
-            complaint=self.complaint,
+            complaint=f"{path}, {self.complaint}",
             line=self.line,
         )
         found.source = path

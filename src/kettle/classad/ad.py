@@ -636,7 +636,9 @@ def _checked_value(text: str, number: int, line: str) -> Expr:
     except ClassAdSyntaxError as error:
         shown = line.strip()
         place = len(shown) - len(text) + error.column
-        raise _line_error(number, shown, error.message + ", in", place) from None
+        found = _line_error(number, shown, error.message + ", in", place)
+        found.complaint = f"line {number}: {error.complaint}"
+        raise found from None
 
 
 def _line_error(number: int, text: str, problem: str, column: int = 0) -> ClassAdSyntaxError:

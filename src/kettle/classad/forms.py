@@ -42,7 +42,6 @@ def _with_line(error: ClassAdSyntaxError, text: str) -> ClassAdSyntaxError:
         f"line {line}, column {column}: {problem}",
         text=text,
         column=place,
-        complaint=problem,
         line=line,
     )
 

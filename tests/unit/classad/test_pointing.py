@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import parse_expression
+from kettle.classad.forms import parse_ads
 from kettle.classad.pointing import point_at
 from kettle.errors import ClassAdSyntaxError
 
@@ -51,3 +52,12 @@ def test_a_quote_that_is_not_closed_is_told_at_its_place(text: str, column: int,
     with pytest.raises(ClassAdSyntaxError) as caught:
         parse_expression(text)
     assert (caught.value.column, what in caught.value.message) == (column, True)
+
+
+def test_below_the_caret_stands_what_is_wrong_without_its_column() -> None:
+    with pytest.raises(ClassAdSyntaxError) as caught:
+        list(parse_ads("A = 1\nB = 1 +\n", "long"))
+    error = caught.value
+    assert "at column" in error.message
+    assert error.complaint == "line 2: expected a value, not the end"
+    assert error.in_file("f").complaint == f"f, {error.complaint}"
