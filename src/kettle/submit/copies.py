@@ -16,6 +16,7 @@ from kettle.config.expander import LEAST_WORK
 from kettle.errors import ConfigError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.macros import NUMBERS
+from kettle.submit.notices import WARNING
 from kettle.submit.quick_job import QuickJob, UnforeseenError
 
 if TYPE_CHECKING:
@@ -169,9 +170,9 @@ class _Draft(QuickJob):
             raise _NoCopyError
         return super().integer(command, shown, bits=bits)
 
-    def warn(self, command: str, text: str) -> None:
+    def warn(self, command: str, text: str, mark: str = WARNING) -> None:
         """Leave warnings to the step."""
-        del command, text
+        del command, text, mark
         raise _NoCopyError
 
     def _is_marked(self, text: str | None) -> bool:
