@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kettle.errors import SubmitError
@@ -164,6 +164,7 @@ QUEUES = [
     st.sampled_from(QUEUES),
     st.sampled_from(["", "named"]),
 )
+@example([("env = {}", "$CHOICE(Process,list10)")], QUEUES[3], "")
 def test_no_job_shows_which_steps_ran_for_it(
     lines: list[tuple[str, str]], queue: str, batch: str
 ) -> None:

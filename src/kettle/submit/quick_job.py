@@ -110,12 +110,14 @@ class QuickJob(JobBuilder):
         own["attributes"] = QuickAttributes("", other.attributes.cluster)
         own["forced"] = QuickAttributes(FORCED)
         own["_texts"], own["_exact"], own["_expanded"] = {}, {}, {}
-        own["_booleans"], own["_integers"] = {}, {}
+        own["_booleans"], own["_integers"], own["_names"] = {}, {}, {}
         return job
 
     _answers: Mapping[tuple[object, tuple[object, ...]], Question]
     _changed: set[str]
     _texts: dict[str, _Known]
+    # By command, by which of its names the description gives it.
+    _names: dict[str, str]
     _exact: dict[str, _Known]
     _expanded: dict[str, str | Filling]
     _booleans: dict[str, bool | None]
@@ -165,19 +167,19 @@ class QuickJob(JobBuilder):
         try:
             known = self._texts[command]
         except KeyError:
-            known = self._texts[command] = self._learn(command_names(command))
+            known = self._texts[command] = self._learn(command, command_names(command))
             if known == "":
                 known = self._texts[command] = None
         if known is None or isinstance(known, str):
             return known
-        return self.fill_in(command, known) or None
+        return self.fill_in(self._names[command], known) or None
 
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name."""
         try:
             known = self._exact[name]
         except KeyError:
-            known = self._exact[name] = self._learn((name,))
+            known = self._exact[name] = self._learn(name, (name,))
         if known is None or isinstance(known, str):
             return known
         return self.fill_in(name, known)
@@ -197,13 +199,14 @@ class QuickJob(JobBuilder):
         self.macros.reading = name
         return known.make()
 
-    def _learn(self, names: tuple[str, ...]) -> _Known:
-        """Return what fills in the first of the names that is set, None if none is."""
+    def _learn(self, command: str, names: tuple[str, ...]) -> _Known:
+        """Return what fills in the first of a command's names that is set, None if none is."""
         macros = self.macros
         for name in names:
             text = macros.raw(name)
             if text is None:
                 continue
+            self._names[command] = name
             key = name.upper()
             is_live = key in macros.row_variables or (
                 key not in macros.variables and key in LIVE_NAMES

@@ -118,7 +118,7 @@ def test_a_function_that_gives_no_word_has_its_step_run() -> None:
     made, jobs = jobs_of(text)
     told = [job.differences.get("Told") or made.cluster.get("Told") for job in jobs]
     assert told == ['"a    1b0"', '"a22222b1"', '"a    3b2"', '"ab3"', '"a    5b4"']
-    assert [(proc, problem.split(": ")[1]) for proc, problem in made.problems] == [
+    assert [(proc, str(problem).split(": ")[1]) for proc, problem in made.problems] == [
         (3, "$INT() macro")
     ]
 
