@@ -252,6 +252,32 @@ def test_a_pattern_of_files_that_is_none_ends_every_program(folder: Path) -> Non
     assert caught.value.code == 4
 
 
+@pytest.mark.parametrize(
+    ("pattern", "read"),
+    [
+        ("^[[:alpha:]]+$", "a.conf b.pl"),
+        (r"\habc", "a.conf abc b.pl"),
+        ("(?i)^ABC", "a.conf b.pl"),
+        ("^(?<n>a)bc", "a.conf b.pl"),
+        (r"\Qa.conf\E", "abc b.pl"),
+        (r"\N+f$", "abc b.pl"),
+        (r"a\z", "a.conf abc b.pl"),
+        ("", "a.conf abc b.pl"),
+    ],
+)
+def test_a_pattern_of_files_is_perl_s(folder: Path, pattern: str, read: str) -> None:
+    """Recorded from HTCondor 25.14.1."""
+    for name in ("a.conf", "abc", "b.pl"):
+        (folder / "local").mkdir(exist_ok=True)
+        (folder / "local" / name).write_text(f"NAME_{name.replace('.', '_')} = 1\n")
+    (folder / "condor_config").write_text(
+        f"LOCAL_CONFIG_DIR_EXCLUDE_REGEXP = {pattern}\nLOCAL_CONFIG_DIR = {folder}/local\n"
+    )
+    code, out, _ = say(folder, "-config")
+    assert code == 0
+    assert [word.split("/")[-1] for word in out.split()[1:]] == read.split()
+
+
 def test_a_daemon_has_no_tables_in_memory_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Located(Sinful.parse("<10.0.0.1:9618>"), "sam@ap")
     monkeypatch.setattr(remote, "_find", lambda *_: found)

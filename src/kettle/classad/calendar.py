@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from kettle.digits import MAX_32, saturate_32, wrap_32
 from kettle.patterns import late_pattern
 
 _EPOCH: Final = _datetime.date(1970, 1, 1).toordinal()
-# The numbers of 32 bits that are below zero.
-_HALF: Final = 1 << 31
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
     "January",
@@ -66,7 +65,7 @@ def dated(at: Fields) -> Fields:
         passed -= 1 if _is_leap(at.year) else 2
     year = at.year - 1
     leaps = _quotient(year, 4) - _quotient(year, 100) + _quotient(year, 400)
-    total = (365 * year + leaps + passed + _HALF) % (2 * _HALF) - _HALF
+    total = wrap_32(365 * year + leaps + passed)
     return at._replace(weekday=total - 7 * _quotient(total, 7), year_day=passed - 1)
 
 
@@ -180,19 +179,16 @@ def parse_span(text: str) -> float | None:
         return None
     seconds = (found[1] or found[2] or "")[::-1]
     minutes, hours, days = (_figures((found[at] or "")[::-1]) for at in (3, 4, 5))
-    whole = (days * 86_400 + hours * 3600 + minutes * 60 + _PAST_32) % (2 * _PAST_32) - _PAST_32
+    whole = wrap_32(days * 86_400 + hours * 3600 + minutes * 60)
     total = whole + (float(seconds) if seconds not in {"", "."} else 0.0)
     return -total if found[6] else total
-
-
-_PAST_32: Final = 1 << 31
 
 
 def _figures(text: str) -> int:
     """Return the number that the figures say, 0 for none or for what 32 bits do not hold."""
     figures = text.lstrip("0")
     number = int(figures) if figures and len(figures) < 11 else 0
-    return number if number < _PAST_32 else 0
+    return number if number <= MAX_32 else 0
 
 
 def span_text(seconds: float) -> str:
@@ -202,7 +198,7 @@ def span_text(seconds: float) -> str:
     (test_spans_of_huge_parts).
     """
     size = abs(seconds)
-    whole = int(size) if size < _PAST_32 else -_PAST_32
+    whole = saturate_32(size)
     rest, sign = abs(whole), -1 if whole < 0 else 1
     days, hours, minutes, last = (
         sign * part for part in (rest // 86_400, rest // 3600 % 24, rest // 60 % 60, rest % 60)

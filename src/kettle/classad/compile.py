@@ -53,8 +53,8 @@ from kettle.classad.values import (
     Missed,
     Value,
     fold_case,
-    wrap_32,
 )
+from kettle.digits import wrap_32
 
 
 def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:

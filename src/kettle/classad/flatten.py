@@ -38,20 +38,31 @@ _OF_NAMES: Final = frozenset({"unparse", "unresolved"})
 
 
 def flatten(expr: Expr, ad: ClassAd | None = None, context: Context | None = None) -> Expr:
-    """Return the expression as far as it can be evaluated in `ad`; a `Literal` if wholly."""
-    return _Flattening(ad if ad is not None else ClassAd(), context).flatten(expr)
+    """Return the expression as far as it can be evaluated in `ad`; a `Literal` if wholly.
+
+    A list or an ad that a function made is a value, and a `Literal` too; one that is written out
+    stays the expression that it is.
+    """
+    top = ad if ad is not None else ClassAd()
+    return _Flattening(top, top, context).flatten(expr)
+
+
+def written_out(expr: Expr) -> Expr:
+    """Return a list or an ad that is a value as it is written, and all else as it is."""
+    if isinstance(expr, Literal) and isinstance(expr.value, ExprList | ClassAd):
+        return to_expression(expr.value)
+    return expr
 
 
 class _Flattening:
-    """One partial evaluation, and the ad it happens in."""
+    """One partial evaluation, the ad it happens in, and that in which it began."""
 
-    __slots__ = ("_ad", "_context", "_is_inside")
+    __slots__ = ("_ad", "_context", "_top")
 
-    def __init__(self, ad: ClassAd, context: Context | None, *, is_inside: bool = False) -> None:
+    def __init__(self, ad: ClassAd, top: ClassAd, context: Context | None) -> None:
         self._ad: Final = ad
+        self._top: Final = top
         self._context: Final = context
-        # Whether the ad stands in the expression, in which other ads may be around it.
-        self._is_inside: Final = is_inside
 
     def flatten(self, expr: Expr) -> Expr:
         match expr:
@@ -73,7 +84,7 @@ class _Flattening:
             case Call():
                 return self._call(expr)
             case ListNode():
-                return ListNode(tuple(self.flatten(element) for element in expr.elements))
+                return ListNode(tuple(written_out(self.flatten(part)) for part in expr.elements))
             case Subscript():
                 return self._subscript(expr)
         assert isinstance(expr, AdNode)
@@ -82,34 +93,35 @@ class _Flattening:
     def _subscript(self, expr: Subscript) -> Expr:
         base, index = self.flatten(expr.base), self.flatten(expr.index)
         rebuilt = Subscript(base, index)
-        # What a function returns is a value, be it a list; what is written out stays.
-        is_value = isinstance(base, Literal) or (
-            isinstance(base, ListNode) and isinstance(expr.base, Call)
-        )
-        return self._value(rebuilt) if is_value and isinstance(index, Literal) else rebuilt
+        known = isinstance(base, Literal) and isinstance(index, Literal)
+        return self._value(rebuilt) if known else rebuilt
 
     def _nested(self, expr: AdNode) -> Expr:
         # The names inside are looked up inside, in all ads there, and nowhere else.
-        around = self._ad if self._is_inside else ClassAd()
+        around = ClassAd() if self._ad is self._top else self._ad
         own = evaluate_lazily(expr, new_state(around, None, self._context))
         ad = own if isinstance(own, ClassAd) else ClassAd()
-        inside = _Flattening(ad, self._context, is_inside=True)
+        inside = _Flattening(ad, self._top, self._context)
         table: dict[str, Expr | str] = {}
         for key, entry in expr.table.items():
             assert isinstance(entry, Expr)
-            table[key] = inside.flatten(entry)
+            table[key] = written_out(inside.flatten(entry))
         return AdNode(table, expr.names)
 
     def _value(self, expr: Expr) -> Expr:
-        """Return the expression's value as an expression."""
-        return to_expression(evaluate_lazily(expr, new_state(self._ad, None, self._context)))
+        """Return the expression's value as a literal."""
+        return literal(evaluate_lazily(expr, new_state(self._ad, None, self._context)))
 
     def _reference(self, expr: Expr) -> Expr:
         # An ad written out in the expression does not see the ad around it here.
         base = expr
         while isinstance(base, Selection | Parentheses):
             base = base.base if isinstance(base, Selection) else base.inner
-        around = ClassAd() if isinstance(base, AdNode) else self._ad
+        around = self._ad
+        if isinstance(base, AdNode):
+            around = ClassAd()
+        elif isinstance(base, AttributeReference) and base.absolute:
+            around = self._top
         value = evaluate_lazily(expr, new_state(around, None, self._context))
         if isinstance(value, ClassAd | ExprList):
             return expr
@@ -122,20 +134,12 @@ class _Flattening:
     def _call(self, expr: Call) -> Expr:
         if find_function(expr.name) is None:
             return literal(ERROR)
-        if expr.name.lower() in _OF_NAMES and _is_of_a_name(expr):
-            return self._call_of_name(expr)
         arguments = tuple(self.flatten(argument) for argument in expr.arguments)
         rebuilt = Call(expr.name, arguments)
-        return self._value(rebuilt) if all(a.is_literal for a in arguments) else rebuilt
-
-    def _call_of_name(self, expr: Call) -> Expr:
-        """Flatten a call that is about the expression under a name, not about its value."""
-        name = expr.arguments[0]
-        if isinstance(name, AttributeReference) and not isinstance(
-            self._ad.entry(name.key), Literal
-        ):
-            return expr
-        return self._value(expr)
+        if not all(argument.is_literal for argument in arguments):
+            return rebuilt
+        # Some are about the expression under a name, which its value no longer tells.
+        return self._value(expr if expr.name.lower() in _OF_NAMES else rebuilt)
 
     def _conditional(self, expr: Conditional) -> Expr:
         # In a loop, as the arms may be conditionals by the hundred: what is left of those that
@@ -196,6 +200,9 @@ class _Flattening:
         return result
 
     def _combine(self, operator: str, left: _Part, right: _Part) -> _Part:
+        # Compat: of two constants the value is what evaluating says; the reference looks at the
+        # other side even where the first decides, so that `1 || ""` is an error to it alone
+        # (test_what_decides_alone_decides_in_part_too).
         if operator in _LOGIC and (left.rest is None) is not (right.rest is None):
             known, other = (left, right) if left.rest is None else (right, left)
             assert isinstance(known.constant, Literal)
@@ -219,11 +226,6 @@ class _Flattening:
         if len(constants) == 2:
             constant = self._value(Binary(operator, *constants))
         return _Part(constant, rest, operator if rest is not None else "")
-
-
-def _is_of_a_name(expr: Call) -> bool:
-    """Tell whether what is called for names is asked about one: anything else is an error."""
-    return bool(expr.arguments) and isinstance(expr.arguments[0], AttributeReference | Selection)
 
 
 def _decided(operator: str, other: _Part, *, value: bool) -> _Part:

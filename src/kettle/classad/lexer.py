@@ -16,12 +16,13 @@ from kettle.patterns import late_pattern, replace_each
 # Limit: an expression longer than this is refused; nothing sane comes near it.
 MAX_TEXT: Final = 16 * 1024 * 1024
 
+_POWER: Final = "[eE][+-]?[0-9]+"
 # fmt: off
 TOKENS: Final = (
     ("blank",   r"[ \t\r\n\f\v]+|//[^\n]*|/\*[\s\S]*?\*/"),
     # `..5` is a misreading of the reference's lexer that it keeps: the real zero.
     ("odd",     r"\.\.[0-9]+"),
-    ("real",    r"(?:[0-9]+\.[0-9]+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"),
+    ("real",    rf"(?:0[xX][0-9a-fA-F]+|[0-9]*)\.[0-9]+(?:{_POWER})?|[0-9]+{_POWER}"),
     ("integer", r"0[xX][0-9a-fA-F]+|[0-9]+"),
     ("name",    r"[A-Za-z_][A-Za-z0-9_]*"),
     # What has an end is never taken another way: to remember the ways, for each character or

@@ -20,10 +20,9 @@ from kettle.classad.values import (
     RelativeTime,
     Value,
     fold_case,
-    saturate_32,
     wrap_integer,
 )
-from kettle.digits import MAX_INTEGER
+from kettle.digits import MAX_INTEGER, saturate_32
 
 Operation = Callable[[Value, Value], Value]
 _NUMBERS: Final = frozenset({bool, int, float})

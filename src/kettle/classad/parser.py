@@ -345,7 +345,7 @@ class Parser:
 
     def _number(self, kind: str, text: str, *, negative: bool = False) -> Literal:
         if kind == "real":
-            number = float(text)
+            number = float(text) if text[1] not in "xX" else _hexadecimal_real(text)
             return Literal(-number if negative else number)
         if kind == "odd":
             return Literal(0.0)
@@ -551,6 +551,18 @@ def is_plain(text: str) -> bool:
     if text[:1] == '"':
         return text.find('"', 1) == len(text) - 1 and "\\" not in text
     return text.isdecimal() and text[0] in _NOT_ZERO and len(text) < 18 and text.isascii()
+
+
+def _hexadecimal_real(text: str) -> float:
+    """Return a hexadecimal number with a point.
+
+    Compat: what looks like a power of ten is more digits, which its sign would end, as in the
+    reference (test_hexadecimal_numbers_with_a_point).
+    """
+    return float.fromhex(_SIGN.split(text, maxsplit=1)[0])
+
+
+_SIGN: Final = late_pattern("[+-]")
 
 
 def _is_plain_real(text: str) -> bool:

@@ -17,17 +17,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, Union
 
 from kettle.classad.calendar import moment_text, span_text
 from kettle.classad.context import Context
-from kettle.digits import MAX_INTEGER, MIN_INTEGER
+from kettle.digits import MAX_INTEGER, MIN_INTEGER, saturate_32
 
 _MODULUS: Final = 1 << 64
-
-
-_MIN_32: Final = -(1 << 31)
-
-
-def saturate_32(number: float) -> int:
-    """Return a real cut off to 32 bits; the smallest such integer if it does not fit."""
-    return int(number) if _MIN_32 < number < 1 << 31 else _MIN_32
 
 
 class Undefined:
@@ -415,12 +407,6 @@ def wrap_integer(number: int) -> int:
         return number
     number &= _MODULUS - 1
     return number - _MODULUS if number > MAX_INTEGER else number
-
-
-def wrap_32(number: int) -> int:
-    """Return the number as 32 bits in two's complement would hold it."""
-    number &= 0xFFFFFFFF
-    return number - (1 << 32) if number >= 1 << 31 else number
 
 
 def saturate_integer(number: float) -> int:

@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
+from kettle.digits import MAX_32, MAX_INTEGER, MIN_32, MIN_INTEGER, whole
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _WITHOUT_FRACTION = late_pattern(r"[-+]?\d+\.(?:[eE][-+]?\d+)?")
 _DIGITS = late_pattern(r"\s*([-+]?\d+)")
 # Digits that no 64 bits are too few for.
 _SURELY_WHOLE = 19
-SMALLEST_INDEX = -(1 << 31)
-LARGEST_INDEX = (1 << 31) - 1
 
 
 # What a function can lack, in the reference's words for the value of a name; those for a text that
@@ -183,7 +181,7 @@ def compute_substring(call: Call) -> str:
         return ""
     number = call.value_or_text(parts[1])
     start = whole_value(number)
-    if start is None or not SMALLEST_INDEX <= start < LARGEST_INDEX:
+    if start is None or not MIN_32 <= start < MAX_32:
         call.problem("start", number)
         return ""
     text = call.lookup(parts[0]) or ""
@@ -192,7 +190,7 @@ def compute_substring(call: Call) -> str:
         return rest
     number = call.value_or_text(parts[2])
     length = whole_value(number)
-    if length is None or not SMALLEST_INDEX <= length <= LARGEST_INDEX:
+    if length is None or not MIN_32 <= length <= MAX_32:
         call.problem("length", number)
         return ""
     return rest[:length] if length else ""
@@ -203,7 +201,7 @@ def compute_choice(call: Call) -> str:
     parts = call.arguments()
     number = call.value_or_text(parts[0].strip())
     index = whole_value(number)
-    if index is None or not 0 <= index < LARGEST_INDEX:
+    if index is None or not 0 <= index < MAX_32:
         call.problem("index", number)
         index = 0
     items = parts[1:]

@@ -11,10 +11,11 @@ import re
 from typing import TYPE_CHECKING
 
 from kettle.config import knob
-from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
+from kettle.config.origin import DEFAULT_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.reader import StatementReader, complain
 from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.errors import ConfigError, EndingConfigError, Form, Remark
+from kettle.octets import to_bytes
 from kettle.patterns import error_number
 
 if TYPE_CHECKING:
@@ -139,30 +140,42 @@ def read_local_folders(config: Loaded, reader: StatementReader) -> None:
             continue
         for name in names:
             path = f"{folder.rstrip('/')}/{name}"
-            if excluded is None or not excluded.search(name):
+            if excluded is None or not excluded.search(to_bytes(name)):
                 read_local_file(config, reader, path)
 
 
-def _read_excluded(config: Loaded) -> re.Pattern[str] | None:
+def _read_excluded(config: Loaded) -> re.Pattern[bytes] | None:
     """Return what the names of files match that are not read; EndingConfigError for no pattern.
+
+    It is Perl's, as those of the ClassAd functions.
 
     Compat: the reference names a line of its own source, here it is the place of the value; what is
     wrong with the pattern is a number where that is known (test_condor_config_val.py).
     """
     name = "LOCAL_CONFIG_DIR_EXCLUDE_REGEXP"
     pattern = config.get(name) or ""
+    origin = config.origin(name)
+    is_default = origin is None or origin.source == DEFAULT_SOURCE
     try:
-        return re.compile(pattern) if pattern else None
-    except re.error as error:
-        why = error_number(error) or error.msg
-        origin = config.origin(name)
-        source, line = (origin.source, origin.line) if origin is not None else ("<Default>", 0)
+        return _compile(pattern, is_default=is_default) if pattern else None
+    except (re.error, OverflowError, RecursionError) as error:
+        why = (error_number(error) or error.msg) if isinstance(error, re.error) else error
+        source, line = (origin.source, origin.line) if origin is not None else (DEFAULT_SOURCE, 0)
         raise EndingConfigError(
             f'ERROR "{name} config parameter is not a valid regular expression.  '
             f'Value: {pattern},  Error Code: {why}" at line {line} in file {source}',
             source=source,
             line=line,
         ) from None
+
+
+def _compile(pattern: str, *, is_default: bool) -> re.Pattern[bytes]:
+    if is_default:
+        return re.compile(to_bytes(pattern))
+    # For those alone who set it: in the default there is nothing to translate.
+    from kettle.patterns.perl import compile_perl
+
+    return compile_perl(to_bytes(pattern))
 
 
 def read_local_files(config: Loaded, reader: StatementReader) -> None:

@@ -9,6 +9,7 @@ reference, accounting commands).
 from __future__ import annotations
 
 from kettle.classad import ClassAd
+from kettle.digits import MAX_32
 from kettle.errors import RefusedError
 from kettle.negotiator.accountant import LEASE_KINDS, Accountant, Lease, LeaseKind
 from kettle.records.accounting_log import customer_key
@@ -19,8 +20,6 @@ MANAGERS = {
     Command.MANAGE_FLOOR: LEASE_KINDS["Floor"],
     Command.MANAGE_PRIORITY_FACTOR: LEASE_KINDS["PriorityFactor"],
 }
-# Limit: numbers on the wire beyond these are none that the reference could keep.
-_MOST = (1 << 31) - 1
 # Limit: a factor beyond this would make priorities that are no numbers.
 _LARGEST = 1e300
 
@@ -43,8 +42,9 @@ def manage_lease(
     if seconds is None:
         raise RefusedError("set action requires Duration")
     if kind.whole:
-        value = int(max(-_MOST, min(_MOST, value)))
-    set_lease(accountant, kind, name, value, min(seconds, _MOST), now)
+        # Limit: numbers beyond 32 bits are none that the reference could keep.
+        value = int(max(-MAX_32, min(MAX_32, value)))
+    set_lease(accountant, kind, name, value, min(seconds, MAX_32), now)
     return f"Set {kind.words} lease for {name} to {value:g} for {seconds} seconds"
 
 

@@ -20,6 +20,7 @@ from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.policy import PolicyMacros
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.digits import MAX_32
 from kettle.startd import latches
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
@@ -49,7 +50,7 @@ POLICY_DEFAULTS = {
 }
 """The owner's expressions, and what each is where nobody set it."""
 
-NEVER = 2147483647
+NEVER = MAX_32
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
 from kettle.classad.nodes import Binary, Conditional
 from kettle.classad.parser import is_plain
-from kettle.digits import whole
+from kettle.digits import MAX_32, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
@@ -29,7 +29,6 @@ REQUESTS = {
     "RequestGPUs": "request_gpus",
 }
 OWN_STEPS = tuple(command.removeprefix("request_").upper() for command in REQUESTS.values())
-MOST_HISTORY = (1 << 31) - 1
 NO_RESOURCES = ("GPU_MEMORY", "GPUS_MEMORY")
 # What is no resource but a slip, and not looked at.
 SLIPS = {"CPU": "request_cpus", "GPU": "request_gpus"}
@@ -233,9 +232,9 @@ def set_attribute_history(job: JobBuilder) -> None:
     length = job.integer("job_machine_attrs_history_length")
     if length is None:
         return
-    if not 0 <= length <= MOST_HISTORY:
+    if not 0 <= length <= MAX_32:
         raise SubmitError(
-            f"job_machine_attrs_history_length={length} is out of bounds 0 to {MOST_HISTORY}"
+            f"job_machine_attrs_history_length={length} is out of bounds 0 to {MAX_32}"
         )
     job.set_integer("JobMachineAttrsHistoryLength", length)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kettle.classad import ClassAd
-from kettle.classad.flatten import flatten
+from kettle.classad.flatten import flatten, written_out
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
@@ -47,7 +47,7 @@ def filled_in(expr: Expr, rule: ClassAd) -> Expr:
 
     What they leave open stays open: other names are those of the ad that the rule is applied to.
     """
-    return flatten(_Filling(rule).fill(expr), rule)
+    return written_out(flatten(_Filling(rule).fill(expr), rule))
 
 
 class _Filling:

@@ -58,6 +58,7 @@ NAMED = {
     "lists that are compared",
     "spans and moments of huge parts",
     "spans and moments whose text stays",
+    "hexadecimal numbers with a point",
 }
 
 
@@ -68,6 +69,10 @@ def test_an_expression_is_what_the_wheel_makes_of_it(topic: str) -> None:
 
 def test_numbers_that_start_with_0_are_read_behind_a_minus() -> None:
     check("numbers that start with 0")
+
+
+def test_hexadecimal_numbers_with_a_point() -> None:
+    check("hexadecimal numbers with a point")
 
 
 def test_a_moment_made_of_a_number_has_32_bits() -> None:

@@ -9,7 +9,7 @@ from kettle.classad.ad import parse_ad
 from kettle.classad.flatten import flatten
 from kettle.classad.nodes import Literal
 
-AD = parse_ad('[a = 1; t = true; n = [k = 7]; d = x + a; l = {1,2}; e = error; s = "s"]')
+AD = parse_ad('[a = 1; t = true; n = [k = 7]; d = x + a; c = a + 1; l = {1,2}; e = error; s = "s"]')
 
 
 def flat(text: str) -> str:
@@ -49,6 +49,16 @@ def flat(text: str) -> str:
         ("unparse(a)", '"1"'),
         ("unparse(d)", "unparse(d)"),
         ("unparse(x)", "unparse(x)"),
+        # What a function makes is a value, be it a list or an ad; what is written out is none.
+        ('split("a b")[0] + x', '"a" + x'),
+        ('-split("a b")', "error"),
+        ('{ split("a b"), x }', '{ { "a","b" },x }'),
+        ("unparse(c)", '"a + 1"'),
+        ("unresolved(c)", '""'),
+        ("unparse(l, a + 1)", "unparse(l,2)"),
+        # A name with a dot before it is the outermost ad's, wherever it stands.
+        ("[ r = .a; a = 5 ]", "[ a = 5; r = 1 ]"),
+        ("[ n = [ r = .a ]; a = 5 ]", "[ a = 5; n = [ r = 1 ] ]"),
         ("[ p = 1; q = p; r = a ]", "[ p = 1; q = 1; r = a ]"),
         ("[ p = q; q = 2; r = [ s = q; t = a ] ]", "[ p = 2; q = 2; r = [ s = 2; t = a ] ]"),
     ],
@@ -69,6 +79,13 @@ def test_constants_come_together_and_what_is_decided_goes(text: str, left: str) 
     ],
 )
 def test_no_constant_is_lost_where_operators_meet(text: str, left: str) -> None:
+    assert flat(text) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"), [('1 || ""', "true"), ('0 && "x"', "false"), ('a || "" || x', "true")]
+)
+def test_what_decides_alone_decides_in_part_too(text: str, left: str) -> None:
     assert flat(text) == left
 
 

@@ -18,14 +18,15 @@ from kettle.classad.values import (
     ExprList,
     RelativeTime,
     Value,
-    saturate_32,
 )
+from kettle.digits import saturate_32
 from kettle.patterns import late_pattern
 
 # What an element counts as.
 _ELEMENT_BYTES: Final = 64
 _NUMBER: Final = late_pattern(
-    r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(inf(?:inity)?|nan)"
+    r"[ \t\n\r\f\v]*([+-]?)(?:"
+    r"(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)|(inf(?:inity)?|nan)"
     r"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))",
     re.IGNORECASE,
 )
@@ -47,14 +48,14 @@ def number_in(text: str) -> float | None:
         return None
     sign = -1.0 if found.group(1) == "-" else 1.0
     if found.group(2):
-        return sign * _real(int(found.group(2), 16))
+        return sign * _hexadecimal(found.group(2))
     return sign * float(found.group(3) or found.group(4))
 
 
-def _real(number: int) -> float:
-    """Return an integer of any size as a real, as strtod reads it: infinite beyond all reals."""
+def _hexadecimal(text: str) -> float:
+    """Return a hexadecimal number as strtod reads it: infinite beyond all reals."""
     try:
-        return float(number)
+        return float.fromhex(text)
     except OverflowError:
         return math.inf
 

@@ -15,10 +15,10 @@ from kettle.classad.values import (
     ExprList,
     RelativeTime,
     Value,
-    saturate_32,
     saturate_integer,
     wrap_integer,
 )
+from kettle.digits import saturate_32
 
 
 def to_integer(values: list[Value]) -> Value:

@@ -12,7 +12,8 @@ from typing import Final
 from kettle.classad.functions.convert import first_special, list_of, text_of, undefined_or_error
 from kettle.classad.functions.table import Function, PlainCall, plain, strict
 from kettle.classad.state import State
-from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
+from kettle.classad.values import ERROR, UNDEFINED, Value
+from kettle.digits import wrap_32
 from kettle.octets import to_bytes
 
 _UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}

@@ -24,10 +24,9 @@ from kettle.classad.values import (
     AbsoluteTime,
     RelativeTime,
     Value,
-    saturate_32,
     saturate_integer,
-    wrap_32,
 )
+from kettle.digits import saturate_32, wrap_32
 
 # Of formatTime's template and text.
 _LONGEST_TEMPLATE: Final = 1022

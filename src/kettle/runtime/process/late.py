@@ -43,6 +43,7 @@ LATE = (
     ("kettle.config.knob", "kettle.config.ranges"),
     ("kettle.config.knob", "kettle.errors"),
     ("kettle.config.knob", "kettle.nearest"),
+    ("kettle.config.loading", "kettle.patterns.perl"),
     ("kettle.config.metaknobs", "kettle.nearest"),
     ("kettle.config.reader", "kettle.config.remarks"),
     ("kettle.config.reader", "kettle.nearest"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad.text import equals
 from kettle.client.queue import Queue
+from kettle.digits import MAX_32
 from kettle.errors import NotFoundError, RefusedError, Unreached, UsageError
 from kettle.tools.jobs.condor_qedit import render_id
 from kettle.tools.options import Asked, BriefError, run_tool
@@ -142,7 +143,7 @@ def _take_value(wish: Wish, option: str, value: str | None) -> None:
         wish.reach["pool" if option == "-pool" else "name"] = value
         return
     number = re.fullmatch(r"\s*([+-]?\d{1,12})(\.\d*)?", value, re.ASCII)
-    if number is not None and abs(int(number[1])) < 1 << 31:
+    if number is not None and abs(int(number[1])) <= MAX_32:
         # Compat: the reference takes a longer number for another, a word for 0, and succeeds
         # (test_what_makes_no_sense_is_said).
         wish.priority = int(number[1])

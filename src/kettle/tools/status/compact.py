@@ -38,6 +38,8 @@ NAMES = (
 )
 
 _ANY_ROOM = Room()
+# Where slots that do not say their machine are counted.
+NO_MACHINE = "undefined"
 
 # Static slots in these states add to what is free.
 _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
@@ -121,11 +123,14 @@ def _strings(ad: ClassAd, name: str) -> list[str]:
 
 
 def roll_up(ads: Iterable[ClassAd]) -> list[Machine]:
-    """Return the machines in the order of their first slots."""
+    """Return the machines in the order of their first slots.
+
+    Those of no machine are taken together, under the name that the reference has for it.
+    """
     machines: dict[str, Machine] = {}
     count = 0
     for count, ad in enumerate(ads, 1):  # noqa: B007 - of use behind the loop
-        name = ad.string("Machine") or ""
+        name = ad.string("Machine") or NO_MACHINE
         machines.setdefault(name, Machine(ad)).add(ad)
     found = list(machines.values())
     if count == 1 and not found[0].first.boolean("PartitionableSlot"):
@@ -161,7 +166,7 @@ def describe(machine: Machine) -> ClassAd:
     load, cpus = first.real("TotalLoadAvg"), first.real("TotalCpus")
     memory, gpus = first.real("TotalSlotMemory"), first.real("TotalSlotGPUs")
     texts = {
-        "Machine": first.string("Machine"),
+        "Machine": first.string("Machine") or NO_MACHINE,
         "Platform": platform(first),
         "Slots": _slots(machine),
         "Cpus": _whole(first.real("TotalSlotCpus")),
@@ -304,6 +309,8 @@ def render_compact(
     cells, totals = COMPACT[mode]
     rows = [describe(machine) for machine in roll_up(ads)]
     counted = [each for ad in ads for each in _counted(mode, ad)]
+    if wide:
+        totals = totals.changed(least_width=0)
     return [*render_table(cells, rows, room=room), *render_totals(totals, counted, fits=wide)]
 
 

@@ -28,7 +28,7 @@ from kettle.tools.options import UnknownOptionError, run_tool, tell_more
 from kettle.tools.printing.tables import Room, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
-from kettle.tools.status.compact import COMPACT, render_compact
+from kettle.tools.status.compact import COMPACT, render_compact, roll_up
 from kettle.tools.status.compact import NAMES as COMPACT_NAMES
 from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.modes import MODES
@@ -397,7 +397,17 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
         from kettle.tools.status.order import natural_key
 
         ads = sorted(ads, key=lambda ad: natural_key(ad.string("Machine"), ad.string("Name")))
+    if _is_compact(wish):
+        from kettle.tools.status.order import natural_key
+
+        # A machine's first slot is the first of that order, the machines have their own.
+        ads = sorted(ads, key=lambda ad: natural_key(ad.string("Machine"), ""))
     return ads
+
+
+def _is_compact(wish: Wish) -> bool:
+    """Tell whether a line stands for a machine."""
+    return wish.compact is not None and not wish.totals_only and wish.mode in COMPACT
 
 
 def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:
@@ -405,14 +415,14 @@ def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:
 
     So of numbers below zero the one that is nearest to it comes first, as in the reference.
     """
-    from kettle.tools.status.order import natural_parts
+    from kettle.tools.status.order import natural_text
 
     keys: list[object] = []
     for expression in expressions:
         value = ad.evaluate_expression(expression)
         if value is UNDEFINED:
             return None
-        keys.append(natural_parts(value if isinstance(value, str) else unparse(literal(value))))
+        keys.append(natural_text(value if isinstance(value, str) else unparse(literal(value))))
     return keys
 
 
@@ -425,13 +435,15 @@ def render(
     """Return what is printed; columns are as wide as `widths_of` need it, too."""
     if wish.diagnose:
         return ""
+    if _is_compact(wish) and (wish.columns or wish.form):
+        ads = [machine.first for machine in roll_up(ads)]
     if wish.columns:
         return _render_columns(wish, ads)
     if wish.form or wish.mode == "license":
         return _render_ads(wish, ads)
     if not ads:
         return ""
-    if wish.compact is not None and not wish.totals_only and wish.mode in COMPACT:
+    if _is_compact(wish):
         lines = render_compact(wish.mode, ads, wide=wish.wide, room=room.changed(rest=0))
     else:
         lines = _table_lines(wish, ads, widths_of, room)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
-from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
+from kettle.digits import MAX_32, MAX_INTEGER, MIN_INTEGER, whole, wrap_32
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
@@ -118,7 +118,7 @@ def _read_long(text: str) -> float:
 
 def _read_int(text: str) -> float:
     """Return what is left of a number in 32 bits."""
-    return (int(_read_long(text)) + (1 << 31)) % (1 << 32) - (1 << 31)
+    return wrap_32(int(_read_long(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ def _take(wish: Wish, option: Given) -> None:
 
 
 def _read_duration(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,10}", text) or not 0 < int(text) < (1 << 31) - 1:
+    if not re.fullmatch(r"[0-9]{1,10}", text) or not 0 < int(text) < MAX_32:
         raise UnreadableError("-duration requires a positive integer number of seconds")
     return int(text)
 

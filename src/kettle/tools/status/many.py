@@ -40,7 +40,7 @@ def render_many(wish: Wish, found: Found) -> str | None:
 def _is_plain(wish: Wish) -> bool:
     """Tell whether the columns of an ad are printed of it alone, in the natural order."""
     healthy = wish.mode in {"healthy", "slot_health"}
-    return wish.columns.stand_alone and not (wish.sort or wish.width or healthy)
+    return wish.columns.stand_alone and not (wish.sort or wish.width or healthy or wish.compact)
 
 
 def _each(

@@ -2,44 +2,55 @@
 
 from __future__ import annotations
 
-from kettle.patterns import late_pattern
+import re
+from typing import Final
 
-# Limit: a run of digits that is longer counts as several.
-_DIGITS = late_pattern(r"([0-9]{1,300})")
+from kettle.octets import to_bytes
+from kettle.patterns import late_pattern, replace_each
+
+# Characters have a sign in the reference: bytes that are no ASCII stand before the end of a text,
+# and that before ASCII. So are bytes moved here, that they compare as they are.
+_SIGNED: Final = bytes((byte + 128) % 256 for byte in range(256))
+_END: Final = b"\x80"
+# Moved, a run of digits that does not begin with 0. Limit: a longer one counts as several.
+_NUMBER: Final = late_pattern("[\xb1-\xb9][\xb0-\xb9]{0,299}")
 _NONE = "undefined"
-_ZERO = ord("0")
 
 
-def natural_key(machine: str | None, name: str | None) -> tuple[str, list[tuple[int, int, str]]]:
-    """Order by machine, then by name with numbers as numbers: slot2 before slot10.
+def natural_key(machine: str | None, name: str | None) -> tuple[bytes, bytes]:
+    """Order by machine, then by name, in both numbers as numbers: slot2 before slot10.
 
     An ad of no machine stands where one called `undefined` would: that is its key in the reference.
     """
-    return (_NONE if machine is None else machine, natural_parts(_NONE if name is None else name))
+    return (_key_or_none(machine), _key_or_none(name))
 
 
 def natural_order(machines: list[str | None], names: list[str | None]) -> list[int]:
     """Return the places of ads, given by machine and name, in their order."""
-    # As `natural_key` does it, but names are taken apart where machines are the same.
-    first = [_NONE if machine is None else machine for machine in machines]
+    # As `natural_key` does it, but names are looked at where machines are the same.
+    first = [_key_or_none(machine) for machine in machines]
     order = sorted(range(len(first)), key=first.__getitem__)
     if len(set(first)) == len(first):
         return order
-    keys = [natural_key(machine, name) for machine, name in zip(machines, names, strict=True)]
+    keys = [(key, _key_or_none(name)) for key, name in zip(first, names, strict=True)]
     return sorted(order, key=keys.__getitem__)
 
 
-def natural_parts(text: str) -> list[tuple[int, int, str]]:
+def _key_or_none(text: str | None) -> bytes:
+    return natural_text(_NONE if text is None else text)
+
+
+def natural_text(text: str) -> bytes:
     """Return what orders texts, numbers in them as numbers.
 
-    One with a zero before it stands before all others, and is compared as letters are.
+    One with a zero before it stands before all others, and is compared as letters are. Source:
+    observed of condor_status -ads 25.14.1.
     """
-    parts: list[tuple[int, int, str]] = []
-    for part in _DIGITS.split(text):
-        if not part.isdecimal():
-            parts += [(ord(letter), 0, "") for letter in part]
-        elif part[0] == "0":
-            parts.append((_ZERO, 0, part))
-        else:
-            parts.append((_ZERO + 1, int(part), ""))
-    return parts
+    moved = to_bytes(text).translate(_SIGNED).decode("latin-1")
+    return replace_each(_NUMBER, _with_length, moved).encode("latin-1") + _END
+
+
+def _with_length(found: re.Match[str]) -> str:
+    """Return a number so that a longer one is greater, and any stands where digits do."""
+    digits = found[0]
+    return f"\xb1{chr(len(digits) >> 8)}{chr(len(digits) & 0xFF)}{digits}"
