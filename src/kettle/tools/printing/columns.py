@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.classad import ClassAd, Expr, Value, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, UsageError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # %, flags, width, precision, a length of whole numbers, the conversion.
 _CONVERSION = late_pattern(
-    r"%([-+ #0]*+)(\d*)(?:\.(\d*))?(hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
+    r"%([-+ #0']*+)(\d*)(?:\.(\d*))?(hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
 # The text before the first conversion, and the same parts of that one.
 _FIRST = late_pattern(r"((?:[^%]|%%)*+)%([-+ #0']*+)(\d*)(?:\.(\d*))?([hlLqjzt]*+)([a-zA-Z])")
@@ -254,8 +254,6 @@ class AutoColumn(Struct):
     letter: str = ""
     # None: columns are not aligned.
     width: int | None = None
-    before: str = " "
-    after: str = ""
     # The attribute, in lower case, if the column shows nothing else.
     key: str = ""
 
@@ -333,27 +331,12 @@ def _job_id(ad: ClassAd) -> str:
     return f"{cluster}.{proc}"
 
 
-def _frame(
-    columns: Sequence[FormatColumn | AutoColumn],
-) -> list[tuple[str, FormatColumn | AutoColumn, str]]:
-    """Return columns with what separates them: nothing stands before the first or after the last.
-
-    `-format` has its own text around its values.
-    """
-    last = len(columns) - 1
-    return [
-        ("", column, "")
-        if isinstance(column, FormatColumn)
-        else (column.before if index else "", column, column.after if index < last else "")
-        for index, column in enumerate(columns)
-    ]
-
-
 def _literal(text: str) -> str:
     """Return a text as it stands in the template of a row."""
     return text.replace("%", "%%")
 
 
+_Column = TypeVar("_Column", bound=FormatColumn | AutoColumn)
 # Qualifiers that ask for expressions as they are written.
 _RAW = frozenset("ro")
 
@@ -363,8 +346,11 @@ class Columns:
 
     def __init__(self) -> None:
         self._columns: list[FormatColumn | AutoColumn] = []
+        # What stands around rows and between columns, those of -format too: the last -af says.
         self._before_row = ""
         self._after_row = ""
+        self._before = ""
+        self._after = ""
         # Each column with what stands before and after it, once the first row is printed.
         self._frames: list[tuple[str, FormatColumn | AutoColumn, str]] = []
         self.headings = False
@@ -396,9 +382,10 @@ class Columns:
                 case "T" | "Y":
                     letter = each
         self._before_row, self._after_row = before_row, "\n"
+        self._before, self._after = before, after
         self.headings = self.headings or headings
         if "j" in qualifiers:
-            self._append(AutoColumn("", None, "ID = " if label else "", " ID"), before, after)
+            self._append(AutoColumn("", None, "ID = " if label else "", " ID"))
         for text in texts:
             column = AutoColumn(
                 text,
@@ -409,7 +396,7 @@ class Columns:
                 raw=not _RAW.isdisjoint(qualifiers),
                 letter=letter,
             )
-            self._append(column, before, after)
+            self._append(column)
         if self.headings:
             self.align()
 
@@ -420,15 +407,25 @@ class Columns:
             if isinstance(column, AutoColumn) and column.width is None:
                 column.width = length(column.heading)
 
-    def _append(self, column: AutoColumn, before: str, after: str) -> None:
-        column.before, column.after = before, after
+    def _append(self, column: AutoColumn) -> None:
         self._columns.append(column)
         self._frames.clear()
+
+    def _frame(self, columns: Sequence[_Column]) -> list[tuple[str, _Column, str]]:
+        """Return columns with what separates them: none stands before the first or after the last.
+
+        Source: observed of condor_q and condor_status 25.14.1.
+        """
+        last = len(columns) - 1
+        return [
+            (self._before if index else "", column, self._after if index < last else "")
+            for index, column in enumerate(columns)
+        ]
 
     def render(self, ad: ClassAd) -> str:
         """Return the row of an ad, with its end if it has one."""
         if not self._frames:
-            self._frames = _frame(self._columns)
+            self._frames = self._frame(self._columns)
         parts = [self._before_row]
         for before, column, after in self._frames:
             parts += before, column.render(ad), after
@@ -445,7 +442,7 @@ class Columns:
 
     def render_run(self, run: AdRun) -> list[str]:
         """Return the rows of ads with the same names, where rows stand alone."""
-        frames = _frame(self._columns)
+        frames = self._frame(self._columns)
         values = [column.values(run) for _, column, _ in frames if isinstance(column, AutoColumn)]
         gaps = (f"{_literal(before)}%s{_literal(after)}" for before, _, after in frames)
         row = _literal(self._before_row) + "".join(gaps) + _literal(self._after_row)
@@ -461,7 +458,7 @@ class Columns:
         columns = [column for column in self._columns if isinstance(column, AutoColumn)]
         parts = [
             before + column.heading.ljust(column.width or 0) + after
-            for column, (before, _, after) in zip(columns, _frame(columns), strict=True)
+            for column, (before, _, after) in zip(columns, self._frame(columns), strict=True)
         ]
         return self._before_row + "".join(parts) + self._after_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kettle.classad import ERROR, ClassAd, Expr, RelativeTime, Value, to_expression, unparse
 from kettle.classad.calendar import span_text
-from kettle.classad.nodes import AttributeReference
+from kettle.classad.nodes import AttributeReference, Selection
 
 
 def evaluate(ad: ClassAd, expression: Expr) -> Value:
@@ -46,8 +46,13 @@ def as_number(value: Value) -> int | float | None:
 
 
 def raw_text(ad: ClassAd, text: str, expression: Expr) -> str:
-    """Return the expression behind an attribute, or the asked-for expression itself."""
+    """Return the expression behind an attribute, or the asked-for expression itself.
+
+    A name that is looked for elsewhere (`MY.Owner`) is the name of no attribute.
+    """
     if text.isidentifier():
         found = ad.lookup(text)
         return "undefined" if found is None else unparse(found, old=True)
+    if isinstance(expression, AttributeReference | Selection):
+        return "undefined"
     return unparse(expression, old=True)

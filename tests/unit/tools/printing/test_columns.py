@@ -48,6 +48,39 @@ def test_raw_shows_the_expression_and_plain_its_value() -> None:
     assert auto("", "List") == '{ 1,"two",3.5 }\n'
 
 
+@pytest.mark.parametrize("name", ["MY.Owner", "TARGET.Owner", ".Owner", "N.a", "Nope"])
+def test_what_is_looked_for_elsewhere_is_no_attribute_to_be_shown_raw(name: str) -> None:
+    assert auto("r", name) == "undefined\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [
+        ("-af Owner -format <%s> ClusterId -format <%s> ProcId", "ann <7> <2>\n"),
+        ("-format <%s> ClusterId -format <%s> ProcId -af Owner", "<7> <2> ann\n"),
+        ("-af:, Owner -format <%s> ClusterId -format <%s> ProcId", "ann, <7>, <2>\n"),
+        ("-af:t Owner -format <%d> Nope", "ann\t\n"),
+        ("-af:g Owner -format <%s> ClusterId", "\nann<7>\n"),
+        ("-af:, Owner -af ProcId ClusterId", "ann 2 7\n"),
+        ("-af:t Owner -af:, ProcId ClusterId", "ann, 2, 7\n"),
+        ("-format <%s> ClusterId -format <%'d> ProcId", "<7><2>"),
+    ],
+)
+def test_the_last_af_says_what_separates_all_columns(words: str, row: str) -> None:
+    """Recorded from condor_q -jobads."""
+    columns, pending = Columns(), words.split()
+    while pending:
+        word = pending.pop(0)
+        if word == "-format":
+            columns.add_format(pending.pop(0), pending.pop(0))
+            continue
+        texts = []
+        while pending and pending[0][0] != "-":
+            texts.append(pending.pop(0))
+        columns.add_auto(word.partition(":")[2], texts)
+    assert columns.render(JOB) == row
+
+
 def test_headings_make_columns_as_wide_as_their_content() -> None:
     assert auto("h", "Owner", "ClusterId + 1000000") == (
         "Owner ClusterId + 1000000\nann   1000007            \n"
