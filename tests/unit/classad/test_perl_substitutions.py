@@ -60,3 +60,15 @@ def test_a_tool_bounds_its_patterns_as_daemons_do() -> None:
         check=False,
     )
     assert done.stdout.split("\n")[-2] == "error"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(r"a\\Kb", "(?R)", "(a(?1)?b)", "(?<n>a)(?&n)", r"\\p{L}", r"\\P{Lu}", r"\\X", r"\\C"),
+        *("(?|(a)|(b))", "(?(?=a)ab|c)", "(?<a>a)(?(<a>)b|c)", "(?(DEFINE)(?<x>a))ab"),
+        *("a(*SKIP)b", "(*UTF)a", "(?C1)a"),
+    ],
+)
+def test_what_the_manual_says_is_refused_is_an_error(pattern: str) -> None:
+    assert parse_expression(f'regexp("{pattern}", "ab")').evaluate() is ERROR
