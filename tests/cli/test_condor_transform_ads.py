@@ -87,18 +87,6 @@ def test_what_fails_only_when_it_is_applied_is_told_too() -> None:
     assert err.startswith("ERROR: rules, line 3: a refers to itself: A -> B -> A\n")
 
 
-@pytest.mark.parametrize("value", ["$INT(MY.No)", "$REAL(No)", "1 +", "$(no) * 2"])
-def test_a_step_that_is_left_out_is_no_success(value: str) -> None:
-    code, out, err = rules(f"SET B {value}\nSET C 3", "one")
-    assert (code, out.splitlines()[1]) == (1, "C = 3")
-    assert "ERROR: SET B invalid expression : " in err
-    assert rules("SET B $INT(MY.A)", "one") == (
-        0,
-        "A = 1\nB = 1\nClusterId = 4\nProcId = 0\n\n",
-        "",
-    )
-
-
 def test_rules_of_the_configuration_are_applied_in_order() -> None:
     config = (
         "JOB_TRANSFORM_P @=e\nNAME other\nSET X 1\n@e\n"

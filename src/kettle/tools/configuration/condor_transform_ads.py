@@ -269,7 +269,6 @@ class _Telling:
     def __init__(self, streams: Streams, *, is_verbose: bool) -> None:
         self._streams = streams
         self._is_verbose = is_verbose
-        self.has_failed = False
 
     def step(self, text: str) -> None:
         """Print a step if steps are wanted."""
@@ -278,7 +277,6 @@ class _Telling:
 
     def error(self, text: str) -> None:
         """Print what could not be done."""
-        self.has_failed = True
         self._streams.stderr.write(f"{text}\n")
 
     def note(self, text: str) -> None:
@@ -431,7 +429,7 @@ class _Run:
         if self.wish.is_silent:
             for _ in ads:
                 pass
-            return self._ended()
+            return self.code
         one = next(ads, None)
         if one is not None or self.wish.output_form:
             shown: Iterator[ClassAd] = chain(() if one is None else (one,), ads)
@@ -440,11 +438,7 @@ class _Run:
             pieces = render_each(shown, form, sort=self.wish.is_sorted)
             # Of the tools this one alone has no empty line behind an ad in XML.
             out.writelines(map(_without_empty_line, pieces) if form == "xml" else pieces)
-        return self._ended()
-
-    def _ended(self) -> int:
-        """Return the exit code once all ads were changed: 1 where a step was told to fail."""
-        return self.code or int(self.telling.has_failed)
+        return self.code
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         for name in self.wish.inputs:
