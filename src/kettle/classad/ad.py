@@ -135,13 +135,7 @@ class ClassAd(Ad):
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        key = _usual_key.get(name) or name.lower()
-        ad: ClassAd | None = self
-        while ad is not None:
-            if key in ad.table:
-                return True
-            ad = ad.parent
-        return False
+        return self._raw(_usual_key.get(name) or name.lower()) is not None
 
     def spelling(self, name: str) -> str | None:
         """Return an attribute's name as the ad spells it; None if it is not there."""
@@ -366,14 +360,8 @@ class ClassAd(Ad):
 
     def text(self, name: str) -> str | None:
         """Return an attribute's expression in old syntax: as it came, if nobody parsed it yet."""
-        key = _usual_key.get(name) or name.lower()
-        ad: ClassAd | None = self
-        while ad is not None:
-            found = ad.table.get(key)
-            if found is not None:
-                return found if isinstance(found, str) else found.old_text
-            ad = ad.parent
-        return None
+        found = self._raw(_usual_key.get(name) or name.lower())
+        return found if found is None or isinstance(found, str) else found.old_text
 
     def own_texts(self) -> list[tuple[str, str]]:
         """Return name and expression in old syntax of each of the ad's own attributes."""

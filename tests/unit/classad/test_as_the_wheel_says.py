@@ -130,6 +130,21 @@ def test_an_expression_in_ads_of_a_list_that_names_itself_has_an_end() -> None:
     assert render_value(ad.evaluate("a")) == "{ { undefined } }"
 
 
+@pytest.mark.parametrize(
+    "element",
+    ["!l[0]", "l[0]", "l", "sum(l)", "member(1,l)", "listToArgs(l)", "l[1],l[0]", "max(l)"],
+)
+@pytest.mark.parametrize(
+    "asked", ["l[0]", "sum(l)", "member(1,l)", "l == l", "max(l)", "listToArgs(l)", "l[0][0]"]
+)
+def test_a_list_that_looks_into_itself_has_an_answer(element: str, asked: str) -> None:
+    """The wheel dies of half of these."""
+    ad = parse_ad(f"[ l = {{ {element} }} ]")
+    expr = parse_expression(asked)
+    answers = {render_value(ad.evaluate_expression(expr)) for _ in range(100)}
+    assert len(answers) == 1
+
+
 @pytest.mark.parametrize("call", ["userHome()", 'userHome("a","b","c")', "unresolved(a,1)"])
 def test_wrong_arguments_are_an_error_and_no_exception(call: str) -> None:
     """The wheel raises ClassAdException."""
