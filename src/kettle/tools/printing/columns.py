@@ -306,6 +306,7 @@ class AutoColumn(Struct):
             text = self.label + text
         if self.width is None:
             return text
+        self.measure(ad)
         self.width = max(self.width, length(text))
         return text + " " * (self.width - length(text))
 
@@ -405,7 +406,8 @@ class Columns:
         self.headings = True
         for column in self._columns:
             if isinstance(column, AutoColumn) and column.width is None:
-                column.width = length(column.heading)
+                # The numbers of jobs have the room that they need, and no more.
+                column.width = 0 if column.expression is None else length(column.heading)
 
     def _append(self, column: AutoColumn) -> None:
         self._columns.append(column)

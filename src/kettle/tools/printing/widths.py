@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from kettle.classad import Value
+from kettle.classad.text import render_real
 from kettle.octets import to_bytes, to_text
-
-# What a real takes in a column whose width is measured: the longest form of a real.
-_REAL_WIDTH = 21
 
 
 def length(text: str) -> int:
@@ -20,9 +18,12 @@ def cut(text: str, width: int) -> str:
 
 
 def measured_width(value: Value) -> int:
-    """Return what a value asks of a column measured beforehand: only strings and numbers do."""
+    """Return what a value asks of a column: only strings and numbers do.
+
+    A real has the room of its form in new syntax, however it is shown.
+    """
     if isinstance(value, str):
         return length(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return len(str(value))
-    return _REAL_WIDTH + (value < 0) if isinstance(value, float) else 0
+    return len(render_real(value)) if isinstance(value, float) else 0

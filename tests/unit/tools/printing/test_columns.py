@@ -81,6 +81,33 @@ def test_the_last_af_says_what_separates_all_columns(words: str, row: str) -> No
     assert columns.render(JOB) == row
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("-0.0", "-0.0"),
+        ("0.0", "0.0"),
+        ("3.5", "3.5".ljust(21)),
+        ("-3.25", "-3.25".ljust(22)),
+        ("1E300", "1E+300".ljust(22)),
+        ('real("INF")', 'real("INF")'),
+        ("true", "true"),
+    ],
+)
+def test_with_headings_a_real_has_the_room_of_its_longest_form(value: str, shown: str) -> None:
+    """Recorded, of condor_q and of condor_history, which measures no row beforehand."""
+    columns = Columns()
+    columns.add_auto("h", ["R", "ProcId"])
+    ad = parse_old_ad(f"ProcId = 2\nR = {value}\n")
+    assert columns.render(ad) == f"{shown} 2     \n"
+    assert auto("h", "R", ad=ad).splitlines()[1] == shown
+
+
+def test_the_number_of_what_is_no_job_has_no_room() -> None:
+    columns = Columns()
+    columns.add_auto("jh", ["Owner"])
+    assert columns.render(parse_old_ad('Owner = "ann"\n')) == " ann  \n"
+
+
 def test_headings_make_columns_as_wide_as_their_content() -> None:
     assert auto("h", "Owner", "ClusterId + 1000000") == (
         "Owner ClusterId + 1000000\nann   1000007            \n"
