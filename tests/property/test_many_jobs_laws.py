@@ -164,6 +164,14 @@ QUEUES = [
     st.sampled_from(QUEUES),
     st.sampled_from(["", "named"]),
 )
+@example(
+    [
+        ("encrypt_input_files = {}", "$CHOICE(Process,list3)"),
+        ("hold = {}", "$CHOICE(Process,list2)"),
+    ],
+    QUEUES[3],
+    "",
+)
 @example([("env = {}", "$CHOICE(Process,list10)")], QUEUES[3], "")
 def test_no_job_shows_which_steps_ran_for_it(
     lines: list[tuple[str, str]], queue: str, batch: str

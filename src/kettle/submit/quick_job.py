@@ -206,7 +206,8 @@ class QuickJob(JobBuilder):
             text = macros.raw(name)
             if text is None:
                 continue
-            self._names[command] = name
+            # What is wrong with a text may be found out as soon as it is looked at.
+            self._names[command] = macros.reading = name
             key = name.upper()
             is_live = key in macros.row_variables or (
                 key not in macros.variables and key in LIVE_NAMES
