@@ -7,6 +7,7 @@ then is, is decided in `kettle.classad.functions.regex`: ERROR.
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -76,13 +77,18 @@ def _is_of_a_search(frame: FrameType) -> bool:
 
 
 def in_time(search: Callable[[], _T], purse: Purse) -> _T:
-    """Return what `search` returns; TimeoutError if it takes longer than the purse has time."""
+    """Return what `search` returns; TimeoutError if it takes longer than the purse has time.
+
+    Nobody's garbage is collected meanwhile: to look through a large queue takes longer than that.
+    """
     left = purse.pattern_seconds
     if left <= 0:
         raise TimeoutError(f"patterns took more than {PATTERN_SECONDS} s together")
     # The timer counts in ticks of the kernel's, far longer than most searches take.
     began = time.process_time()
+    collects = gc.isenabled()
     try:
+        gc.disable()
         _Timer.armed = True
         signal.setitimer(signal.ITIMER_VIRTUAL, left, _AGAIN_SECONDS)
         try:
@@ -96,3 +102,6 @@ def in_time(search: Callable[[], _T], purse: Purse) -> _T:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         purse.pattern_seconds = 0.0
         raise TimeoutError(f"a pattern took more than {left} s") from None
+    finally:
+        if collects:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import signal
 import time
@@ -25,6 +26,16 @@ def limited() -> Iterator[None]:
     yield
     signal.signal(signal.SIGVTALRM, before)
     regex.set_bound(regex.unbounded)
+
+
+def test_nothing_is_collected_in_the_time_of_a_pattern() -> None:
+    """A look through the objects of a large queue takes longer than a pattern may."""
+    assert gc.isenabled()
+    assert not pattern_limit.in_time(gc.isenabled, new_state(ClassAd()))
+    assert gc.isenabled()
+    with pytest.raises(TimeoutError):
+        pattern_limit.in_time(lambda: re.match("(a+)+$", "a" * 40 + "b"), new_state(ClassAd()))
+    assert gc.isenabled()
 
 
 def test_a_timer_that_goes_off_in_a_callback_of_a_dying_thing_goes_off_again() -> None:
