@@ -59,7 +59,7 @@ def _moment(text: str) -> object:
 
 
 def _ad_events(text: str) -> object:
-    return AdReader(b"</c>", "xml").feed(text.encode())
+    return AdReader("xml").feed(text.encode())
 
 
 def _print_format(text: str) -> object:

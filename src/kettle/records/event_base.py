@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
 
+from kettle.patterns import late_pattern
 from kettle.records.event_usage import CpuTimes
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ class Event:
     # Whether its ad says also what is empty, and what happened in other words.
     SAYS_EMPTY: ClassVar[bool] = False
     DESCRIPTION: ClassVar[str] = ""
-    # Whether the reference knows it by its number alone: any lines are right.
-    ANY_LINES: ClassVar[bool] = False
+    # What its ad calls it, if that is another type: the reference has no name for some numbers.
+    AD_TYPE: ClassVar[str] = ""
 
     def body(self) -> list[str]:
         """Return the lines of the event after its header; the first one continues the header."""
@@ -157,6 +158,14 @@ class Lines:
         self._next += 1
         return line[len(prefix) :]
 
+    def maybe_trimmed(self) -> str:
+        """Take a line, whatever it is, without the blanks around it; "" at the end."""
+        line = self.peek()
+        if line is None:
+            return ""
+        self._next += 1
+        return line.strip()
+
     def rest(self) -> list[str]:
         """Take all that is left."""
         lines = list(self._lines[self._next :])
@@ -181,6 +190,23 @@ def number_in(text: str, prefix: str, suffix: str = "") -> int:
         return int(middle)
     except ValueError:
         raise BodyError(f"{middle!r} in {text!r} is no number") from None
+
+
+_LEADING = late_pattern(r"\s*([-+]?\d{1,19})(?!\d)")
+_MOST = 1 << 63
+
+
+def leading_number(text: str, otherwise: int | None = None) -> int:
+    """Return the integer that a text begins with, whatever follows, as the reference reads it.
+
+    Without one, or with one that no integer of 64 bits is, it is `otherwise`, or a BodyError.
+    """
+    found = _LEADING.match(text)
+    if found is not None and -_MOST <= (number := int(found[1])) < _MOST:
+        return number
+    if otherwise is None:
+        raise BodyError(f"{text!r} begins with no number")
+    return otherwise
 
 
 def render_times(times: CpuTimes, label: str) -> str:

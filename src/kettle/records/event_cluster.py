@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Self
 
-from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
+from kettle.patterns import late_pattern
+from kettle.records.event_base import (
+    Attributes,
+    BodyError,
+    Event,
+    Lines,
+    leading_number,
+    number_in,
+)
 from kettle.records.event_grid import Prefixed
 from kettle.records.event_kinds import SubmitEvent
 from kettle.records.event_text import one_line
@@ -22,6 +30,10 @@ class ClusterSubmitEvent(SubmitEvent):
     number: ClassVar[int] = 35
     type_name: ClassVar[str] = "ClusterSubmitEvent"
     _first: ClassVar[str] = "Cluster submitted from host: "
+
+
+_REMOVED = "Cluster removed"
+_MADE = late_pattern(r"\s*Materialized (-?\d{1,18}) jobs(?: from (-?\d{1,18}) items\.\s*(.*))?")
 
 
 class Completion(IntEnum):
@@ -53,7 +65,7 @@ class ClusterRemoveEvent(Event):
         ("items", "NextRow"),
         ("completion", "Completion"),
     )
-    _WORDS: ClassVar[dict[int, str]] = {
+    WORDS: ClassVar[dict[int, str]] = {
         Completion.INCOMPLETE: "Incomplete",
         Completion.PAUSED: "Paused",
         Completion.COMPLETE: "Complete",
@@ -61,9 +73,9 @@ class ClusterRemoveEvent(Event):
 
     def body(self) -> list[str]:
         """Return the counts, how it ended, and the notes."""
-        word = self._WORDS.get(self.completion, f"Error {int(self.completion)}")
+        word = self.WORDS.get(self.completion, f"Error {int(self.completion)}")
         lines = [
-            "Cluster removed",
+            _REMOVED,
             f"\tMaterialized {self.jobs} jobs from {self.items} items.\t{word}",
         ]
         return [*lines, f"\t{one_line(self.notes)}"] if self.notes else lines
@@ -71,26 +83,31 @@ class ClusterRemoveEvent(Event):
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the counts, how it ended, and the notes."""
-        lines.after("Cluster removed")
-        counts, _, word = lines.after("\tMaterialized ").partition(" items.")
-        jobs, _, items = counts.partition(" jobs from ")
-        event = cls(jobs=number_in(jobs, ""), items=number_in(items, ""))
-        event.completion = cls._completion_in(word.strip())
-        event.notes = lines.maybe_after("\t")
+        line = lines.take()
+        if line.startswith(_REMOVED):
+            line = lines.maybe_trimmed()
+        counts = _MADE.match(line)
+        event = cls()
+        if counts is not None:
+            event.jobs, event.items = int(counts[1]), int(counts[2] or 0)
+            event.completion = _completion_in(counts[3] or "")
+        elif line:
+            event.extra = [line]
+        event.notes = lines.maybe_trimmed() or None
         return event
 
-    @classmethod
-    def _completion_in(cls, word: str) -> int:
-        """Return what a word says; as in the reference one that is unknown says nothing."""
-        for number, text in cls._WORDS.items():
-            if word == text:
-                return number
-        if not word.startswith("Error"):
-            return Completion.INCOMPLETE
-        try:
-            return min(number_in(word, "Error "), Completion.ERROR)
-        except BodyError:
-            return Completion.ERROR
+
+def _completion_in(word: str) -> int:
+    """Return what a word says; as in the reference one that is unknown says nothing."""
+    for number, text in ClusterRemoveEvent.WORDS.items():
+        if word.lower().startswith(text.lower()):
+            return number
+    if not word.lower().startswith("error"):
+        return Completion.INCOMPLETE
+    try:
+        return min(leading_number(word[len("error") :]), Completion.ERROR)
+    except BodyError:
+        return Completion.ERROR
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,6 +120,7 @@ class FactoryPausedEvent(Event):
 
     number: ClassVar[int] = 37
     type_name: ClassVar[str] = "FactoryPausedEvent"
+    _sentence: ClassVar[str] = "Job Materialization Paused"
     ATTRIBUTES: ClassVar[Attributes] = (
         ("reason", "Reason"),
         ("pause_code", "PauseCode"),
@@ -111,7 +129,7 @@ class FactoryPausedEvent(Event):
 
     def body(self) -> list[str]:
         """Return the reason and the codes that are not zero."""
-        lines = ["Job Materialization Paused"]
+        lines = [self._sentence]
         if self.reason or self.pause_code:
             lines.append(f"\t{one_line(self.reason or '')}")
         if self.pause_code:
@@ -122,15 +140,27 @@ class FactoryPausedEvent(Event):
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the reason and the codes."""
-        lines.after("Job Materialization Paused")
-        event = cls()
-        line = lines.peek()
-        if line is not None and not line.startswith(("\tPauseCode ", "\tHoldCode ")):
-            event.reason = lines.after("\t")
-        event.pause_code = number_in(lines.maybe_after("\tPauseCode ") or "0", "")
-        event.hold_code = number_in(lines.maybe_after("\tHoldCode ") or "0", "")
+        """Read the reason and the codes; what is no sentence is a reason, as in the reference.
+
+        Compat: there a code where a reason could be is the reason
+        (test_a_code_is_no_reason).
+        """
+        first = lines.take()
+        event = cls(reason=None if first.startswith(cls._sentence) else first.strip() or None)
+        if first.startswith(cls._sentence) and not _is_code(lines.peek()):
+            event.reason = lines.maybe_trimmed() or None
+        while _is_code(line := lines.peek()):
+            name, _, text = (line or "").strip().partition(" ")
+            setattr(event, _CODES[name], leading_number(text, otherwise=0))
+            lines.skip(1)
         return event
+
+
+_CODES = {"PauseCode": "pause_code", "HoldCode": "hold_code"}
+
+
+def _is_code(line: str | None) -> bool:
+    return line is not None and line.strip().partition(" ")[0] in _CODES
 
 
 @dataclass(slots=True, kw_only=True)
@@ -145,16 +175,13 @@ class FactoryResumedEvent(Prefixed):
     SENTENCE: ClassVar[str] = "Job Materialization Resumed"
     LINES: ClassVar[Attributes] = (("\t", "reason"),)
 
-
-@dataclass(slots=True, kw_only=True)
-class NoneEvent(Prefixed):
-    """A placeholder that says nothing."""
-
-    number: ClassVar[int] = 39
-    type_name: ClassVar[str] = "NoneEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    SENTENCE: ClassVar[str] = "None"
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the reason; what is no sentence is one, as in the reference."""
+        first = lines.take()
+        if first.startswith(cls.SENTENCE):
+            return cls().read_lines(lines)
+        return cls(reason=first.strip() or None)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -218,28 +245,27 @@ class _Reuse(Prefixed):
 
     SAYS_EMPTY: ClassVar[bool] = True
 
+    NUMBERS: ClassVar[frozenset[str]] = frozenset()
+
     def body(self) -> list[str]:
-        """Return the fields that have a value; without any, other lines begin below the header."""
+        """Return the fields: all of them, for the reference reads no event that lacks one."""
+        values = [(prefix, name, getattr(self, name)) for prefix, name in self.LINES]
         lines = [
-            f"{prefix}{one_line(str(value))}"
-            for prefix, name in self.LINES
-            if (value := getattr(self, name)) is not None
+            f"{prefix}{one_line(str(value or (0 if name in self.NUMBERS else '')))}"
+            for prefix, name, value in values
         ]
-        if not lines:
-            return [""] if self.extra else []
         return [lines[0].removeprefix("\t"), *lines[1:]]
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the fields that are there."""
-        rest = lines.rest()
-        if rest and rest[0].strip():
-            rest[0] = "\t" + rest[0].removeprefix("\t")
-        elif rest:
-            rest = rest[1:]
-        inner = Lines(rest)
-        event = cls().read_lines(inner)
-        event.extra = inner.rest()
+        """Read the fields; BodyError if one is not there."""
+        event = cls()
+        below = not (lines.peek() or "").strip()
+        if below:
+            lines.skip(1)
+        for number, (prefix, name) in enumerate(cls.LINES):
+            text = lines.after(prefix if number or below else prefix.removeprefix("\t"))
+            setattr(event, name, leading_number(text) if name in cls.NUMBERS else text)
         return event
 
 

@@ -7,6 +7,7 @@ Job event log, recorded logs of a real pool.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from kettle.attributes.codes import ULogEvent
@@ -16,14 +17,14 @@ from kettle.classad.forms_xml import to_xml
 from kettle.classad.nodes import literal
 from kettle.classad.text import quote_old
 from kettle.records.event_base import Event, field_types
+from kettle.records.event_future import RawEvent, header_names
 from kettle.records.event_grid import JobAdInformationEvent
+from kettle.records.event_header import parse_moment
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
     Form,
-    RawEvent,
     Style,
-    parse_moment,
     render_event,
     render_time,
 )
@@ -39,14 +40,14 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
     """Return an event as a ClassAd; only `utc` of the style matters."""
     ad = ClassAd()
     number = event.kind if isinstance(event, RawEvent) else event.number
-    ad["MyType"] = event.type_name
+    ad["MyType"] = event.AD_TYPE or event.type_name
     ad["EventTypeNumber"] = number
     moment = render_time(event.time, _AD_TIME_UTC if style.utc else _AD_TIME)
     ad["EventTime"] = moment.replace(" ", "T")
-    numbers = (("Cluster", event.cluster), ("Proc", event.proc), ("Subproc", event.subproc))
-    for name, each in numbers:
+    numbers = (event.cluster, event.proc, event.subproc)
+    for name, each in zip(header_names(number), numbers, strict=True):
         # A number below zero stands for none: a cluster's event has no Proc.
-        if each >= 0:
+        if name and each >= 0:
             ad[name] = each
     types = field_types(type(event))
     for name, attribute in event.ATTRIBUTES:
@@ -98,22 +99,32 @@ def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdIn
 
 
 def event_from_ad(ad: ClassAd) -> Event | None:
-    """Return the event that an ad describes; None if it is of no known type.
+    """Return the event that an ad describes; None if it names no type and no event's number.
 
     Values of a wrong type are left at their defaults: the ad may come from a peer.
     """
-    number = ad.integer("EventTypeNumber")
-    kind = EVENTS.get(number) if number is not None else None
-    kind = kind or _BY_TYPE.get((ad.string("MyType") or "").lower())
-    if kind is None:
+    number = _whole(ad, "EventTypeNumber", -1)
+    kind = EVENTS.get(number) or _BY_TYPE.get((ad.string("MyType") or "").lower())
+    if kind is None and not 0 <= number <= _MOST_NUMBER:
         return None
-    event = kind()
-    numbers = (ad.integer(name) for name in ("Cluster", "Proc", "Subproc"))
-    event.cluster, event.proc, event.subproc = (-1 if each is None else each for each in numbers)
+    event = RawEvent(kind=number) if kind is None else kind()
+    names = header_names(number)
+    event.cluster, event.proc, event.subproc = (_whole(ad, name, -1) for name in names)
     event.time = parse_moment(ad.string("EventTime") or "")
-    event.read_attributes(ad, kind.ATTRIBUTES)
+    event.read_attributes(ad, event.ATTRIBUTES)
     event.take_from_ad(ad)
     return event
+
+
+# What the header of a text has room for.
+_MOST_NUMBER = 999
+
+
+def _whole(ad: ClassAd, name: str, otherwise: int) -> int:
+    """Return an attribute as an integer, which the reference makes of any number."""
+    value = ad.evaluate(name) if name else None
+    is_number = isinstance(value, (int, float)) and math.isfinite(value)
+    return int(value) if is_number else otherwise
 
 
 def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
@@ -130,7 +141,7 @@ def render_ad(ad: ClassAd, form: Form) -> str:
 
 
 def read_event_ads(text: str) -> Iterator[Event]:
-    """Yield the events of an XML or JSON log; ads of unknown types are left out."""
+    """Yield the events of an XML or JSON log; ads that are no events are left out."""
     for ad in parse_ads(text):
         event = event_from_ad(ad)
         if event is not None:

@@ -1,30 +1,26 @@
 """Reads a growing event log of any form: text, XML or JSON, told apart by how it begins.
 
-A log in XML or JSON is a row of ads, each of which ends with a line of its own that nothing
-inside an ad can be: `</c>` or `}` without a blank before it.
+A log in XML or JSON is a row of ads, each in lines of its own, as it is written, or not.
 """
 
 from __future__ import annotations
-
-import itertools
 
 from kettle.classad import parse_ads
 from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import Event
 from kettle.records.event_forms import event_from_ad
 from kettle.records.event_log import EventReader
-from kettle.records.event_pieces import Pieces
+from kettle.records.event_pieces import AdPieces
 
-_ENDS = {b"<": (b"</c>", "xml"), b"{": (b"}", "json")}
-_HEADS = (b"<?xml", b"<!DOCTYPE", b"<classads>")
+_FORMS = {b"<": "xml", b"{": "json"}
 
 
 class AdReader:
     """Reads the ads of a growing XML or JSON log; what is no event counts as `skipped`."""
 
-    def __init__(self, end: bytes, form: str) -> None:
+    def __init__(self, form: str) -> None:
         self._form = form
-        self._pieces = Pieces(end)
+        self._pieces = AdPieces(form)
         self._not_events = 0
 
     @property
@@ -40,9 +36,7 @@ class AdReader:
         return events
 
     def _read(self, piece: bytes) -> Event | None:
-        lines = piece.replace(b"\r\n", b"\n").split(b"\n")
-        body = itertools.dropwhile(lambda line: line.startswith(_HEADS), lines)
-        text = b"\n".join(body).decode("utf-8", "surrogateescape")
+        text = piece.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
         try:
             ad = next(parse_ads(text, self._form), None)
         except (ClassAdSyntaxError, ValueError):
@@ -68,6 +62,6 @@ class AnyFormReader:
             begun = data.lstrip()
             if not begun:
                 return []
-            found = _ENDS.get(begun[:1])
-            self._reader = AdReader(*found) if found else EventReader(year=self._year)
+            form = _FORMS.get(begun[:1])
+            self._reader = AdReader(form) if form else EventReader(year=self._year)
         return self._reader.feed(data)

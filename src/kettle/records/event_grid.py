@@ -1,7 +1,7 @@
-"""Events 017-034: connections to execution points, grid systems, job attributes.
+"""Events 021-034: connections to execution points, grid systems, job attributes.
 
 Most are a sentence and a few lines with fixed beginnings, so `Prefixed` reads and writes them
-from a table. Formats: wire notes, Job event log; 017-020 are old and only ever read or routed.
+from a table. Formats: wire notes, Job event log; 031 and 032 are in `event_future.py`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,12 @@ if TYPE_CHECKING:
 class Prefixed(Event):
     """An event of one sentence and lines with fixed beginnings.
 
-    `LINES` has (beginning, field): a text field that is None has no line, a number always has one
-    unless it is None. `IS_ITS_HEAD`: the reference knows no more of it than its first line.
+    `LINES` has (beginning, field): a field that is None has no line. One that begins with blanks
+    alone is read from any line. As for the reference more may follow the sentence.
     """
 
     SENTENCE: ClassVar[str] = ""
     LINES: ClassVar[Attributes] = ()
-    NUMBERS: ClassVar[frozenset[str]] = frozenset()
-    IS_ITS_HEAD: ClassVar[bool] = False
-
-    def add_to_ad(self, ad: ClassAd) -> None:
-        """Add the sentence where that is all that is known."""
-        if self.IS_ITS_HEAD:
-            ad["EventHead"] = self.SENTENCE
-
     def body(self) -> list[str]:
         """Return the sentence and the lines that have a value."""
         lines = [self.SENTENCE]
@@ -46,88 +38,16 @@ class Prefixed(Event):
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the sentence and the lines that are there."""
-        if lines.take().rstrip() != cls.SENTENCE.rstrip():
-            raise BodyError(f"not {cls.SENTENCE!r}")
+        lines.after(cls.SENTENCE)
         return cls().read_lines(lines)
 
     def read_lines(self, lines: Lines) -> Self:
         """Read the lines after the sentence."""
         for prefix, name in self.LINES:
-            text = lines.maybe_after(prefix)
+            text = lines.maybe_after(prefix) if prefix.strip() else lines.maybe_trimmed() or None
             if text is not None:
-                setattr(self, name, number_in(text, "") if name in self.NUMBERS else text)
+                setattr(self, name, text)
         return self
-
-
-@dataclass(slots=True, kw_only=True)
-class GlobusSubmitEvent(Prefixed):
-    """A job went to a GRAM gatekeeper."""
-
-    rm_contact: str | None = None
-    jm_contact: str | None = None
-    restartable: int | None = None
-
-    number: ClassVar[int] = 17
-    type_name: ClassVar[str] = "GlobusSubmitEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("rm_contact", "RMContact"),
-        ("jm_contact", "JMContact"),
-        ("restartable", "RestartableJM"),
-    )
-    SENTENCE: ClassVar[str] = "Job submitted to Globus"
-    LINES: ClassVar[Attributes] = (
-        ("    RM-Contact: ", "rm_contact"),
-        ("    JM-Contact: ", "jm_contact"),
-        ("    Can-Restart-JM: ", "restartable"),
-    )
-    NUMBERS: ClassVar[frozenset[str]] = frozenset({"restartable"})
-
-
-@dataclass(slots=True, kw_only=True)
-class GlobusSubmitFailedEvent(Prefixed):
-    """A GRAM gatekeeper refused a job."""
-
-    reason: str | None = None
-
-    number: ClassVar[int] = 18
-    type_name: ClassVar[str] = "GlobusSubmitFailedEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
-    SENTENCE: ClassVar[str] = "Globus job submission failed!"
-    LINES: ClassVar[Attributes] = (("    Reason: ", "reason"),)
-
-
-@dataclass(slots=True, kw_only=True)
-class GlobusResourceUpEvent(Prefixed):
-    """A GRAM gatekeeper answers again."""
-
-    rm_contact: str | None = None
-
-    number: ClassVar[int] = 19
-    type_name: ClassVar[str] = "GlobusResourceUpEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
-    SENTENCE: ClassVar[str] = "Globus Resource Back Up"
-    LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
-
-
-@dataclass(slots=True, kw_only=True)
-class GlobusResourceDownEvent(Prefixed):
-    """A GRAM gatekeeper does not answer."""
-
-    rm_contact: str | None = None
-
-    number: ClassVar[int] = 20
-    type_name: ClassVar[str] = "GlobusResourceDownEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
-    SENTENCE: ClassVar[str] = "Detected Down Globus Resource"
-    LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -383,7 +303,7 @@ class JobStatusUnknownEvent(Prefixed):
 
     number: ClassVar[int] = 29
     type_name: ClassVar[str] = "JobStatusUnknownEvent"
-    ANY_LINES: ClassVar[bool] = True
+    AD_TYPE: ClassVar[str] = "FutureEvent"
     SENTENCE: ClassVar[str] = "The job's remote status is unknown"
 
 
@@ -393,35 +313,22 @@ class JobStatusKnownEvent(Prefixed):
 
     number: ClassVar[int] = 30
     type_name: ClassVar[str] = "JobStatusKnownEvent"
-    ANY_LINES: ClassVar[bool] = True
+    AD_TYPE: ClassVar[str] = "FutureEvent"
     SENTENCE: ClassVar[str] = "The job's remote status is known again"
 
 
-@dataclass(slots=True, kw_only=True)
-class JobStageInEvent(Prefixed):
-    """A grid job's input is being staged."""
-
-    number: ClassVar[int] = 31
-    type_name: ClassVar[str] = "JobStageInEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    SENTENCE: ClassVar[str] = "Job is performing stage-in of input files"
-
-
-@dataclass(slots=True, kw_only=True)
-class JobStageOutEvent(Prefixed):
-    """A grid job's output is being staged."""
-
-    number: ClassVar[int] = 32
-    type_name: ClassVar[str] = "JobStageOutEvent"
-    IS_ITS_HEAD: ClassVar[bool] = True
-    ANY_LINES: ClassVar[bool] = True
-    SENTENCE: ClassVar[str] = "Job is performing stage-out of output files"
+_SETTING = "Setting job attribute "
+_CHANGING = "Changing job attribute "
 
 
 @dataclass(slots=True, kw_only=True)
 class AttributeUpdateEvent(Event):
-    """An attribute of the job changed; `old` None means that it was not there."""
+    """An attribute of the job changed; `old` None means that it was not there.
+
+    Compat: the reference writes both forms and reads of the first neither name nor value, of the
+    second the first words of each, and no old value; we read what they say
+    (test_a_changed_attribute_is_read_whole). As there other words are an event that says nothing.
+    """
 
     name: str = ""
     value: str = ""
@@ -440,20 +347,22 @@ class AttributeUpdateEvent(Event):
         """Return what changed."""
         name, value = one_line(self.name), one_line(self.value)
         if self.old is None:
-            return [f"Setting job attribute {name} to {value}"]
-        return [f"Changing job attribute {name} from {one_line(self.old)} to {value}"]
+            return [f"{_SETTING}{name} to {value}"]
+        return [f"{_CHANGING}{name} from {one_line(self.old)} to {value}"]
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read what changed."""
         line = lines.take()
-        if line.startswith("Setting job attribute "):
-            name, _, value = line.removeprefix("Setting job attribute ").partition(" to ")
-            return cls(name=name, value=value)
-        name, separator, rest = line.removeprefix("Changing job attribute ").partition(" from ")
-        if not separator:
+        if not line:
             raise BodyError("not an attribute's change")
-        old, _, value = rest.partition(" to ")
+        if (rest := line.removeprefix(_SETTING)) != line:
+            name, is_one, value = rest.partition(" to ")
+            return cls(name=name, value=value) if is_one else cls(extra=[line])
+        name, _, rest = line.removeprefix(_CHANGING).partition(" from ")
+        old, is_one, value = rest.partition(" to ")
+        if not (line.startswith(_CHANGING) and is_one):
+            return cls(extra=[line])
         return cls(name=name, value=value, old=old)
 
 
@@ -465,7 +374,14 @@ class PreSkipEvent(Prefixed):
 
     number: ClassVar[int] = 34
     type_name: ClassVar[str] = "PreSkipEvent"
-    ANY_LINES: ClassVar[bool] = True
+    AD_TYPE: ClassVar[str] = "FutureEvent"
     ATTRIBUTES: ClassVar[Attributes] = (("notes", "SkipEventLogNotes"),)
     SENTENCE: ClassVar[str] = "PRE script return value is PRE_SKIP value"
     LINES: ClassVar[Attributes] = (("    ", "notes"),)
+
+    def read_lines(self, lines: Lines) -> Self:
+        """Read the notes, without which the reference knows no such event."""
+        event = super(PreSkipEvent, self).read_lines(lines)
+        if event.notes is None:
+            raise BodyError("no notes say which node is to be skipped")
+        return event

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # How a note of old logs begins that names a node.
 _NODE = "DAG Node: "
-_WARNING = "    WARNING: Committed job submission into the queue with the following warning(s): "
+_WARNING = "WARNING: Committed job submission into the queue with the following warning(s):"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,23 +80,34 @@ class SubmitEvent(Event):
     def body(self) -> list[str]:
         """Return the host, the notes and the warnings."""
         lines = [f"{self._first}{one_line(self.host)}"]
-        notes = (self.structured or self.log_notes, self.user_notes)
-        lines += [f"    {one_line(note)}" for note in notes if note]
+        notes = [self.structured or self.log_notes, self.user_notes]
+        # An empty first note that a log has keeps the second one in its place.
+        lines += [f"    {one_line(n)}" for n in notes if n or (n == "" and any(notes))]
         if self.warnings:
-            lines.append(f"{_WARNING}{one_line(self.warnings)}")
+            lines.append(f"    {_WARNING} {one_line(self.warnings)}")
         return lines
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the host and up to two notes; a first one in brackets is structured."""
+        """Read the host and up to two notes; a first one in brackets is structured.
+
+        Compat: the reference has the sentence before the warnings in `Warnings` and writes it once
+        more, and shows of a cluster's notes only structured ones; we have the warnings and the
+        notes (test_warnings_do_not_grow).
+        """
         event = cls(host=lines.after(cls._first))
         notes: list[str] = []
-        while (warning := lines.maybe_after(_WARNING)) is None:
-            note = lines.maybe_after("    ") if len(notes) < 2 else None
-            if note is None:
+        while (line := lines.peek()) is not None:
+            note = line.strip()
+            if note.startswith(_WARNING):
+                event.warnings = note.removeprefix(_WARNING).strip()
+            elif len(notes) < 2:
+                notes.append(note)
+            else:
                 break
-            notes.append(note)
-        event.warnings = warning
+            lines.skip(1)
+            if event.warnings is not None:
+                break
         event.log_notes, event.user_notes = (*notes, None, None)[:2]
         if event.log_notes is not None and event.log_notes.startswith("["):
             event.structured = event.log_notes

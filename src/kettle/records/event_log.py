@@ -8,62 +8,26 @@ writes which event is up to schedd and shadow. Source: wire notes, Job event log
 
 from __future__ import annotations
 
-import calendar
 import re
 import time as clock
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from math import ulp
-from typing import TYPE_CHECKING, ClassVar, Self
 
-from kettle.patterns import late_pattern
 from kettle.records import event_cluster as c
 from kettle.records import event_ends as e
+from kettle.records import event_future as f
 from kettle.records import event_grid as g
 from kettle.records import event_kinds as k
 from kettle.records.event_base import BodyError, Event, Lines
+from kettle.records.event_future import RawEvent
+from kettle.records.event_header import read_header
 from kettle.records.event_pieces import Pieces
 from kettle.wire.security.secret_words import hide_secrets
 
-if TYPE_CHECKING:
-    from kettle.classad import ClassAd
-
 END = "..."
-# No number has more digits: ads of peers may hold any real as a number of a job.
-_HEADER = late_pattern(
-    r"(\d{3}) \((-?\d{1,400})\.(-?\d{1,400})\.(-?\d{1,400})\) "
-    r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d))[ T](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
-)
-_MOMENT = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256
-
-
-@dataclass(slots=True, kw_only=True)
-class RawEvent(Event):
-    """An event of a number, or in a form, that this version does not know; kept as it is.
-
-    `damage` is what is wrong with its lines, where the number is known.
-    """
-
-    kind: int = -1
-    damage: str = ""
-
-    type_name: ClassVar[str] = "FutureEvent"
-
-    def add_to_ad(self, ad: ClassAd) -> None:
-        """Add the first line."""
-        ad["EventHead"] = self.extra[0] if self.extra else ""
-
-    def body(self) -> list[str]:
-        """Return nothing of its own: all lines are `extra`."""
-        return []
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Keep the lines."""
-        return cls(extra=lines.rest())
-
 
 # fmt: off
 EVENTS: dict[int, type[Event]] = {
@@ -74,14 +38,14 @@ EVENTS: dict[int, type[Event]] = {
         k.GenericEvent, k.JobAbortedEvent, k.JobSuspendedEvent, k.JobUnsuspendedEvent,
         k.JobHeldEvent, k.JobReleasedEvent, k.NodeExecuteEvent, e.NodeTerminatedEvent,
         e.PostScriptTerminatedEvent,
-        g.GlobusSubmitEvent, g.GlobusSubmitFailedEvent, g.GlobusResourceUpEvent,
-        g.GlobusResourceDownEvent, g.RemoteErrorEvent, g.JobDisconnectedEvent,
+        f.GlobusSubmitEvent, f.GlobusSubmitFailedEvent, f.GlobusResourceUpEvent,
+        f.GlobusResourceDownEvent, g.RemoteErrorEvent, g.JobDisconnectedEvent,
         g.JobReconnectedEvent, g.JobReconnectFailedEvent, g.GridResourceUpEvent,
         g.GridResourceDownEvent, g.GridSubmitEvent, g.JobAdInformationEvent,
-        g.JobStatusUnknownEvent, g.JobStatusKnownEvent, g.JobStageInEvent, g.JobStageOutEvent,
+        g.JobStatusUnknownEvent, g.JobStatusKnownEvent, f.JobStageInEvent, f.JobStageOutEvent,
         g.AttributeUpdateEvent, g.PreSkipEvent,
         c.ClusterSubmitEvent, c.ClusterRemoveEvent, c.FactoryPausedEvent, c.FactoryResumedEvent,
-        c.NoneEvent, c.FileTransferEvent, c.ReserveSpaceEvent, c.ReleaseSpaceEvent,
+        f.NoneEvent, c.FileTransferEvent, c.ReserveSpaceEvent, c.ReleaseSpaceEvent,
         c.FileCompleteEvent, c.FileUsedEvent, c.FileRemovedEvent, c.DataflowJobSkippedEvent,
         c.CommonFilesEvent,
     )
@@ -185,29 +149,35 @@ def render_event(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
 
 
 def parse_event(text: str, *, year: int = 1970) -> Event | None:
-    """Read one event, without its end; None if the first line is no header.
+    """Read one event, without its end; None if it does not begin with an event's number.
 
-    `year` is assumed for the legacy date, which has none. A body that is not of its number's form
-    gives a RawEvent.
+    `year` is assumed for the legacy date, which has none. A header or a body that is not of its
+    form gives a RawEvent that says so (`damage_in`).
     """
-    match = _HEADER.match(text)
-    moment = _parse_time(match, year) if match is not None else None
-    if match is None or moment is None:
+    header = read_header(text, year)
+    if header is None:
         return None
-    body = text[match.end() :].split("\n")
-    kind = EVENTS.get(int(match.group(1)))
-    lines = Lines(body)
-    event: Event
-    try:
-        event = (kind or RawEvent).from_body(lines)
-        event.extra += lines.rest()
-    except BodyError as error:
-        unchecked = kind is not None and kind.ANY_LINES
-        event = RawEvent(extra=body, damage="" if unchecked else str(error))
+    body = text[header.end :].split("\n")
+    event = RawEvent(has_header=False) if header.damage else _read_body(header.number, body)
     if isinstance(event, RawEvent):
-        event.kind = int(match.group(1))
-    event.cluster, event.proc, event.subproc = (int(match.group(i)) for i in (2, 3, 4))
-    event.time = moment
+        event.kind = header.number
+        event.damage = event.damage or header.damage
+        event.head, event.extra = body[0], body[1:]
+    event.cluster, event.proc, event.subproc = header.job
+    event.time = header.time
+    return event
+
+
+def _read_body(number: int, body: list[str]) -> Event:
+    kind = EVENTS.get(number)
+    if kind is None:
+        return RawEvent()
+    lines = Lines(body)
+    try:
+        event = kind.from_body(lines)
+    except BodyError as error:
+        return RawEvent(damage=str(error))
+    event.extra += lines.rest()
     return event
 
 
@@ -215,59 +185,15 @@ def damage_in(event: Event) -> str:
     """Return the sentence about an event whose lines are not of its number's form, else nothing."""
     if not isinstance(event, RawEvent) or not event.damage:
         return ""
+    if not event.has_header:
+        return f"an event {event.kind:03} is damaged: {event.damage}: {event.head[:_SHOWN]!r}"
     job = f"{event.cluster}.{event.proc}.{event.subproc}"
     moment = render_time(event.time, DEFAULT_STYLE)
     return f"event {event.kind:03} of job {job} at {moment} is damaged: {event.damage}"
 
 
-def _parse_time(match: re.Match[str], year: int) -> float | None:
-    """Return a header's moment; None if it is none for the reference, which takes odd ones, too."""
-    if match.group(5):
-        said, month, day = (int(match.group(i)) for i in (5, 6, 7))
-        year = said if said >= _FIRST_YEAR else year
-    else:
-        month, day = int(match.group(8)), int(match.group(9))
-    hour, minute, second = (int(match.group(i)) for i in (10, 11, 12))
-    if not 1 <= month <= 12 or day > _LAST_DAY or hour > _LAST_HOUR:
-        return None
-    fraction = float(f"0.{match.group(13)}") if match.group(13) else 0.0
-    whole = _epoch(year, month, day, hour, minute, second, match.group(14) is not None)
-    return whole + fraction
-
-
-# As in the reference (test_a_header_whose_date_is_none_is_no_event): an earlier year is not one,
-# the day after a month's last is the next one's.
-_FIRST_YEAR = 1900
-_LAST_DAY = 32
-_LAST_HOUR = 24
-
-
-@lru_cache(maxsize=64)
-def _epoch(year: int, month: int, day: int, hour: int, minute: int, second: int, utc: bool) -> int:
-    parts = (year, month, day, hour, minute, second, 0, 0, -1)
-    try:
-        return calendar.timegm(parts) if utc else int(clock.mktime(parts))
-    except (OverflowError, ValueError):
-        return 0
-
-
-# The least and the most that each part of a moment can be; a leap second is one.
-_EARLIEST = (_FIRST_YEAR, 1, 1, 0, 0, 0)
-_LATEST = (9998, 12, 31, 24, 59, 60)
-
-
-def parse_moment(text: str) -> float:
-    """Return the epoch seconds of EventTime, `YYYY-MM-DDTHH:MM:SS[.mmm][Z]`; 0 if it is none."""
-    match = _MOMENT.match(text)
-    if match is None:
-        return 0.0
-    parts = [int(part) for part in match.groups()[:6]]
-    bounds = zip(_EARLIEST, parts, _LATEST, strict=True)
-    if not all(least <= part <= most for least, part, most in bounds):
-        return 0.0
-    fraction = float(f"0.{match.group(7)}") if match.group(7) else 0.0
-    year, month, day, hour, minute, second = parts
-    return _epoch(year, month, day, hour, minute, second, match.group(8) is not None) + fraction
+# How much of a line that is wrong is told, in characters.
+_SHOWN = 60
 
 
 class EventReader:

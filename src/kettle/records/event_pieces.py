@@ -1,6 +1,8 @@
-"""Cuts a growing log into pieces, each of which ends with a line that nothing inside one can be."""
+"""Cuts a growing log into pieces: at a line that nothing inside one can be, or where an ad ends."""
 
 from __future__ import annotations
+
+import re
 
 # Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
 MAX_EVENT_BYTES = 4 * 1024 * 1024
@@ -64,3 +66,126 @@ class Pieces:
             if self._buffer.startswith(end, position):
                 return position + len(end)
         return -1
+
+
+# An ad begins or ends, or a string of JSON begins.
+_MARKS = {
+    "json": re.compile(rb'["{}]'),
+    "xml": re.compile(rb"<c[ \t]?>|</c[ \t]?>"),
+}
+# All but one byte of the longest mark.
+_PART_OF_MARK = {"json": 0, "xml": len(b"</c >") - 1}
+# Where a string ends, what takes the next byte's meaning away, and a newline, which is in none.
+_IN_STRING = re.compile(rb'["\\\n]')
+# What may stand between ads: blanks, and what makes one document of all.
+_BETWEEN = re.compile(rb"(?:\s|[][,]|<\?xml[^>\n]*>|<!DOCTYPE[^>\n]*>|</?classads>)*")
+
+
+class AdPieces:
+    """The bytes of a growing log of ads in XML or JSON that no ad covers yet.
+
+    An ad may have lines of its own or share them with others. One that begins a line ends what has
+    not ended before it, for nothing inside an ad does. A byte is looked at once.
+    """
+
+    def __init__(self, form: str) -> None:
+        """Take the form, "xml" or "json"."""
+        self._mark = _MARKS[form]
+        self._part = _PART_OF_MARK[form]
+        self._buffer = bytearray()
+        # Up to where all marks were seen, and what they say: how many ads are open, and since where.
+        self._seen = 0
+        self._depth = 0
+        self._begin = 0
+        self._in_string = False
+        # Where what is between two ads begins; whether it is more than may be there.
+        self._between = 0
+        self._is_odd = False
+        self._begins_line = True
+        # How many pieces were no ads.
+        self.thrown = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take more bytes and return the ads that are now complete."""
+        known = len(self._buffer)
+        self._buffer += data
+        ads = []
+        while (end := self._next_end()) >= 0:
+            ads.append(bytes(self._buffer[self._begin : end]))
+            self._between = end
+        self._forget(known)
+        return ads
+
+    def _next_end(self) -> int:
+        """Return where the next ad ends, -1 if that has not come yet."""
+        while not self._in_string or self._leave_string():
+            found = self._mark.search(self._buffer, self._seen)
+            if found is None:
+                self._seen = max(self._seen, len(self._buffer) - self._part)
+                return -1
+            self._seen = found.end()
+            mark = found[0]
+            if mark == b'"':
+                self._in_string = self._depth > 0
+            elif mark.startswith((b"{", b"<c")):
+                self._open(found.start())
+            elif self._depth:
+                self._depth -= 1
+                if not self._depth:
+                    return found.end()
+        return -1
+
+    def _leave_string(self) -> bool:
+        """Go on to behind the string; False if it has not ended yet."""
+        while (found := _IN_STRING.search(self._buffer, self._seen)) is not None:
+            if found[0] != b"\\":
+                self._seen = found.end()
+                self._in_string = False
+                return True
+            if found.end() == len(self._buffer):
+                self._seen = found.start()
+                return False
+            self._seen = found.end() + 1
+        self._seen = len(self._buffer)
+        return False
+
+    def _open(self, at: int) -> None:
+        begins_line = self._buffer[at - 1] == _NEWLINE if at else self._begins_line
+        if self._depth and not begins_line:
+            self._depth += 1
+            return
+        if not self._depth:
+            self._look_between(at)
+        if self._depth or self._is_odd:
+            self.thrown += 1
+        self._depth = 1
+        self._begin = at
+        self._is_odd = False
+
+    def _look_between(self, end: int) -> None:
+        found = _BETWEEN.match(self._buffer, self._between, end)
+        self._is_odd |= found is None or found.end() < end
+        self._between = end
+
+    def _forget(self, known: int) -> None:
+        """Let go of what is read, and of what is too long; `known` bytes were there before."""
+        keep = self._begin
+        if not self._depth:
+            # What is between two ads is looked at by lines.
+            line = self._buffer.rfind(b"\n", max(known, self._between), self._seen) + 1
+            if line:
+                self._look_between(line)
+            keep = self._between
+        if len(self._buffer) - keep > MAX_EVENT_BYTES:
+            self.thrown += 1
+            self._depth, self._in_string, self._is_odd = 0, False, False
+            keep = self._seen = self._between = len(self._buffer)
+        if keep:
+            self._begins_line = self._buffer[keep - 1] == _NEWLINE
+        del self._buffer[:keep]
+        self._seen -= keep
+        self._begin -= keep
+        self._between -= keep
+
+
+_NEWLINE = 0x0A

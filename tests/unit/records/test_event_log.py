@@ -12,13 +12,13 @@ from kettle.compat.htcondor2 import JobEventType
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import ClusterRemoveEvent, FileTransferEvent
 from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
+from kettle.records.event_future import RawEvent
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import GenericEvent, JobHeldEvent, SubmitEvent
 from kettle.records.event_log import (
     EVENTS,
     EventReader,
     GlobalHeader,
-    RawEvent,
     Style,
     parse_event,
     read_events,

@@ -8,7 +8,8 @@ import pytest
 
 from kettle.classad import ClassAd, unparse
 from kettle.records.event_forms import event_ad, read_event_ads
-from kettle.records.event_log import RawEvent, damage_in, parse_event
+from kettle.records.event_future import RawEvent
+from kettle.records.event_log import damage_in, parse_event
 
 HEAD = "(012.003.000) 2026-03-01 10:11:12"
 TIMES = (

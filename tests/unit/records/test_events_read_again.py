@@ -7,12 +7,12 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_forms import event_from_ad
+from kettle.records.event_header import parse_moment
 from kettle.records.event_kinds import SubmitEvent
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
     Style,
-    parse_moment,
     read_events,
     render_event,
     render_time,

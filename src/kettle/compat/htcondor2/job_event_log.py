@@ -17,7 +17,8 @@ from kettle.errors import KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_forms import ad_of_read
 from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_log import Style, damage_in, parse_moment, render_event
+from kettle.records.event_header import parse_moment
+from kettle.records.event_log import Style, damage_in, render_event
 
 _PIECE: Final = 1 << 16
 # How long to wait before looking again, in seconds: at first, and at most.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kettle.classad import ClassAd
 from kettle.collector.persistent_ads import decode_ads
 from kettle.errors import RemoteProtocolError
-from kettle.records.event_log import parse_moment
+from kettle.records.event_header import parse_moment
 from kettle.records.history_marks import TooLongError, read_marks
 from kettle.schedd.queue.job_ids import parse_ids, parse_key
 from kettle.schedd.queue.selection import parse_constraint

@@ -1,0 +1,158 @@
+"""Events that are known by their number alone: kept as lines, whatever they say.
+
+They are the reference's future events: those of later versions, those that it gave up, and those
+of an execution point's own log. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from kettle.errors import ClassAdSyntaxError
+from kettle.records.event_base import Attributes, Event, Lines
+from kettle.records.event_text import one_line
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+
+FIRST_OF_SLOTS = 100
+# What the reference calls the events of an execution point, from `FIRST_OF_SLOTS` on.
+_OF_SLOTS = (
+    *("EPStartupEvent", "EPReadyEvent", "EPReconfigEvent", "EPShutdownEvent"),
+    *("RequestClaimEvent", "ReleaseClaimEvent", "ActivateClaimEvent", "DeactivateClaimEvent"),
+    *("VacateClaimEvent", "DrainEvent", "ResourceBreakEvent", "ResourceMendEvent"),
+    "EPFutureEvent",
+)
+# The attributes of a header, which is of a job, or of a slot and the one it was made from.
+_JOB = ("Cluster", "Proc", "Subproc")
+_SLOT = ("SlotId", "DSlotId", "")
+# What no line below the first says again when an ad becomes lines.
+_OWN = ("MyType", "EventTypeNumber", "EventTime", "EventHead")
+
+
+def header_names(number: int) -> tuple[str, str, str]:
+    """Return what the three numbers in an event's header are called in its ad, "" for nothing."""
+    return _SLOT if number >= FIRST_OF_SLOTS else _JOB
+
+
+@dataclass(slots=True, kw_only=True)
+class FutureEvent(Event):
+    """An event of which nothing is known but that it has a first line.
+
+    What stands below and has the form `name = value` is an attribute of its ad.
+    """
+
+    head: str = ""
+
+    type_name: ClassVar[str] = "FutureEvent"
+    AD_TYPE: ClassVar[str] = "FutureEvent"
+    SAYS_EMPTY: ClassVar[bool] = True
+    ATTRIBUTES: ClassVar[Attributes] = (("head", "EventHead"),)
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add what the lines say; the last of a name counts, and before what the header says."""
+        for name, text in _assignments(self.extra):
+            try:
+                ad.insert_text(name, text)
+            except ClassAdSyntaxError:
+                continue
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take all attributes that are not the header's as lines."""
+        number = ad.integer("EventTypeNumber") or 0
+        known = {name.lower() for name in (*_OWN, *header_names(number))}
+        names = sorted((n for n in ad.own_names() if n.lower() not in known), key=str.lower)
+        self.extra = [f"{name} = {one_line(ad.text(name) or '')}" for name in names]
+
+    def body(self) -> list[str]:
+        """Return the first line; the others are `extra`."""
+        return [one_line(self.head)]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Keep the first line."""
+        return cls(head=lines.take())
+
+
+def _assignments(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        name, is_one, text = line.partition("=")
+        if is_one and name.strip():
+            yield name.strip(), text.strip()
+
+
+@dataclass(slots=True, kw_only=True)
+class RawEvent(FutureEvent):
+    """An event of a number, or in a form, that this version does not know; kept as it is.
+
+    `damage` is what is wrong with its lines, where the number is known, or with its header, of
+    which nothing is known then but the number (`has_header` is false).
+    """
+
+    kind: int = -1
+    damage: str = ""
+    has_header: bool = True
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add what the lines say, and what the reference calls an event of that number."""
+        if FIRST_OF_SLOTS <= self.kind < FIRST_OF_SLOTS + len(_OF_SLOTS):
+            ad["MyType"] = _OF_SLOTS[self.kind - FIRST_OF_SLOTS]
+        super(RawEvent, self).add_to_ad(ad)
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusSubmitEvent(FutureEvent):
+    """A job went to a GRAM gatekeeper."""
+
+    number: ClassVar[int] = 17
+    type_name: ClassVar[str] = "GlobusSubmitEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusSubmitFailedEvent(FutureEvent):
+    """A GRAM gatekeeper refused a job."""
+
+    number: ClassVar[int] = 18
+    type_name: ClassVar[str] = "GlobusSubmitFailedEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusResourceUpEvent(FutureEvent):
+    """A GRAM gatekeeper answers again."""
+
+    number: ClassVar[int] = 19
+    type_name: ClassVar[str] = "GlobusResourceUpEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusResourceDownEvent(FutureEvent):
+    """A GRAM gatekeeper does not answer."""
+
+    number: ClassVar[int] = 20
+    type_name: ClassVar[str] = "GlobusResourceDownEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStageInEvent(FutureEvent):
+    """A grid job's input is being staged."""
+
+    number: ClassVar[int] = 31
+    type_name: ClassVar[str] = "JobStageInEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStageOutEvent(FutureEvent):
+    """A grid job's output is being staged."""
+
+    number: ClassVar[int] = 32
+    type_name: ClassVar[str] = "JobStageOutEvent"
+
+
+@dataclass(slots=True, kw_only=True)
+class NoneEvent(FutureEvent):
+    """A placeholder that says nothing."""
+
+    number: ClassVar[int] = 39
+    type_name: ClassVar[str] = "NoneEvent"
