@@ -10,7 +10,7 @@ other forms in `event_log.py` and `event_forms.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
@@ -181,6 +181,24 @@ class Lines:
         return self._lines[self._next :]
 
 
+def assignment_in(line: str) -> tuple[str, str] | None:
+    """Return name and value of a line `name = value`, whatever blanks it has; None of another."""
+    name, _, value = line.partition("=")
+    name, value = name.strip(), value.strip()
+    return (name, value) if name and value else None
+
+
+def add_texts(ad: ClassAd, texts: Iterable[tuple[str, str]]) -> None:
+    """Set attributes from lines of a log; one whose value is no expression is left out."""
+    from kettle.errors import ClassAdSyntaxError  # who reads texts alone has no ads
+
+    for name, text in texts:
+        try:
+            ad.insert_text(name, text, check=True)
+        except ClassAdSyntaxError:
+            continue
+
+
 def number_in(text: str, prefix: str, suffix: str = "") -> int:
     """Return the integer between `prefix` and `suffix`; BodyError if there is none."""
     if not text.startswith(prefix) or not text.endswith(suffix):
@@ -235,7 +253,8 @@ def parse_counts(lines: Lines, labels: Attributes) -> dict[str, float]:
     found: dict[str, float] = {}
     while (line := lines.peek()) is not None:
         text, _, label = line.strip().partition("  -  ")
-        names = [name for name, beginning in labels if label.startswith(beginning)]
+        said = label.lower()
+        names = [name for name, beginning in labels if said.startswith(beginning.lower())]
         try:
             number = float(text)
         except ValueError:

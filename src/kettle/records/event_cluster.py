@@ -396,7 +396,11 @@ class DataflowJobSkippedEvent(Prefixed):
 
 @dataclass(slots=True, kw_only=True)
 class CommonFilesEvent(Event):
-    """Files that several jobs of a cluster share were moved."""
+    """Files that several jobs of a cluster share were moved.
+
+    Compat: the reference neither reads nor shows the text that it writes; we do
+    (test_the_text_of_common_files_is_shown).
+    """
 
     kind: str = ""
     text: str | None = None

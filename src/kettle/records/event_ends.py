@@ -15,6 +15,7 @@ from kettle.records.event_base import (
     BodyError,
     Event,
     Lines,
+    leading_number,
     number_in,
     parse_times,
     render_count,
@@ -48,6 +49,7 @@ _HOW_IT_ENDED: Attributes = (
     ("signal", "TerminatedBySignal"),
     ("core_file", "CoreFile"),
 )
+_NODE = "DAG Node: "
 # What is in an ad of a header, which is no resource.
 _HEADER = ("MyType", "EventTypeNumber", "EventTime", "Cluster", "Proc", "Subproc", "Node")
 
@@ -181,7 +183,7 @@ class JobEvictedEvent(_Ended):
         if code:
             number, _, subcode = code.partition(" Subcode ")
             event.reason_code = number_in(number, "Code ")
-            event.reason_subcode = number_in(subcode, "")
+            event.reason_subcode = leading_number(subcode)
         how = lines.take().lstrip().removeprefix("(")
         event.requeued = "requeued" in how
         event.checkpointed = how.startswith("1)") and not event.requeued
@@ -192,7 +194,8 @@ class JobEvictedEvent(_Ended):
             event.read_ending(lines)
         next_line = lines.peek()
         if next_line is not None and not is_usage_heading(next_line):
-            event.reason = lines.maybe_after("\t" if event.requeued else "\tReason: ")
+            reason = lines.maybe_trimmed()
+            event.reason = (reason if event.requeued else reason.removeprefix("Reason: ")) or None
         event.usage = _take_table(lines)
         return event
 
@@ -308,7 +311,7 @@ class PostScriptTerminatedEvent(_Ended):
         """Return how it ended and for which node."""
         lines = ["POST Script terminated.", *self._ending(core=False)]
         if self.node_name:
-            lines.append(f"    DAG Node: {one_line(self.node_name)}")
+            lines.append(f"    {_NODE}{one_line(self.node_name)}")
         return lines
 
     @classmethod
@@ -317,5 +320,6 @@ class PostScriptTerminatedEvent(_Ended):
         lines.after("POST Script terminated.")
         event = cls()
         event.read_ending(lines, core=False)
-        event.node_name = lines.maybe_after("    DAG Node: ")
+        if (lines.peek() or "").strip().startswith(_NODE):
+            event.node_name = lines.maybe_trimmed().removeprefix(_NODE)
         return event

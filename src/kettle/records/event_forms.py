@@ -102,6 +102,9 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     """Return the event that an ad describes; None if it names no type and no event's number.
 
     Values of a wrong type are left at their defaults: the ad may come from a peer.
+
+    Compat: to the reference an ad without a time is of the moment at which it is read, and one with
+    a wrong time of what its digits make; it is of none (test_an_ad_without_a_time_is_of_none).
     """
     number = _whole(ad, "EventTypeNumber", -1)
     kind = EVENTS.get(number) or _BY_TYPE.get((ad.string("MyType") or "").lower())
@@ -123,8 +126,9 @@ _MOST_NUMBER = 999
 def _whole(ad: ClassAd, name: str, otherwise: int) -> int:
     """Return an attribute as an integer, which the reference makes of any number."""
     value = ad.evaluate(name) if name else None
-    is_number = isinstance(value, (int, float)) and math.isfinite(value)
-    return int(value) if is_number else otherwise
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return otherwise
+    return int(value)
 
 
 def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:

@@ -6,12 +6,10 @@ of an execution point's own log. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from kettle.errors import ClassAdSyntaxError
-from kettle.records.event_base import Attributes, Event, Lines
+from kettle.records.event_base import Attributes, Event, Lines, add_texts, assignment_in
 from kettle.records.event_text import one_line
 
 if TYPE_CHECKING:
@@ -53,11 +51,7 @@ class FutureEvent(Event):
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add what the lines say; the last of a name counts, and before what the header says."""
-        for name, text in _assignments(self.extra):
-            try:
-                ad.insert_text(name, text)
-            except ClassAdSyntaxError:
-                continue
+        add_texts(ad, filter(None, map(assignment_in, self.extra)))
 
     def take_from_ad(self, ad: ClassAd) -> None:
         """Take all attributes that are not the header's as lines."""
@@ -74,13 +68,6 @@ class FutureEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Keep the first line."""
         return cls(head=lines.take())
-
-
-def _assignments(lines: list[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        name, is_one, text = line.partition("=")
-        if is_one and name.strip():
-            yield name.strip(), text.strip()
 
 
 @dataclass(slots=True, kw_only=True)

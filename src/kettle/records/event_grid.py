@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
+from kettle.patterns import late_pattern
+from kettle.records.event_base import (
+    Attributes,
+    BodyError,
+    Event,
+    Lines,
+    add_texts,
+    assignment_in,
+)
 from kettle.records.event_text import one_line
 
 if TYPE_CHECKING:
@@ -21,11 +29,13 @@ class Prefixed(Event):
     """An event of one sentence and lines with fixed beginnings.
 
     `LINES` has (beginning, field): a field that is None has no line. One that begins with blanks
-    alone is read from any line. As for the reference more may follow the sentence.
+    alone is read from any line. `WHOLE` is an event that has all of them. As for the reference
+    more may follow the sentence.
     """
 
     SENTENCE: ClassVar[str] = ""
     LINES: ClassVar[Attributes] = ()
+
     def body(self) -> list[str]:
         """Return the sentence and the lines that have a value."""
         lines = [self.SENTENCE]
@@ -44,10 +54,16 @@ class Prefixed(Event):
     def read_lines(self, lines: Lines) -> Self:
         """Read the lines after the sentence."""
         for prefix, name in self.LINES:
-            text = lines.maybe_after(prefix) if prefix.strip() else lines.maybe_trimmed() or None
+            if prefix.strip():
+                text = lines.after(prefix) if type(self).WHOLE else lines.maybe_after(prefix)
+            else:
+                text = lines.maybe_trimmed() or None
             if text is not None:
                 setattr(self, name, text)
         return self
+
+
+_CODES = late_pattern(r"\tCode (-?\d{1,18}) Subcode (-?\d{1,18})")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,12 +115,12 @@ class RemoteErrorEvent(Event):
             raise BodyError("not a remote error")
         event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind == "Error")
         message: list[str] = []
-        while (line := lines.maybe_after("\t")) is not None:
-            code, found, subcode = line.removeprefix("Code ").partition(" Subcode ")
-            if line.startswith("Code ") and found and lines.peek() is None:
-                event.code, event.subcode = number_in(code, ""), number_in(subcode, "")
+        for line in lines.rest():
+            codes = _CODES.match(line)
+            if codes is None:
+                message.append(line.removeprefix("\t"))
             else:
-                message.append(line)
+                event.code, event.subcode = int(codes[1]), int(codes[2])
         event.message = "\n".join(message)
         return event
 
@@ -139,7 +155,7 @@ class JobDisconnectedEvent(Event):
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason and what is being tried."""
-        lines.after("Job disconnected, attempting to reconnect")
+        lines.after("Job disconnected")
         reason = lines.after("    ")
         name, _, address = lines.after("    Trying to reconnect to ").partition(" ")
         return cls(reason=reason, startd_name=name, startd_address=address)
@@ -209,7 +225,7 @@ class JobReconnectFailedEvent(Event):
         lines.after("Job reconnection failed")
         reason = lines.after("    ")
         name = lines.after("    Can not reconnect to ")
-        return cls(reason=reason, startd_name=name.removesuffix(cls._tail))
+        return cls(reason=reason, startd_name=name.partition(",")[0])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -220,6 +236,7 @@ class GridResourceUpEvent(Prefixed):
 
     number: ClassVar[int] = 25
     type_name: ClassVar[str] = "GridResourceUpEvent"
+    WHOLE: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
     SENTENCE: ClassVar[str] = "Grid Resource Back Up"
     LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
@@ -233,6 +250,7 @@ class GridResourceDownEvent(Prefixed):
 
     number: ClassVar[int] = 26
     type_name: ClassVar[str] = "GridResourceDownEvent"
+    WHOLE: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
     SENTENCE: ClassVar[str] = "Detected Down Grid Resource"
     LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
@@ -247,6 +265,7 @@ class GridSubmitEvent(Prefixed):
 
     number: ClassVar[int] = 27
     type_name: ClassVar[str] = "GridSubmitEvent"
+    WHOLE: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"), ("job_id", "GridJobId"))
     SENTENCE: ClassVar[str] = "Job submitted to grid resource"
     LINES: ClassVar[Attributes] = (
@@ -270,9 +289,7 @@ class JobAdInformationEvent(Event):
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add the attributes; what the header says counts."""
         said = {name.lower() for name in ad.own_names()}
-        for name, text in self.attributes.items():
-            if name.lower() not in said:
-                ad.insert_text(name, text)
+        add_texts(ad, (one for one in self.attributes.items() if one[0].lower() not in said))
 
     def take_from_ad(self, ad: ClassAd) -> None:
         """Take all attributes."""
@@ -291,9 +308,13 @@ class JobAdInformationEvent(Event):
         """Read the attributes."""
         lines.after("Job ad information event triggered.")
         event = cls()
-        while (line := lines.peek()) is not None and " = " in line:
-            name, _, text = lines.take().partition(" = ")
-            event.attributes[name] = text
+        for line in lines.rest():
+            found = assignment_in(line)
+            if found is None:
+                raise BodyError(f"{line!r} is no attribute with its value")
+            event.attributes[found[0]] = found[1]
+        if not event.attributes:
+            raise BodyError("it has no attributes")
         return event
 
 
@@ -379,9 +400,11 @@ class PreSkipEvent(Prefixed):
     SENTENCE: ClassVar[str] = "PRE script return value is PRE_SKIP value"
     LINES: ClassVar[Attributes] = (("    ", "notes"),)
 
-    def read_lines(self, lines: Lines) -> Self:
-        """Read the notes, without which the reference knows no such event."""
-        event = super(PreSkipEvent, self).read_lines(lines)
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the notes, without which it is no such event, whatever words stand above them."""
+        lines.take()
+        event = cls().read_lines(lines)
         if event.notes is None:
             raise BodyError("no notes say which node is to be skipped")
         return event

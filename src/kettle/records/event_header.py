@@ -17,12 +17,14 @@ from kettle.patterns import late_pattern
 _NUMBER = late_pattern(r"(\d{3}) ")
 # No number has more digits: ads of peers may hold any real as a number of a job.
 _JOB = late_pattern(
-    r"\( {0,99}([-+]?\d{1,400})\. {0,99}([-+]?\d{1,400})\. {0,99}([-+]?\d{1,400})\) "
+    r"\( {0,99}([-+]?\d{1,400}|)\. {0,99}([-+]?\d{1,400}|)\. {0,99}([-+]?\d{1,400}|)\) "
 )
-# The time of day goes on to the next blank, whatever is behind what can be read of it.
+# The time of day goes on to the next blank, whatever is behind its seconds.
+# Compat: of one that is none the reference makes one of the digits that it finds, be they those of
+# the line's next words; we say that it is none (test_a_time_of_day_is_not_guessed).
 _MOMENT = late_pattern(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d))[ T]"
-    r"(\d\d?):(\d\d?)(?::(\d\d?))?(?:\.(\d+))?(Z)?[^ \n]*( ?)"
+    r"(\d\d?):(\d\d?)(?::(\d\d?)(?!\d)(?:\.(\d*))?(Z)?[^ \n]*)?(?:( )|\n|\Z)"
 )
 _MOMENT_OF_AD = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 
@@ -45,6 +47,9 @@ def read_header(text: str, year: int) -> Header | None:
     """Read the header of an event; None if the text does not begin with an event's number.
 
     `year` is assumed for the legacy date, which has none.
+
+    Compat: the reference cuts a number to 32 bits, which makes it another job's
+    (test_a_number_of_a_job_is_not_cut).
     """
     found = _NUMBER.match(text)
     if found is None:
@@ -58,8 +63,10 @@ def read_header(text: str, year: int) -> Header | None:
     if said is None or moment is None:
         return Header(number, end=job.end(), damage="no moment follows its job's id")
     if not said[11]:
-        return Header(number, end=said.end(), damage="nothing follows its moment")
-    return Header(number, (int(job[1]), int(job[2]), int(job[3])), moment, said.end())
+        return Header(number, end=job.end(), damage="nothing follows its moment")
+    return Header(
+        number, (int(job[1] or 0), int(job[2] or 0), int(job[3] or 0)), moment, said.end()
+    )
 
 
 def _parse_time(match: re.Match[str], year: int) -> float | None:
@@ -77,7 +84,7 @@ def _parse_time(match: re.Match[str], year: int) -> float | None:
     return whole + fraction
 
 
-# As in the reference (test_a_header_whose_date_is_none_is_no_event): an earlier year is not one,
+# As in the reference (test_a_header_whose_date_is_none_is_damaged): an earlier year is not one,
 # the day after a month's last is the next one's.
 _FIRST_YEAR = 1900
 _LAST_DAY = 32

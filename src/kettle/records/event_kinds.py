@@ -17,6 +17,9 @@ from kettle.records.event_base import (
     BodyError,
     Event,
     Lines,
+    add_texts,
+    assignment_in,
+    leading_number,
     number_in,
     parse_times,
     render_count,
@@ -145,8 +148,7 @@ class ExecuteEvent(Event):
 
         if self.properties:
             inner = ClassAd()
-            for name, text in self.properties.items():
-                inner.insert_text(name, text)
+            add_texts(inner, self.properties.items())
             ad["ExecuteProps"] = inner
 
     def take_from_ad(self, ad: ClassAd) -> None:
@@ -175,11 +177,15 @@ class ExecuteEvent(Event):
         return cls(host=lines.after("Job executing on host: ")).read_slot(lines)
 
     def read_slot(self, lines: Lines) -> Self:
-        """Read the slot's name and its properties."""
-        self.slot_name = lines.maybe_after("\tSlotName: ")
-        while (line := lines.peek()) is not None and line.startswith("\t") and " = " in line:
-            name, _, text = lines.take()[1:].partition(" = ")
-            self.properties[name] = text
+        """Read the slot's name and its properties; other lines are kept."""
+        name = lines.maybe_after("\tSlotName: ")
+        self.slot_name = None if name is None else name.rstrip()
+        for line in lines.rest():
+            found = assignment_in(line)
+            if found is None:
+                self.extra.append(line)
+            else:
+                self.properties[found[0]] = found[1]
         return self
 
 
@@ -284,13 +290,19 @@ class JobImageSizeEvent(Event):
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the sizes that are there."""
-        event = cls(size_kb=number_in(lines.take(), "Image size of job updated: "))
-        for name, label in cls._LABELS:
-            text, _, said = (lines.peek() or "").partition("  -  ")
-            if said.startswith(label):
-                lines.skip(1)
-                setattr(event, name, number_in(text.strip(), ""))
+        event = cls(size_kb=leading_number(lines.after("Image size of job updated: ")))
+        while (found := cls._size_in(lines.peek() or "")) is not None:
+            setattr(event, *found)
+            lines.skip(1)
         return event
+
+    @classmethod
+    def _size_in(cls, line: str) -> tuple[str, int] | None:
+        text, _, said = line.partition("  -  ")
+        for name, label in cls._LABELS:
+            if said.lower().startswith(label.partition(" ")[0].lower()):
+                return name, leading_number(text, otherwise=0)
+        return None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -323,9 +335,7 @@ class ShadowExceptionEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the message and, if they are there, the bytes."""
         lines.after("Shadow exception!")
-        message = lines.maybe_after("\t")
-        event = cls(message=message or "")
-        return event if message is None else event.read_counts(lines, RUN_BYTES)
+        return cls(message=lines.maybe_trimmed()).read_counts(lines, RUN_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -365,7 +375,7 @@ class _Reason(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason."""
         lines.after(cls._sentence)
-        return cls(reason=lines.maybe_after("\t"))
+        return cls(reason=lines.maybe_trimmed() or None)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -380,10 +390,7 @@ class JobAbortedEvent(_Reason):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason; the sentence of old logs goes on: by the user."""
         lines.after("Job was aborted")
-        reason = (lines.peek() or "").strip()
-        if reason:
-            lines.skip(1)
-        return cls(reason=reason or None)
+        return cls(reason=lines.maybe_trimmed() or None)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -429,6 +436,9 @@ class JobUnsuspendedEvent(Event):
         return cls()
 
 
+_NO_REASON = "Reason unspecified"
+
+
 def _read_code(lines: Lines) -> tuple[int, int] | None:
     text = lines.maybe_after("\tCode ")
     if text is None:
@@ -457,7 +467,7 @@ class JobHeldEvent(Event):
         """Return the reason and its codes."""
         return [
             "Job was held.",
-            f"\t{one_line(self.reason) if self.reason else 'Reason unspecified'}",
+            f"\t{one_line(self.reason) if self.reason else _NO_REASON}",
             f"\tCode {self.code} Subcode {self.subcode}",
         ]
 
@@ -465,8 +475,8 @@ class JobHeldEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason and its codes."""
         lines.after("Job was held.")
-        reason = lines.maybe_after("\t")
-        event = cls(reason=None if reason == "Reason unspecified" else reason)
+        reason = lines.maybe_trimmed()
+        event = cls(reason=reason if reason not in ("", _NO_REASON) else None)
         # Old logs say no code.
         event.code, event.subcode = _read_code(lines) or (0, 0)
         return event

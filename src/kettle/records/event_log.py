@@ -196,6 +196,9 @@ def damage_in(event: Event) -> str:
 _SHOWN = 60
 
 
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
+
+
 class EventReader:
     """Reads a growing text log piece by piece.
 
@@ -225,7 +228,7 @@ class EventReader:
             # Logs that went through a Windows machine have its ends of lines.
             lines = piece.replace(b"\r\n", b"\n")
             text = lines[: -len(END) - 1].decode("utf-8", "surrogateescape")
-            event = parse_event(text.removesuffix("\n"), year=self._year)
+            event = parse_event(_BLANK_LINES.sub("", text.removesuffix("\n"), 1), year=self._year)
             if event is None:
                 self._not_events += 1
             else:

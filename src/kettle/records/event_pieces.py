@@ -93,7 +93,7 @@ class AdPieces:
         self._mark = _MARKS[form]
         self._part = _PART_OF_MARK[form]
         self._buffer = bytearray()
-        # Up to where all marks were seen, and what they say: how many ads are open, and since where.
+        # Up to where all marks were seen, how many ads are open there, and since where.
         self._seen = 0
         self._depth = 0
         self._begin = 0
@@ -145,7 +145,7 @@ class AdPieces:
             if found.end() == len(self._buffer):
                 self._seen = found.start()
                 return False
-            self._seen = found.end() + 1
+            self._seen = found.end() + (self._buffer[found.end()] != _NEWLINE)
         self._seen = len(self._buffer)
         return False
 

@@ -30,7 +30,7 @@ _TIMES = late_pattern("Usr {0} {0}:{0}:{0}, Sys {0} {0}:{0}:{0}$".format(r"(\d{1
 # More seconds than the world is old are no time.
 _ENDLESS = 1e18
 _HEADING = "Partitionable Resources"
-_LABEL = late_pattern(r"\t   (\S+)(?: \(([A-Za-z]+)\))?\s+:(.*)$")
+_LABEL = late_pattern(r"\s*([^\s:]+)(?: \(([A-Za-z]+)\))?\s*:(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def parse_usage_table(lines: Sequence[str]) -> tuple[dict[str, UsageValue], int]
             break
         taken += 1
         name = match.group(1)
-        start = line.index(" :") + 2
+        start = match.start(3)
         cells = [line[start : ends[0]], line[ends[0] : ends[1]], line[ends[1] : ends[2]]]
         assigned = line[ends[2] :].strip()
         # As in the reference an average's label alone says that it is one.
@@ -233,6 +233,9 @@ def usage_in(ad: ClassAd, known: Iterable[str]) -> dict[str, UsageValue]:
     """Return the table of resources that an ad has: what is no attribute that is `known` otherwise.
 
     A name that is no word is no label of a row.
+
+    Compat: the reference takes of an XML or JSON log only resources that were requested, and loses
+    the rest of what it wrote (test_resources_without_a_request_are_kept).
     """
     explained = {attribute.lower() for attribute in known}
     usage: dict[str, UsageValue] = {}

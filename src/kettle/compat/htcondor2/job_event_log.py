@@ -76,6 +76,10 @@ class JobEvent(Mapping[str, Any]):
 class JobEventLog:
     """The events of a log, in the order they were written, those to come included.
 
+    Compat: at what does not begin as an event the wheel stops for good, without a word, and at a
+    log that an execution point's event begins, at once; here the next event is read
+    (test_what_is_no_event_costs_no_other). What begins as one and is none is an error in both.
+
     It can be pickled: the copy goes on behind the last event that was read, as long as the log has
     only grown meanwhile.
     """

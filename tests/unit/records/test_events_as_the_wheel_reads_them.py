@@ -1,0 +1,119 @@
+"""Odd logs, and what the wheel 25.14.1 reads of them, or where we knowingly read something else."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.compat.htcondor2 import HTCondorException, JobEventLog
+from kettle.records.event_log import damage_in, parse_event, read_events, render_event
+
+DATA = Path(__file__).parents[2] / "data" / "event_logs" / "answers.json"
+ANSWERS: list[dict[str, Any]] = json.loads(DATA.read_text())
+HEAD = "(012.003.000) 2026-03-01 10:11:12"
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def said_in(path: Path, log: str) -> list[Any]:
+    """What a program reads of a log, as it is recorded: attributes, or that there was an error."""
+    path.write_bytes(log.encode("latin-1"))
+    events = JobEventLog(str(path)).events(stop_after=0)
+    said: list[Any] = []
+    while True:
+        try:
+            event = next(events)
+        except StopIteration:
+            return said
+        except HTCondorException:
+            said.append("error")
+        else:
+            values = {name: event[name] for name in event}
+            plain = (str, int, float, bool)
+            said.append({n: v if isinstance(v, plain) else str(v) for n, v in values.items()})
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=range(len(ANSWERS)))
+def test_a_log_says_what_it_says_to_the_wheel(case: dict[str, Any], tmp_path: Path) -> None:
+    assert said_in(tmp_path / "log", case["log"]) == case["said"]
+
+
+def ads_of(tmp_path: Path, number: int, body: str) -> dict[str, Any]:
+    [ad] = said_in(tmp_path / "log", f"{number:03} {HEAD} {body}\n...\n")
+    assert isinstance(ad, dict)
+    return ad
+
+
+def test_a_changed_attribute_is_read_whole(tmp_path: Path) -> None:
+    changed = ads_of(tmp_path, 33, 'Changing job attribute A from "x y" to "z w"')
+    assert [changed[n] for n in ("Attribute", "PriorValue", "Value")] == ["A", '"x y"', '"z w"']
+    fresh = ads_of(tmp_path, 33, "Setting job attribute A to 5 6")
+    assert (fresh["Attribute"], fresh["Value"], "PriorValue" in fresh) == ("A", "5 6", False)
+    odd = ads_of(tmp_path, 33, "some words")
+    assert (odd["Attribute"], odd["Value"]) == ("", "")
+
+
+@pytest.mark.parametrize(("number", "what"), [(0, "Job"), (35, "Cluster")])
+def test_warnings_do_not_grow(number: int, what: str, tmp_path: Path) -> None:
+    sentence = "WARNING: Committed job submission into the queue with the following warning(s): "
+    log = f"{number:03} {HEAD} {what} submitted from host: h\n    note\n    {sentence}w\n...\n"
+    [ad] = said_in(tmp_path / "log", log)
+    assert (ad["Warnings"], ad["LogNotes"]) == ("w", "note")
+    assert b"".join(map(render_event, read_events(log.encode()))) == log.encode()
+
+
+def test_a_code_is_no_reason(tmp_path: Path) -> None:
+    ad = ads_of(tmp_path, 37, "Job Materialization Paused\n\tHoldCode 4")
+    assert ("Reason" in ad, ad["HoldCode"]) == (False, 4)
+
+
+@pytest.mark.parametrize(
+    "clock",
+    ["x:07:45", "12:(7:45", "12:2147483648:45", "12:-1:45", "12:1e3:45", "12:07:007", " 12:07"],
+)
+def test_a_time_of_day_is_not_guessed(clock: str) -> None:
+    event = parse_event(f"011 (1.2.3) 2026-03-01 {clock} Job was unsuspended.")
+    assert event is not None
+    assert "no moment follows its job's id" in damage_in(event)
+
+
+@pytest.mark.parametrize("between", ["words\n...\n", "...\n", "1000 (1.0.0) x\n...\n", "\n\n"])
+def test_what_is_no_event_costs_no_other(between: str, tmp_path: Path) -> None:
+    event = f"011 {HEAD} Job was unsuspended.\n...\n"
+    assert len(said_in(tmp_path / "log", event + between + event)) == 2
+
+
+def test_the_text_of_common_files_is_shown(tmp_path: Path) -> None:
+    assert ads_of(tmp_path, 47, "Common files event: k\n\tt")["Text"] == "t"
+
+
+def test_resources_without_a_request_are_kept(tmp_path: Path) -> None:
+    ad = '{"EventTypeNumber": 5, "GPUs": 0, "TimeExecuteUsage": 1}'
+    [said] = said_in(tmp_path / "log", ad)
+    assert (said["GPUs"], said["TimeExecuteUsage"]) == (0, 1)
+
+
+def test_an_ad_without_a_time_is_of_none(tmp_path: Path) -> None:
+    said = said_in(
+        tmp_path / "log", '{"EventTypeNumber": 11}{"EventTypeNumber": 11, "EventTime": ""}'
+    )
+    assert [ad["EventTime"] for ad in said] == ["1970-01-01T00:00:00"] * 2
+
+
+def test_a_number_of_a_job_is_not_cut(tmp_path: Path) -> None:
+    [said] = said_in(
+        tmp_path / "log", "011 (4294967297.0.0) 2026-03-01 10:11:12 Job was unsuspended.\n...\n"
+    )
+    assert said["Cluster"] == 4294967297
