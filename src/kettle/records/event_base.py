@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from types import NoneType
 from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
 
+from kettle.digits import MAX_INTEGER, MIN_INTEGER
+from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 from kettle.records.event_usage import CpuTimes
 
@@ -190,8 +192,6 @@ def assignment_in(line: str) -> tuple[str, str] | None:
 
 def add_texts(ad: ClassAd, texts: Iterable[tuple[str, str]]) -> None:
     """Set attributes from lines of a log; one whose value is no expression is left out."""
-    from kettle.errors import ClassAdSyntaxError  # who reads texts alone has no ads
-
     for name, text in texts:
         try:
             ad.insert_text(name, text, check=True)
@@ -211,7 +211,6 @@ def number_in(text: str, prefix: str, suffix: str = "") -> int:
 
 
 _LEADING = late_pattern(r"\s*([-+]?\d{1,19})(?!\d)")
-_MOST = 1 << 63
 
 
 def leading_number(text: str, otherwise: int | None = None) -> int:
@@ -220,7 +219,7 @@ def leading_number(text: str, otherwise: int | None = None) -> int:
     Without one, or with one that no integer of 64 bits is, it is `otherwise`, or a BodyError.
     """
     found = _LEADING.match(text)
-    if found is not None and -_MOST <= (number := int(found[1])) < _MOST:
+    if found is not None and MIN_INTEGER <= (number := int(found[1])) <= MAX_INTEGER:
         return number
     if otherwise is None:
         raise BodyError(f"{text!r} begins with no number")

@@ -1,4 +1,4 @@
-"""Events of programs that ended, or lost their place: 004, 005, 015 and 016.
+"""Events of programs that ended, lost their place or were stored: 003, 004, 005, 015 and 016.
 
 Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are the test data.
 """
@@ -61,6 +61,39 @@ def _take_table(lines: Lines) -> dict[str, UsageValue]:
     table, taken = parse_usage_table(lines.ahead())
     lines.skip(taken)
     return table
+
+
+@dataclass(slots=True, kw_only=True)
+class CheckpointedEvent(Event):
+    """A checkpoint was stored."""
+
+    run_remote: CpuTimes = NO_TIME
+    run_local: CpuTimes = NO_TIME
+    sent_bytes: float = 0.0
+
+    number: ClassVar[int] = 3
+    type_name: ClassVar[str] = "CheckpointedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("run_local", "RunLocalUsage"),
+        ("run_remote", "RunRemoteUsage"),
+        ("sent_bytes", "SentBytes"),
+    )
+
+    def body(self) -> list[str]:
+        """Return the CPU times and the bytes."""
+        return [
+            "Job was checkpointed.",
+            render_times(self.run_remote, "Run Remote Usage"),
+            render_times(self.run_local, "Run Local Usage"),
+            render_count(self.sent_bytes, "Run Bytes Sent By Job For Checkpoint"),
+        ]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the CPU times and the bytes."""
+        lines.after("Job was checkpointed.")
+        event = cls(run_remote=parse_times(lines), run_local=parse_times(lines))
+        return event.read_counts(lines, (("sent_bytes", "Run Bytes Sent"),))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -35,6 +35,7 @@ class Prefixed(Event):
 
     SENTENCE: ClassVar[str] = ""
     LINES: ClassVar[Attributes] = ()
+    WHOLE: ClassVar[bool] = False
 
     def body(self) -> list[str]:
         """Return the sentence and the lines that have a value."""
@@ -55,7 +56,7 @@ class Prefixed(Event):
         """Read the lines after the sentence."""
         for prefix, name in self.LINES:
             if prefix.strip():
-                text = lines.after(prefix) if type(self).WHOLE else lines.maybe_after(prefix)
+                text = lines.after(prefix) if self.WHOLE else lines.maybe_after(prefix)
             else:
                 text = lines.maybe_trimmed() or None
             if text is not None:

@@ -1,7 +1,7 @@
 """Events 000-014: one dataclass each, bytes as the reference's.
 
-Order is that of the numbers; the ends of jobs (004, 005, 015, 016) are in `event_ends.py`, the
-others in `event_grid.py` (017-034) and `event_cluster.py`.
+Order is that of the numbers; those with CPU times (003-005, 015) and 016 are in `event_ends.py`,
+the others in `event_grid.py` (021-034), `event_cluster.py` and `event_future.py`.
 Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are the test data.
 """
 
@@ -21,12 +21,9 @@ from kettle.records.event_base import (
     assignment_in,
     leading_number,
     number_in,
-    parse_times,
     render_count,
-    render_times,
 )
 from kettle.records.event_text import one_line
-from kettle.records.event_usage import NO_TIME, CpuTimes
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -211,39 +208,6 @@ class ExecutableErrorEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the kind."""
         return cls(kind=number_in(lines.take().partition(")")[0], "("))
-
-
-@dataclass(slots=True, kw_only=True)
-class CheckpointedEvent(Event):
-    """A checkpoint was stored."""
-
-    run_remote: CpuTimes = NO_TIME
-    run_local: CpuTimes = NO_TIME
-    sent_bytes: float = 0.0
-
-    number: ClassVar[int] = 3
-    type_name: ClassVar[str] = "CheckpointedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
-    )
-
-    def body(self) -> list[str]:
-        """Return the CPU times and the bytes."""
-        return [
-            "Job was checkpointed.",
-            render_times(self.run_remote, "Run Remote Usage"),
-            render_times(self.run_local, "Run Local Usage"),
-            render_count(self.sent_bytes, "Run Bytes Sent By Job For Checkpoint"),
-        ]
-
-    @classmethod
-    def from_body(cls, lines: Lines) -> Self:
-        """Read the CPU times and the bytes."""
-        lines.after("Job was checkpointed.")
-        event = cls(run_remote=parse_times(lines), run_local=parse_times(lines))
-        return event.read_counts(lines, (("sent_bytes", "Run Bytes Sent"),))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -33,7 +33,7 @@ GLOBAL_HEADER_WIDTH = 256
 EVENTS: dict[int, type[Event]] = {
     event.number: event
     for event in (
-        k.SubmitEvent, k.ExecuteEvent, k.ExecutableErrorEvent, k.CheckpointedEvent,
+        k.SubmitEvent, k.ExecuteEvent, k.ExecutableErrorEvent, e.CheckpointedEvent,
         e.JobEvictedEvent, e.JobTerminatedEvent, k.JobImageSizeEvent, k.ShadowExceptionEvent,
         k.GenericEvent, k.JobAbortedEvent, k.JobSuspendedEvent, k.JobUnsuspendedEvent,
         k.JobHeldEvent, k.JobReleasedEvent, k.NodeExecuteEvent, e.NodeTerminatedEvent,

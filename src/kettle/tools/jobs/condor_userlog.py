@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kettle.records.event_base import Event
-from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
+from kettle.records.event_ends import CheckpointedEvent, JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import (
-    CheckpointedEvent,
     ExecutableErrorEvent,
     ExecuteEvent,
     ShadowExceptionEvent,
