@@ -196,14 +196,16 @@ def damage_in(event: Event) -> str:
 _SHOWN = 60
 
 
-_BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
+# Where an event begins between two ends: at its number, if only empty lines stand before it, else
+# at a line that goes on like a header. The reference finds that when it looks at the log again.
+_BEGIN = re.compile(r"\A(?:[ \t]*\n)*(?=\d{3} )|^(?=\d{3} \()", re.MULTILINE)
 
 
 class EventReader:
     """Reads a growing text log piece by piece.
 
-    A torn tail is kept until its end comes. What is no event between two ends is skipped and
-    counted in `skipped`.
+    A torn tail is kept until its end comes. What is no event between two ends, or before one, is
+    skipped and counted in `skipped`.
     """
 
     def __init__(self, *, year: int = 1970) -> None:
@@ -227,11 +229,12 @@ class EventReader:
         for piece in self._pieces.feed(data):
             # Logs that went through a Windows machine have its ends of lines.
             lines = piece.replace(b"\r\n", b"\n")
-            text = lines[: -len(END) - 1].decode("utf-8", "surrogateescape")
-            event = parse_event(_BLANK_LINES.sub("", text.removesuffix("\n"), 1), year=self._year)
-            if event is None:
+            text = lines[: -len(END) - 1].decode("utf-8", "surrogateescape").removesuffix("\n")
+            begin = _BEGIN.search(text)
+            if begin is None or text[: begin.end()].strip():
                 self._not_events += 1
-            else:
+            event = parse_event(text[begin.end() :], year=self._year) if begin else None
+            if event is not None:
                 events.append(event)
         return events
 

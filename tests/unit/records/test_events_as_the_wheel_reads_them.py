@@ -89,7 +89,9 @@ def test_a_time_of_day_is_not_guessed(clock: str) -> None:
     assert "no moment follows its job's id" in damage_in(event)
 
 
-@pytest.mark.parametrize("between", ["words\n...\n", "...\n", "1000 (1.0.0) x\n...\n", "\n\n"])
+@pytest.mark.parametrize(
+    "between", ["words\n...\n", "...\n", "1000 (1.0.0) x\n...\n", "\n\n", "\tCpus = 1\n"]
+)
 def test_what_is_no_event_costs_no_other(between: str, tmp_path: Path) -> None:
     event = f"011 {HEAD} Job was unsuspended.\n...\n"
     assert len(said_in(tmp_path / "log", event + between + event)) == 2
