@@ -145,6 +145,10 @@ class Lines:
         self._next += 1
         return line
 
+    def maybe_take(self) -> str | None:
+        """Return the next line and go on; None at the end."""
+        return None if self.peek() is None else self.take()
+
     def after(self, prefix: str) -> str:
         """Take a line that begins with `prefix` and return the rest of it."""
         line = self.take()
@@ -161,12 +165,13 @@ class Lines:
         return line[len(prefix) :]
 
     def maybe_trimmed(self) -> str:
-        """Take a line, whatever it is, without the blanks around it; "" at the end."""
-        line = self.peek()
-        if line is None:
-            return ""
-        self._next += 1
-        return line.strip()
+        """Take a line, whatever it is, without the blanks around it; "" if it is empty.
+
+        An empty one is left, and so written again: what follows would stand for it otherwise.
+        """
+        line = (self.peek() or "").strip()
+        self._next += bool(line)
+        return line
 
     def rest(self) -> list[str]:
         """Take all that is left."""

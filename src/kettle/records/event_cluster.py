@@ -85,14 +85,12 @@ class ClusterRemoveEvent(Event):
         """Read the counts, how it ended, and the notes."""
         line = lines.take()
         if line.startswith(_REMOVED):
-            line = lines.maybe_trimmed()
+            line = lines.maybe_take() or ""
         counts = _MADE.match(line)
         event = cls()
         if counts is not None:
             event.jobs, event.items = int(counts[1]), int(counts[2] or 0)
             event.completion = _completion_in(counts[3] or "")
-        elif line:
-            event.extra = [line]
         event.notes = lines.maybe_trimmed() or None
         return event
 
@@ -149,6 +147,9 @@ class FactoryPausedEvent(Event):
         event = cls(reason=None if first.startswith(cls._sentence) else first.strip() or None)
         if first.startswith(cls._sentence) and not _is_code(lines.peek()):
             event.reason = lines.maybe_trimmed() or None
+        ahead = lines.ahead()[:2]
+        if len(ahead) > 1 and not ahead[0].strip() and _is_code(ahead[1]):
+            lines.skip(1)
         while _is_code(line := lines.peek()):
             name, _, text = (line or "").strip().partition(" ")
             setattr(event, _CODES[name], leading_number(text, otherwise=0))

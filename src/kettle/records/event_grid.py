@@ -380,11 +380,11 @@ class AttributeUpdateEvent(Event):
             raise BodyError("not an attribute's change")
         if (rest := line.removeprefix(_SETTING)) != line:
             name, is_one, value = rest.partition(" to ")
-            return cls(name=name, value=value) if is_one else cls(extra=[line])
+            return cls(name=name, value=value) if is_one else cls()
         name, _, rest = line.removeprefix(_CHANGING).partition(" from ")
         old, is_one, value = rest.partition(" to ")
         if not (line.startswith(_CHANGING) and is_one):
-            return cls(extra=[line])
+            return cls()
         return cls(name=name, value=value, old=old)
 
 

@@ -81,8 +81,9 @@ class SubmitEvent(Event):
         """Return the host, the notes and the warnings."""
         lines = [f"{self._first}{one_line(self.host)}"]
         notes = [self.structured or self.log_notes, self.user_notes]
-        # An empty first note that a log has keeps the second one in its place.
-        lines += [f"    {one_line(n)}" for n in notes if n or (n == "" and any(notes))]
+        # An empty note that a log has keeps what follows in its place.
+        follows = bool(self.user_notes or self.warnings or self.extra)
+        lines += [f"    {one_line(n)}" for n in notes if n or (n == "" and follows)]
         if self.warnings:
             lines.append(f"    {_WARNING} {one_line(self.warnings)}")
         return lines
@@ -108,6 +109,8 @@ class SubmitEvent(Event):
             lines.skip(1)
             if event.warnings is not None:
                 break
+        while notes and not notes[-1] and event.warnings is None and lines.peek() is None:
+            notes.pop()
         event.log_notes, event.user_notes = (*notes, None, None)[:2]
         if event.log_notes is not None and event.log_notes.startswith("["):
             event.structured = event.log_notes
@@ -299,7 +302,8 @@ class ShadowExceptionEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the message and, if they are there, the bytes."""
         lines.after("Shadow exception!")
-        return cls(message=lines.maybe_trimmed()).read_counts(lines, RUN_BYTES)
+        message = (lines.maybe_take() or "").strip()
+        return cls(message=message).read_counts(lines, RUN_BYTES)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -439,7 +443,7 @@ class JobHeldEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason and its codes."""
         lines.after("Job was held.")
-        reason = lines.maybe_trimmed()
+        reason = (lines.maybe_take() or "").strip()
         event = cls(reason=reason if reason not in ("", _NO_REASON) else None)
         # Old logs say no code.
         event.code, event.subcode = _read_code(lines) or (0, 0)
