@@ -408,11 +408,12 @@ _NO_REASON = "Reason unspecified"
 
 
 def _read_code(lines: Lines) -> tuple[int, int] | None:
-    text = lines.maybe_after("\tCode ")
-    if text is None:
+    text = (lines.peek() or "").strip()
+    if not text.startswith("Code "):
         return None
-    code, _, subcode = text.partition(" Subcode ")
-    return number_in(code, ""), number_in(subcode, "")
+    lines.skip(1)
+    code, _, subcode = text.removeprefix("Code ").partition("Subcode ")
+    return leading_number(code, otherwise=0), leading_number(subcode, otherwise=0)
 
 
 @dataclass(slots=True, kw_only=True)
