@@ -15,7 +15,7 @@ from kettle.attributes.version import (
     parse_version,
 )
 from kettle.client.pool import Located
-from kettle.tools.configuration import condor_version, remote
+from kettle.tools.configuration import condor_version, listing, remote
 from kettle.tools.configuration.request import read_request
 from kettle.tools.programs import ProgramEndError, Streams
 from kettle.tools.reach import Reach
@@ -68,6 +68,20 @@ def test_trace_shows_what_was_before(folder: Path) -> None:
     assert (code, said.rpartition("\n")[0].rpartition("\n")[0]) == (0, was + "x")
     assert "trace" not in say(folder, "-trace", "OUR")[1]
     assert "trace" in say(folder, "-trace", "-dump", "^HO")[1]
+
+
+def test_a_trace_of_a_list_that_grows_keeps_the_last_texts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "MOST_TRACED", 120)
+    (folder / "condor_config").write_text("L = item\n" + "L = $(L) item\n" * 20)
+    said = say(folder, "-trace", "L")[1]
+    last = " ".join(["item"] * 20)
+    left_out = " # trace: 19 earlier texts are left out\n"
+    assert said.startswith(f"{left_out} # trace: L\n  # was: {last}\n")
+    assert said.count("# was:") == 1
+    (folder / "condor_config").write_text(f"L = 1\nL = {'x' * 200}\nL = 2\n")
+    assert f"# was: {'x' * 200}\n" in say(folder, "-trace", "L")[1]
 
 
 @shows("R041")

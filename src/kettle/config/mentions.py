@@ -84,7 +84,7 @@ def _why_missing(config: Config, name: str, here: Origin) -> str:
     found = config.find(name)
     if found is None:
         return f"nothing sets {name}"
-    again = any(earlier.name.upper() == name.upper() for earlier in config.replaced)
-    if found.origin.source == here.source and found.origin.line > here.line and not again:
+    later = found.origin.source == here.source and found.origin.line > here.line
+    if later and not config.was_set_again(name):
         return f"{name} is set only on line {found.origin.line}"
     return ""

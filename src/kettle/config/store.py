@@ -59,6 +59,11 @@ class Macro(NamedTuple):
 
 # Limit: names whose entry is remembered; tools may ask a daemon for any name at all.
 _REMEMBERED_NAMES = 4096
+# Limit: the characters of all statements of one configuration together, each with what it adds to.
+# `L = $(L) item` copies what L was, and a million such lines would copy for hours.
+MOST_SET = 1 << 31
+# To look for a mention of itself costs as much, for each dollar of a text, as so many characters.
+_WORK_OF_A_DOLLAR = 5_000
 
 
 class Config:
@@ -81,8 +86,11 @@ class Config:
         # What the reading complained of, in order; then what functions cannot compute.
         self.warnings: list[Remark] = []
         self.problems = self.warnings
-        # What a name had before it was set again, under the spelling of the later statement.
-        self.replaced: list[Macro] = []
+        # Who hears of what a name had before it was set again, under the spelling of the later
+        # statement. Nobody else keeps it: each may be as long as all before it together.
+        self.on_replaced: Callable[[Macro], object] | None = None
+        self._set_again: set[str] = set()
+        self._set_size = 0
         # Statements that asked for macros while they were read.
         self.asked: list[Asked] = []
         self._macros: dict[str, Macro] = {}
@@ -371,18 +379,27 @@ class Config:
     def assign(self, name: str, text: str, origin: Origin) -> None:
         """Set a name; mentions of itself are replaced by what it was before (R027).
 
-        A text that is the default in other letters is the default.
+        A text that is the default in other letters is the default. Raises ConfigError where all
+        texts together are longer than MOST_SET.
         """
         key = name.upper()
         if key in FIXED_FACTS and key in self.facts():
             return
-        # Whatever prefixes are left out, a mention of the name ends as it does.
-        if "$" in text and key.rpartition(".")[2] in text.upper():
+        if "$" in text and _may_mention(text, key):
+            self._set_size += text.count("$") * _WORK_OF_A_DOLLAR
             text = self._expander.expand_only(text, lambda mentioned: self._is_self(mentioned, key))
+        self._set_size += len(text)
+        if self._set_size > MOST_SET:
+            raise ConfigError(
+                f"all settings together have more than {MOST_SET:,} characters; {name} is one too "
+                "many (one that adds to itself counts again with all that it was before)"
+            )
         self._found.clear()
         earlier = self._macros.get(key)
         if earlier is not None:
-            self.replaced.append(Macro(name, earlier.text, earlier.origin))
+            self._set_again.add(key)
+            if self.on_replaced is not None:
+                self.on_replaced(Macro(name, earlier.text, earlier.origin))
         default = self.find_default(name)
         if default is not None and default.text.lower() == text.lower():
             self._macros[key] = default
@@ -392,6 +409,10 @@ class Config:
     def is_defined(self, name: str) -> bool:
         """Tell whether a name has a text that is not empty."""
         return bool(self.raw(name))
+
+    def was_set_again(self, name: str) -> bool:
+        """Tell whether more than one statement set a name."""
+        return name.upper() in self._set_again
 
     def has_template(self, text: str) -> bool:
         """Tell whether `CATEGORY:NAME`, or a category alone, is known to `use`."""
@@ -485,6 +506,12 @@ class Config:
         return which.unset
 
 
+def _may_mention(text: str, key: str) -> bool:
+    """Tell whether a text may mention a name, which stands behind a bracket or its prefix."""
+    plain, text = key.rpartition(".")[2], text.upper()
+    return f"({plain}" in text or f".{plain}" in text
+
+
 @cache
 def _names_with_default() -> Nearest:
     from kettle.config.default_texts import DEFAULTS  # for those alone who mistype
@@ -502,14 +529,17 @@ def load_config(
     root: str | None = None,
     more: Sequence[str] = (),
     tell: Callable[[ConfigError], object] | None = None,
+    on_replaced: Callable[[Macro], object] | None = None,
 ) -> Config:
     """Read everything that makes up the configuration of one program; raise ConfigError.
 
     `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV. The files of
     `more` are read after the first one, before those that these name. Where there is a `tell`, it
-    hears of each statement that is wrong, and the rest is read.
+    hears of each statement that is wrong, and the rest is read. `on_replaced` hears of what a name
+    had before each statement that sets it again, under the spelling of that statement.
     """
     config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
+    config.on_replaced = on_replaced
     loading.fill(config, root=root, more=more, tell=tell)
     config.problems = []
     return config

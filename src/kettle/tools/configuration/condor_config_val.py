@@ -86,8 +86,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         for name in request.names:
             show_templates(name[1:], request, streams)
         return 0
+    trace = listing.Trace(request) if request.has("trace") else None
     try:
-        config = _load(request, environment)
+        config = _load(request, environment, trace)
     except ConfigError as error:
         streams.stderr.write(f"{error}\n")
         return error.EXIT_CODE if isinstance(error, EndingConfigError) else 1
@@ -99,18 +100,21 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stdout.write(alone)
         return 0
     _say_warnings(config, streams)
-    if request.has("trace"):
-        streams.stdout.write(listing.traced(config, request))
+    if trace is not None:
+        streams.stdout.write(trace.render())
     return answer(config, request, environment, streams)
 
 
-def _load(request: Request, environment: Mapping[str, str]) -> Config:
+def _load(
+    request: Request, environment: Mapping[str, str], trace: listing.Trace | None = None
+) -> Config:
     return load_config(
         SystemSources(),
         environment,
         subsystem=request.values.get("subsystem", "TOOL"),
         local_name=request.values.get("local-name"),
         root=request.values.get("root-config"),
+        on_replaced=None if trace is None else trace.add,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os.path
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -76,20 +77,44 @@ def note(label: str, text: str, *, lines: bool | None = None) -> str:
     return f" # {label}: \n" + _indented(" #     ", text)
 
 
-def traced(config: Config, request: Request) -> str:
-    """Return what the names that are asked for had before each statement that set them again.
+# Limit: the characters of earlier texts that -trace keeps, of the last statements; a name that is
+# added to a line at a time had as much as the square of its last text.
+MOST_TRACED = 1 << 24
 
-    Compat: what was detected twice is not among it (test_trace_shows_what_was_before).
+
+class Trace:
+    """What the names that are asked for had before each statement that set them again.
+
+    Compat: what was detected twice is not among it (test_trace_shows_what_was_before), and of texts
+    that are longer than MOST_TRACED together only the last are shown
+    (test_a_trace_of_a_list_that_grows_keeps_the_last_texts).
     """
-    wanted = [
-        re.compile(name if request.has("dump") else f"{re.escape(name)}$", re.IGNORECASE)
-        for name in request.names
-    ]
-    return "".join(
-        f" # trace: {macro.name}\n  # was: {macro.text}\n  # set at: {macro.origin}\n"
-        for macro in config.replaced
-        if any(pattern.match(macro.name) for pattern in wanted)
-    )
+
+    def __init__(self, request: Request) -> None:
+        self._wanted = [
+            re.compile(name if request.has("dump") else f"{re.escape(name)}$", re.IGNORECASE)
+            for name in request.names
+        ]
+        self._kept: deque[Macro] = deque()
+        self._size = self._dropped = 0
+
+    def add(self, macro: Macro) -> None:
+        """Keep what a name had if it is asked for."""
+        if not any(pattern.match(macro.name) for pattern in self._wanted):
+            return
+        self._kept.append(macro)
+        self._size += len(macro.text)
+        while self._size > MOST_TRACED and len(self._kept) > 1:
+            self._size -= len(self._kept.popleft().text)
+            self._dropped += 1
+
+    def render(self) -> str:
+        """Return the lines that -trace prints."""
+        dropped = f" # trace: {self._dropped:,} earlier texts are left out\n"
+        return (dropped if self._dropped else "") + "".join(
+            f" # trace: {macro.name}\n  # was: {macro.text}\n  # set at: {macro.origin}\n"
+            for macro in self._kept
+        )
 
 
 def all_macros(config: Config) -> Iterator[Macro]:
