@@ -138,7 +138,7 @@ class Editor:
         self.telling.step(f"COPY {name} to {to}")
         expr = self._taken(name, to, "COPY")
         if expr is not None:
-            self._put(to, expr, len(to))
+            self._put_copy(to, expr)
 
     def rename(self, name: str, to: str) -> None:
         """Give an attribute another name; what had that name is gone."""
@@ -146,7 +146,7 @@ class Editor:
         expr = self._taken(name, to, "RENAME")
         if expr is not None:
             self._remove(name)
-            self._put(to, expr, len(to))
+            self._put_copy(to, expr)
 
     def delete(self, name: str) -> None:
         """Delete an attribute if it is there."""
@@ -187,10 +187,21 @@ class Editor:
             return None
         return self.ad.lookup(name)
 
+    def _put_copy(self, name: str, expr: Expr) -> None:
+        """Set an attribute to what another has: in memory it is one, in all that is written two.
+
+        It may be longer than a rule's own values may, for it does not grow.
+        """
+        self._count(len(name) + len(unparse(expr, old=True)))
+        self._insert(name, expr)
+
     def _put(self, name: str, expr: Expr, size: int) -> None:
         if size > LONGEST_VALUE:
             raise TransformError(f"{name} gets longer than {LONGEST_VALUE} characters")
         self._count(size)
+        self._insert(name, expr)
+
+    def _insert(self, name: str, expr: Expr) -> None:
         if not name or len(name) > LONGEST_NAME:
             raise TransformError(f"{name[:80]!r} cannot be the name of an attribute")
         if len(self.ad.table) >= MOST_ATTRIBUTES and name not in self.ad:

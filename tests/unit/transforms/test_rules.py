@@ -270,6 +270,23 @@ def test_all_that_one_rule_writes_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
         apply('x = "' + "x" * 900 + '"\n' + "SET C $(x)\n" * 4)
 
 
+@pytest.mark.parametrize("rule", ["COPY L C{n}\n", "COPY /^L$/ C{n}\n", "RENAME {n} {m}\n"])
+def test_what_a_rule_copies_counts_as_written(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    monkeypatch.setattr(editor, "MOST_WRITTEN", 10_000)
+    text = f'"{"x" * 900}"'
+    lines = [rule.format(n=f"L{n or ''}", m=f"L{n + 1}") for n in range(12)]
+    ad, _ = apply("".join(lines[:8]), f"L = {text}")
+    assert sum(ad.text(name) == text for name in ad.names()) in (1, 9)
+    with pytest.raises(TransformError, match="writes more than any ad has"):
+        apply("".join(lines), f"L = {text}")
+
+
+def test_a_value_longer_than_a_rule_s_own_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(editor, "LONGEST_VALUE", 100)
+    ad, _ = apply("COPY L C\n", f'L = "{"x" * 900}"')
+    assert ad.text("C") == ad.text("L")
+
+
 def test_a_chained_ad_hides_what_it_deletes() -> None:
     cluster = ClassAd({"A": 1, "B": 2})
     ad = ClassAd({"C": 3}, parent=cluster)
