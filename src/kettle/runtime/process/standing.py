@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import NamedTuple
 
@@ -24,11 +25,14 @@ def is_zombie(pid: int) -> bool:
 def is_ending(pid: int) -> bool:
     """Whether the process has ended, or is past the point from which it adopts nobody.
 
-    The kernel passes over a subreaper that has begun to exit: what its dead children leave falls
-    to the one above it long before it can be reaped, or is seen as a zombie.
+    The kernel passes over a subreaper that has begun to exit, with every thread: what its dead
+    children leave falls to the one above it long before it can be reaped, or is seen as a zombie.
     """
     standing = _standing_of(pid)
-    return standing.exiting or standing.state in _ENDED
+    if not (standing.exiting or standing.state in _ENDED):
+        return False
+    # The first thread may have ended by itself; the others go on, and adopt.
+    return standing.threads <= 1 or all(map(_is_over, _threads_of(pid)))
 
 
 def is_killed(pid: int) -> bool:
@@ -52,7 +56,10 @@ def in_kernels_hands(pid: int) -> bool:
 
 
 class _Standing(NamedTuple):
-    """What the kernel says of a process: of its first thread, but for the number of `threads`."""
+    """What the kernel says of a thread, a process's first unless another is asked for.
+
+    `threads` is how many its process has.
+    """
 
     state: bytes
     threads: int
@@ -61,8 +68,25 @@ class _Standing(NamedTuple):
 
 def _standing_of(pid: int) -> _Standing:
     """Return how a process stands; one that is gone has no state."""
+    return _read_standing(f"/proc/{pid}/stat")
+
+
+def _threads_of(pid: int) -> list[str]:
+    """Return the folder of each thread of a process; none of one that is gone."""
     try:
-        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def _is_over(thread: str) -> bool:
+    standing = _read_standing(f"{thread}/stat")
+    return standing.exiting or standing.state in _ENDED
+
+
+def _read_standing(path: str) -> _Standing:
+    try:
+        words = read_small(path).rpartition(b")")[2].split()
     except OSError:
         words = []
     if len(words) <= 17:
