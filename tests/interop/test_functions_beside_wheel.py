@@ -17,6 +17,9 @@ from kettle.classad.functions.library import families
 
 pytestmark = pytest.mark.interop
 
+# Functions that HTCondor lacks, in their own spelling: there each of their calls is an error.
+OWN: frozenset[str] = frozenset()
+
 # The functions of the pool are known to classad2 as soon as htcondor2 is there.
 SCRIPT = """
 import json, sys
@@ -31,6 +34,7 @@ print(json.dumps(answers))
 
 def test_every_example_of_a_function_is_true_of_the_wheel() -> None:
     rows = [row for rows in families().values() for row in rows]
+    assert {row.name for row in rows} >= OWN
     examples = [text for row in rows for text, _ in row.examples]
     # As text every value can be compared; those that are none stay what they are.
     texts = [f"string({example})" for example in examples]
@@ -45,4 +49,6 @@ def test_every_example_of_a_function_is_true_of_the_wheel() -> None:
     told = dict(zip(examples, json.loads(done.stdout), strict=True))
     names = {id(UNDEFINED): "undefined", id(ERROR): "error"}
     values = {example: parse_expression(f"string({example})").evaluate() for example in examples}
-    assert {text: names.get(id(value), value) for text, value in values.items()} == told
+    shown = {text: names.get(id(value), value) for text, value in values.items()}
+    shown.update((text, "error") for row in rows if row.name in OWN for text, _ in row.examples)
+    assert shown == told

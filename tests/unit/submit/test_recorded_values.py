@@ -31,6 +31,8 @@ WHERE = SubmitFacts(
     platform=FACTS.platform,
     environment={},
 )
+# Commands that HTCondor lacks, and so nothing is recorded of.
+OWN: frozenset[str] = frozenset()
 FILES = {"/bin/sleep": "x", "/bin/sh": "x", "/tmp/ld/in.txt": "i"}
 
 
@@ -68,7 +70,7 @@ def test_every_command_has_a_recorded_case() -> None:
     lines = (line for text in said for line in text.split("\n"))
     names = {re.split(r"[=@]", line)[0].strip().lower() for line in lines}
     rows = [row for row in all_commands() if names.isdisjoint({row.name, *row.aliases})]
-    assert [row.name for row in rows] == []
+    assert {row.name for row in rows} == OWN
 
 
 @pytest.mark.parametrize("text", ["-1.5", "-1.-5", "-1"])
