@@ -95,7 +95,8 @@ class Departing(Protocol):
 class Outside:
     """The parts, the word to the negotiator that jobs wait, and a clock.
 
-    `rest` does something after so many seconds in which a job waits, `again` what had failed.
+    `rest` does something after so many seconds in which a job waits, `again` what had failed;
+    `trouble` tells the log of the daemon what an administrator has to know.
     """
 
     claims: Claiming
@@ -106,3 +107,4 @@ class Outside:
     want_matches: Callable[[], None]
     rest: Callable[[JobId, int, Callable[[], None]], None]
     again: Callable[[int, Callable[[], None]], None]
+    trouble: Callable[[str], None]

@@ -30,6 +30,7 @@ class Room:
         job.ad["LastRejMatchReason"] = self.reason
         if not self.lacks:
             self.lacks = True
+            self._outside.trouble(f"job {job.id} is not started: {error.message}")
             self._outside.again(AGAIN_SECONDS, self._try_again)
 
     def on_taken(self) -> None:

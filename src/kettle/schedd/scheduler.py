@@ -301,8 +301,10 @@ class Scheduler:
         try:
             self.queue.commit(transaction, refusable=True)
         except StorageError as error:
+            if error.ends_daemon:
+                raise
             self.room.on_refused(job, error, now)
-            raise
+            return
         self.room.on_taken()
 
     def _follow_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:

@@ -189,6 +189,7 @@ class ScheddService:
                 want_matches=self.want_matches,
                 rest=self._rest,
                 again=_again,
+                trouble=runtime.log.problem,
             ),
             self.now,
             most_running=self.settings.most_running,

@@ -44,6 +44,7 @@ class Hands:
         self.resting: list[tuple[JobId, int, Callable[[], None]]] = []
         # What failed, and is to be done again after so many seconds.
         self.again: list[tuple[int, Callable[[], None]]] = []
+        self.troubles: list[str] = []
         # Jobs that run beside the schedd.
         self.beside: set[str] = set()
         # Jobs whose process of an earlier schedd was ended.
@@ -147,6 +148,7 @@ class World(Schedd):
                 want_matches=self.hands.want_matches,
                 rest=lambda job, seconds, act: self.hands.resting.append((job, seconds, act)),
                 again=lambda seconds, act: self.hands.again.append((seconds, act)),
+                trouble=self.hands.troubles.append,
             ),
             lambda: self.now,
             most_running=0,
