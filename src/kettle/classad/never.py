@@ -27,6 +27,8 @@ from kettle.classad.unparse import unparse
 from kettle.classad.values import ERROR, UNDEFINED, Expr
 
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "=?=": "=?="}
+# Comparisons that are not true of what is the same on both sides, whatever it is.
+_UNEQUAL: Final = frozenset({"<", ">", "!=", "=!="})
 # What these say is known only when they are asked, in an ad, or on another host, by another
 # configuration; so it is of calls like time().
 _UNSTEADY: Final = frozenset(
@@ -79,7 +81,7 @@ def _why(expr: Expr) -> str:
         case Binary(operator="&&"):
             parts = _parts(expr, "&&")
             return next(filter(None, map(_why, parts)), "") or _contradiction(parts)
-        case Binary() if expr.operator in COMPARISONS:
+        case Binary() if expr.operator in COMPARISONS or expr.operator in _UNEQUAL:
             return _why_compared(expr)
     return ""
 
@@ -115,13 +117,40 @@ def _why_value(expr: Literal) -> str:
 
 
 def _why_compared(expr: Binary) -> str:
-    """Return why a comparison with what nothing is equal to is never true, empty for others."""
-    for side in (expr.left, expr.right):
+    """Return why a comparison is never true, empty where it may be.
+
+    It is not with what nothing is equal to, of something with itself, and of a time before 1970.
+    """
+    for side in (expr.left, expr.right) if expr.operator in COMPARISONS else ():
         value = _value_of(side)
         if value is UNDEFINED or value is ERROR:
             word = unparse(side, old=True)
             return f"{unparse(expr, old=True)} is always {word}: =?= asks for it"
+    if expr.operator in _UNEQUAL and _is_steady(expr):
+        one, two = (unparse(_bare(side), old=True) for side in (expr.left, expr.right))
+        if one == two:
+            return f"{one} is compared with itself"
+    return _why_no_time(expr)
+
+
+def _why_no_time(expr: Binary) -> str:
+    """Return why no time is as a comparison wants it, empty for anything else."""
+    left, right, operator = _bare(expr.left), _bare(expr.right), expr.operator
+    if isinstance(left, Literal):
+        left, right, operator = right, left, _MIRRORED.get(operator, "")
+    value = _value_of(right)
+    if not (_is_now(left) and type(value) in {int, float} and operator in _MIRRORED):
+        return ""
+    assert isinstance(value, int | float)
+    if _Claim(expr, operator, value).excludes(_Claim(expr, ">=", 0)):
+        return f"{unparse(left, old=True)} is never less than 0"
     return ""
+
+
+def _is_now(expr: Expr) -> bool:
+    if isinstance(expr, Call):
+        return expr.name.lower() == "time" and not expr.arguments
+    return isinstance(expr, AttributeReference | Selection) and expr.key in _MOVING
 
 
 def _value_of(expr: Expr) -> object:

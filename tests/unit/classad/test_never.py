@@ -23,6 +23,11 @@ from kettle.classad.never import why_never_true
         ('"TRUE"', "it is a string, which is never true"),
         ("(X == 1 && X == 2) || (Y < 1 && Y > 2)", "X == 1 and X == 2 are never true together"),
         ("NoSuchFunction(3)", "it is always error"),
+        ("JobStatus =!= JobStatus", "JobStatus is compared with itself"),
+        ("X && (a * b) < (a * b)", "a * b is compared with itself"),
+        ("time() < 0", "time() is never less than 0"),
+        ("0 > CurrentTime", "CurrentTime is never less than 0"),
+        ("time() == -1", "time() is never less than 0"),
     ],
 )
 def test_the_reason_is_told(text: str, why: str) -> None:
@@ -47,6 +52,11 @@ def test_the_reason_is_told(text: str, why: str) -> None:
         "X ? false : Y",
         "X ?: false",
         "time() < 2",
+        "time() >= -1",
+        "time() < time()",
+        "random(5) != random(5)",
+        "JobStatus =?= JobStatus",
+        "JobStatus <= JobStatus",
         "random() > 5",
         "random(9) > 10",
         "CurrentTime > 1800000000",
