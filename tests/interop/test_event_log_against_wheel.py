@@ -19,7 +19,7 @@ import pytest
 from interop.event_mutations import Growing, damaged
 from kettle.attributes.codes import ULogEvent
 from kettle.records.event_forms import render
-from kettle.records.event_log import EVENTS, Form, Style, render_event
+from kettle.records.event_log import EVENTS, Format, Style, render_event
 from unit.records.test_event_log import example
 
 pytestmark = pytest.mark.interop
@@ -95,7 +95,7 @@ HERE = Path(__file__).parent
 ANSWERS = HERE.parent / "data" / "event_logs" / "answers.json"
 _STYLES = (
     *(Style(), Style(iso=False), Style(utc=True), Style(sub_second=True)),
-    *(Style(Form.XML), Style(Form.JSON)),
+    *(Style(Format.XML), Style(Format.JSON)),
 )
 # The wheel waits a second at each error.
 _AT_ONCE = 24
@@ -157,7 +157,7 @@ def test_a_damaged_log_says_what_it_says_to_the_wheel(wheel_python: str, style: 
         for log, first, second in zip(logs, theirs, ours, strict=True)
         if not is_within([without_known(one) for one in first], [without_known(o) for o in second])
     ]
-    share = 0.15 if style.form is Form.TEXT else 0.3
+    share = 0.15 if style.form is Format.TEXT else 0.3
     assert len(different) <= share * count, different[:3]
 
 
@@ -166,7 +166,7 @@ def a_damaged_log(style: Style, dice: random.Random) -> Growing:
     event = render(example(EVENTS[dice.choice(list(EVENTS))]), style).decode("latin-1")
     log = whole + damaged(event, dice) + whole
     cuts = [dice.randrange(len(log)) for _ in range(dice.choice([0, 0, 1, 2]))]
-    return log, sorted(cuts) if style.form is Form.TEXT else []
+    return log, sorted(cuts) if style.form is Format.TEXT else []
 
 
 def without_known(said: Any) -> Any:

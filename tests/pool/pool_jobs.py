@@ -26,7 +26,7 @@ from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.runtime.process.cgroups import find_hierarchy
-from kettle.runtime.process.standing import is_killed as is_killed
+from kettle.runtime.process.liveness import is_killed as is_killed
 from kettle.testing.pool_processes import daemon_pids as daemon_pids
 from kettle.testing.pool_processes import family_of as family_of
 from kettle.testing.pool_processes import parent_of as parent_of

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.process.standing import is_zombie
+from kettle.runtime.process.liveness import is_zombie
 from kettle.testing.pool_fixture import wait_until_gone
 from kettle.tools.front import place, up, watch
 from kettle.tools.front.batch import call_tool

@@ -128,7 +128,7 @@ HUNG = "Hung"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Health:
     """How one of the master's daemons stands: in a word, whether that is well, since when."""
 
     state: str
@@ -137,12 +137,12 @@ class Standing:
 
 
 def with_silent(
-    standings: Mapping[str, Standing], silent: Mapping[str, float], now: float
-) -> dict[str, Standing]:
+    health: Mapping[str, Health], silent: Mapping[str, float], now: float
+) -> dict[str, Health]:
     """Return how daemons stand if these have not answered for so many seconds."""
     return {
-        name: Standing(HUNG, False, now - silent[name]) if name in silent and one.well else one
-        for name, one in standings.items()
+        name: Health(HUNG, False, now - silent[name]) if name in silent and one.well else one
+        for name, one in health.items()
     }
 
 
@@ -152,7 +152,7 @@ def attributes() -> tuple[str, ...]:
     return ("MyType", "Name", *sorted(names))
 
 
-def render(ads: Iterable[ClassAd], standings: Mapping[str, Standing], *, reachable: bool) -> str:
+def render(ads: Iterable[ClassAd], health: Mapping[str, Health], *, reachable: bool) -> str:
     """Return the page of figures."""
     by_type: dict[str, list[ClassAd]] = {}
     for ad in ads:
@@ -160,9 +160,9 @@ def render(ads: Iterable[ClassAd], standings: Mapping[str, Standing], *, reachab
     lines: list[str] = []
     up, since, collector = OF_THE_MASTER
     _head(lines, up[0], "gauge", up[1])
-    lines += [f"{up[0]}{_labels(daemon=n)} {int(one.well)}" for n, one in standings.items()]
+    lines += [f"{up[0]}{_labels(daemon=n)} {int(one.well)}" for n, one in health.items()]
     _head(lines, since[0], "gauge", since[1])
-    lines += [f"{since[0]}{_labels(daemon=n)} {one.since:.3f}" for n, one in standings.items()]
+    lines += [f"{since[0]}{_labels(daemon=n)} {one.since:.3f}" for n, one in health.items()]
     _head(lines, collector[0], "gauge", collector[1])
     lines.append(f"{collector[0]} {int(reachable)}")
     for metric in METRICS:
@@ -209,9 +209,9 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def render_health(standings: Mapping[str, Standing], now: float) -> tuple[bool, str]:
+def render_health(health: Mapping[str, Health], now: float) -> tuple[bool, str]:
     """Return whether all daemons serve requests, and the answer that says which do not."""
-    healthy = all(one.well for one in standings.values())
+    healthy = all(one.well for one in health.values())
     facts = {
         "healthy": healthy,
         "daemons": {
@@ -221,7 +221,7 @@ def render_health(standings: Mapping[str, Standing], now: float) -> tuple[bool, 
                 "since": round(one.since, 3),
                 "seconds": round(max(0.0, now - one.since), 3),
             }
-            for name, one in standings.items()
+            for name, one in health.items()
         },
     }
     return healthy, json.dumps(facts) + "\n"

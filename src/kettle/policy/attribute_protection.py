@@ -24,7 +24,7 @@ from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
 
-class Standing(Enum):
+class Guard(Enum):
     """How an attribute of a queued job stands to a change."""
 
     FREE = "may be changed"
@@ -112,18 +112,18 @@ MAX_EXPRESSION = 64 * 1024
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 
 
-def standing(name: str, lists: Protection) -> Standing:
+def guard_of(name: str, lists: Protection) -> Guard:
     """Return how an attribute stands; the first of several reasons in the order of the table."""
     lower = name.lower()
     if lower in lists.immutable or lower in _COUNTED or lower == GLOBAL_NAME:
-        return Standing.IMMUTABLE
+        return Guard.IMMUTABLE
     if lower in lists.secure:
-        return Standing.SECURE
+        return Guard.SECURE
     if lower in lists.protected:
-        return Standing.PROTECTED
+        return Guard.PROTECTED
     if is_private_attribute(name):
-        return Standing.PRIVATE
-    return Standing.STATE if lower in _STATE else Standing.FREE
+        return Guard.PRIVATE
+    return Guard.STATE if lower in _STATE else Guard.FREE
 
 
 def is_attribute_name(name: str) -> bool:
@@ -142,7 +142,7 @@ def may_set(name: str, lists: Protection) -> bool:
     """
     if not is_attribute_name(name) or not is_jobs_to_set(name.lower()):
         return False
-    return standing(name, lists) is Standing.FREE
+    return guard_of(name, lists) is Guard.FREE
 
 
 def may_report(name: str, lists: Protection) -> bool:
@@ -154,11 +154,11 @@ def may_report(name: str, lists: Protection) -> bool:
     lower = name.lower()
     if not is_attribute_name(name) or not (is_of_a_run(lower) or is_of_a_resource(lower)):
         return may_set(name, lists)
-    stands = standing(name, lists)
-    if stands is Standing.PROTECTED:
+    guard = guard_of(name, lists)
+    if guard is Guard.PROTECTED:
         # Against users; a shadow writes down how its run went.
         return is_of_a_run(lower)
-    return stands in {Standing.FREE, Standing.STATE}
+    return guard in {Guard.FREE, Guard.STATE}
 
 
 def decide_by_job(name: str, text: str, lists: Protection) -> str:

@@ -255,7 +255,7 @@ class PoolFolder:
 
 def _is_killed(pid: int) -> bool:
     # Loaded here: a pool that is down has no use for it.
-    from kettle.runtime.process.standing import is_killed
+    from kettle.runtime.process.liveness import is_killed
 
     return is_killed(pid)
 

@@ -19,9 +19,9 @@ from kettle.pool.turns import turn_in
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of, is_starter
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import begun_by, hunt
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import descendants, real_uid_of
-from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.storage.files import SystemSources
 from kettle.schedd.job_processes import JobProcess, read_noted
 from kettle.schedd.settings import local_execute

@@ -23,7 +23,7 @@ from kettle.records.event_header import parse_moment
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
-    Form,
+    Format,
     Style,
     render_event,
     render_time,
@@ -133,14 +133,14 @@ def _whole(ad: ClassAd, name: str, otherwise: int) -> int:
 
 def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
     """Return an event in the form that the style names, ready for one write."""
-    if style.form is Form.TEXT:
+    if style.form is Format.TEXT:
         return render_event(event, style)
     return render_ad(event_ad(event, style), style.form).encode("utf-8", "surrogateescape")
 
 
-def render_ad(ad: ClassAd, form: Form) -> str:
+def render_ad(ad: ClassAd, form: Format) -> str:
     """Return an event's ad as it stands in a log of that form, XML or JSON."""
-    text = hide_secrets(to_xml(ad) if form is Form.XML else to_json(ad))
+    text = hide_secrets(to_xml(ad) if form is Format.XML else to_json(ad))
     return text.rstrip("\n") + "\n"
 
 

@@ -53,7 +53,7 @@ EVENTS: dict[int, type[Event]] = {
 # fmt: on
 
 
-class Form(Enum):
+class Format(Enum):
     """How an event log is written."""
 
     TEXT = "text"
@@ -65,7 +65,7 @@ class Form(Enum):
 class Style:
     """The choices of DEFAULT_USERLOG_FORMAT_OPTIONS and EVENT_LOG_FORMAT_OPTIONS."""
 
-    form: Form = Form.TEXT
+    form: Format = Format.TEXT
     iso: bool = True
     sub_second: bool = False
     utc: bool = False
@@ -87,7 +87,7 @@ class Style:
                 chosen |= dict.fromkeys(("ISO_DATE", "UTC", "SUB_SECOND"), False)
             elif name == "LEGACY":
                 chosen["ISO_DATE"] = True
-        form = Form.JSON if chosen["JSON"] else Form.XML if chosen["XML"] else Form.TEXT
+        form = Format.JSON if chosen["JSON"] else Format.XML if chosen["XML"] else Format.TEXT
         return cls(
             form,
             iso=chosen["ISO_DATE"],

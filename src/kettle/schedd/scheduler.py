@@ -45,9 +45,9 @@ from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.rests import Rests, forget_rest, note_rest
-from kettle.schedd.room import Room
 from kettle.schedd.run_ends import RunEnd
 from kettle.schedd.run_records import SHADOW_ADDRESS, as_it_ran
+from kettle.schedd.start_pause import StartPause
 from kettle.schedd.statistics import Statistics
 from kettle.schedd.steps import do_all
 from kettle.schedd.waiting_policy import WaitingPolicy
@@ -79,7 +79,7 @@ class Scheduler:
         self.most_running = most_running
         self.statistics = statistics
         self.rests = Rests()
-        self.room = Room(outside)
+        self.pause = StartPause(outside)
         # Jobs whose run is over, and the queue could not be told yet.
         self._unended: set[JobId] = set()
         self.departures = Departures(queue, self.rests, outside, now)
@@ -120,7 +120,7 @@ class Scheduler:
 
     def _is_full(self) -> bool:
         """Tell whether as many jobs run, or are about to, as may (MAX_JOBS_RUNNING; 0: any)."""
-        if self.room.lacks:
+        if self.pause.lasts:
             return True
         return 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING)
 
@@ -303,9 +303,9 @@ class Scheduler:
         except StorageError as error:
             if error.ends_daemon:
                 raise
-            self.room.on_refused(job, error, now)
+            self.pause.on_refused(job, error, now)
             return
-        self.room.on_taken()
+        self.pause.on_taken()
 
     def _follow_start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
         """Begin a run that the queue has taken; a claim whose run it did not take is given up."""

@@ -23,7 +23,7 @@ from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit import registry
 from kettle.submit.doubts import find_doubts
-from kettle.submit.job import evaluate, split_list
+from kettle.submit.job import evaluate, split_at_commas
 from kettle.submit.requests import REQUESTS
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class _Files:
             text = self._value(job, attribute)
             if not isinstance(text, str) or (switch and self._value(job, switch) is False):
                 continue
-            for name in split_list(text) if command == "transfer_input_files" else [text]:
+            for name in split_at_commas(text) if command == "transfer_input_files" else [text]:
                 if _URL.match(name):
                     self._urls.add(name)
                     self._report.urls = len(self._urls)

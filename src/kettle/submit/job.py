@@ -453,7 +453,7 @@ def literal_number(text: str) -> float | None:
     return float(text) if _LITERAL.fullmatch(text) else None
 
 
-def split_list(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split at commas, without white space around and without empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, KettleError
-from kettle.submit.job import evaluate, split_list
+from kettle.submit.job import evaluate, split_at_commas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,11 +66,11 @@ def set_inputs(job: JobBuilder, names: list[str]) -> None:
 def list_apart(job: JobBuilder) -> list[str]:
     """Return the URLs that a job has of its cluster's lists of queues."""
     lists = (evaluate(job.of_cluster(attribute) or "") for attribute in _of_cluster(job))
-    return [url for text in lists if isinstance(text, str) for url in split_list(text)]
+    return [url for text in lists if isinstance(text, str) for url in split_at_commas(text)]
 
 
 def _of_cluster(job: JobBuilder) -> list[str]:
-    return split_list((job.of_cluster(LISTS) or "").strip("{} "))
+    return split_at_commas((job.of_cluster(LISTS) or "").strip("{} "))
 
 
 def _apart(protected: MapFile | None, names: list[str]) -> tuple[list[str], dict[str, list[str]]]:

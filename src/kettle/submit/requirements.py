@@ -15,7 +15,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import policy, transfer
-from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_list, unquoted
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_at_commas, unquoted
 from kettle.submit.requests import is_more_than
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _transfer_ability(job: JobBuilder, names: Collection[str]) -> str:
 def _urls(job: JobBuilder) -> list[str]:
     """Return what travels, the URLs at least."""
     forced = job.forced.get("TransferInput")
-    names = split_list(_text_of(job, "", "TransferInput")) if forced else job.transferred_urls
+    names = split_at_commas(_text_of(job, "", "TransferInput")) if forced else job.transferred_urls
     return [*names, _text_of(job, "output_destination", "OutputDestination")]
 
 

@@ -7,7 +7,7 @@ import re
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, evaluate, split_list, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, split_at_commas, strip_quotes
 from kettle.submit.notices import ERROR
 from kettle.submit.protected import list_apart, set_inputs
 from kettle.submit.sizes import parse_size
@@ -51,12 +51,12 @@ def set_transfer(job: JobBuilder) -> None:
     job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
     if job.is_later and not named:
         listed = job.said("transfer_input_files", "TransferInput") or ""
-        urls = tuple(filter(URL.match, split_list(listed) + list_apart(job)))
+        urls = tuple(filter(URL.match, split_at_commas(listed) + list_apart(job)))
     if named:
         set_inputs(job, names)
     # An empty list is a list too: nothing comes back then, where without one everything new does.
     if job.param("transfer_output_files") is not None:
-        outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
+        outputs = split_at_commas(strip_quotes_of(job, "transfer_output_files"))
         job.set_string("TransferOutput", ",".join(outputs))
     job.set_string("ShouldTransferFiles", should)
     if should != "NO":
@@ -71,7 +71,7 @@ def set_transfer(job: JobBuilder) -> None:
 def _list_inputs(job: JobBuilder) -> list[str]:
     """Return the files that travel to the job, those of its universe among them."""
     # Quotes around one of several names stay, as in the reference.
-    names = split_list(strip_quotes_of(job, "transfer_input_files"))
+    names = split_at_commas(strip_quotes_of(job, "transfer_input_files"))
     if job.universe is JobUniverse.JAVA:
         # Compat: the class file is listed only beside other files (submit/commands.json).
         class_file = job.path(job.param("executable") or "")
@@ -86,7 +86,7 @@ def _list_inputs(job: JobBuilder) -> list[str]:
 def _set_common(job: JobBuilder) -> None:
     """Decide the files that are sent once for all jobs."""
     if job.param("transfer_common_input") is not None:
-        common = split_list(strip_quotes_of(job, "transfer_common_input"))
+        common = split_at_commas(strip_quotes_of(job, "transfer_common_input"))
         job.set_string("CommonInputFiles", ",".join(common))
     if job.param("output_destination") and job.param("output_directory"):
         raise SubmitError(

@@ -8,7 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
-from kettle.submit.job import JobBuilder, leading_number, split_list, strip_quotes, unquoted
+from kettle.submit.job import JobBuilder, leading_number, split_at_commas, strip_quotes, unquoted
 from kettle.submit.transfer import URL
 
 UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
@@ -116,7 +116,7 @@ def _set_image(job: JobBuilder, image: str) -> None:
     job.container_clause = f"TARGET.HasContainer && {clause}"
     job.set_string("ContainerImage", image)
     url = URL.match(image)
-    shared = split_list((job.config.get("CONTAINER_SHARED_FS") or "").replace(" ", ","))
+    shared = split_at_commas((job.config.get("CONTAINER_SHARED_FS") or "").replace(" ", ","))
     if job.boolean("transfer_container") is False or image.startswith(tuple(shared)):
         job.set_string("ContainerImageSource", "local")
     elif url and url.group(1) in REGISTRIES:
@@ -156,7 +156,7 @@ def set_java(job: JobBuilder) -> None:
     """Send the archives of a Java job along."""
     if job.universe is not JobUniverse.JAVA:
         return
-    job.jars = tuple(split_list(job.said("jar_files", "JarFiles") or ""))
+    job.jars = tuple(split_at_commas(job.said("jar_files", "JarFiles") or ""))
 
 
 def set_parallel(job: JobBuilder) -> None:

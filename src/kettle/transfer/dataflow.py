@@ -12,7 +12,7 @@ import posixpath
 
 from kettle.classad import ClassAd
 from kettle.transfer.items import FileView
-from kettle.transfer.plan import is_url, split_list
+from kettle.transfer.plan import is_url, split_at_commas
 
 
 def is_dataflow_job(job: ClassAd, view: FileView) -> bool:
@@ -33,7 +33,7 @@ def is_dataflow_job(job: ClassAd, view: FileView) -> bool:
 
 
 def _listed_times(job: ClassAd, attribute: str, view: FileView) -> list[int | None]:
-    names = split_list(job.string(attribute))
+    names = split_at_commas(job.string(attribute))
     return [_time(job, name, view) for name in names if not is_url(name)]
 
 

@@ -56,7 +56,7 @@ def scheme_of(url: str) -> str:
     return url.partition("://")[0].lower()
 
 
-def split_list(text: str | None) -> list[str]:
+def split_at_commas(text: str | None) -> list[str]:
     """Return the entries of a comma separated attribute, trimmed, empty ones left out."""
     if not text:
         return []
@@ -105,8 +105,8 @@ class _Encryption:
     @classmethod
     def of(cls, job: ClassAd, direction: str) -> _Encryption:
         return cls(
-            tuple(split_list(job.string(f"Encrypt{direction}Files"))),
-            tuple(split_list(job.string(f"DontEncrypt{direction}Files"))),
+            tuple(split_at_commas(job.string(f"Encrypt{direction}Files"))),
+            tuple(split_at_commas(job.string(f"DontEncrypt{direction}Files"))),
         )
 
     def wish(self, entry: str) -> bool | None:
@@ -270,7 +270,7 @@ def _input_entries(job: ClassAd) -> Iterator[tuple[str, bool]]:
     """Yield what a job names as its input, each with whether it stands in TransferInput's list."""
     for program in plugin_programs(job.string("TransferPlugins")):
         yield program, False
-    entries = split_list(job.string("TransferInput")) + _queued_urls(job)
+    entries = split_at_commas(job.string("TransferInput")) + _queued_urls(job)
     proxy = job.string("X509UserProxy")
     if proxy and proxy not in entries:
         entries.append(proxy)
@@ -291,7 +291,7 @@ def _queued_urls(job: ClassAd) -> list[str]:
     lists = job.evaluate("TransferQueueInputList")
     if not isinstance(lists, list):
         return []
-    return [url for text in lists if isinstance(text, str) for url in split_list(text)]
+    return [url for text in lists if isinstance(text, str) for url in split_at_commas(text)]
 
 
 def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Generator[None, None, Plan]:
@@ -327,7 +327,7 @@ def plan_in_place(job: ClassAd, view: FileView) -> Generator[None, None, Plan]:
         listed = job.string("TransferOutput")
     build = _Builder(view, _Encryption.of(job, "Output"))
     base = job.string("Iwd") or "/"
-    entries = split_list(listed)
+    entries = split_at_commas(listed)
     for which in ("Out", "Err"):
         name = job.string(which)
         if listed is not None and name and is_standard_stream(job, which) and name not in entries:
@@ -440,7 +440,7 @@ def plan_output(
         for entry in entries:
             build.add_entry(entry, sandbox, keep_path=False)
     elif not only_streams:
-        objection = _add_listed(build, split_list(listed), job, sandbox)
+        objection = _add_listed(build, split_at_commas(listed), job, sandbox)
     for name in also:
         build.add_entry(name, sandbox, keep_path=True)
     streams.add_to(build)

@@ -20,7 +20,7 @@ from kettle.attributes.codes import TransferSubCode
 from kettle.classad import ClassAd, parse_ads, parse_old_ad, unparse
 from kettle.errors import ClassAdSyntaxError
 from kettle.transfer.outcome import UrlResult
-from kettle.transfer.plan import scheme_of, split_list
+from kettle.transfer.plan import scheme_of, split_at_commas
 
 # Limit: what a plug-in may print or write about its work.
 MAX_OUTPUT = 4 * 1024 * 1024
@@ -149,7 +149,7 @@ def parse_abilities(program: str, output: str) -> Plugin | None:
             ad.update(parse_old_ad([line]))
     if (ad.string("PluginType") or "").lower() != "filetransfer":
         return None
-    methods = frozenset(method.lower() for method in split_list(ad.string("SupportedMethods")))
+    methods = frozenset(method.lower() for method in split_at_commas(ad.string("SupportedMethods")))
     if not methods:
         return None
     many = ad.boolean("MultipleFileSupport") is True
@@ -165,7 +165,7 @@ def parse_job_plugins(text: str | None) -> list[tuple[frozenset[str], str]]:
     for part in (text or "").split(";"):
         methods, equals, program = part.partition("=")
         if equals and program.strip():
-            names = frozenset(method.lower() for method in split_list(methods))
+            names = frozenset(method.lower() for method in split_at_commas(methods))
             found.append((names, program.strip()))
     return found
 

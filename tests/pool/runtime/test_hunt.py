@@ -21,9 +21,9 @@ from kettle.master.services.orphans import Orphans
 from kettle.runtime import life
 from kettle.runtime.process import kernel
 from kettle.runtime.process.hunt import hunt, outlives_its_daemon
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import SystemProcesses
-from kettle.runtime.process.standing import is_zombie
 from kettle.testing.simulation.children import run_in_child
 
 shows = pytest.mark.shows

@@ -15,9 +15,9 @@ import pytest
 from kettle.errors import KettleError
 from kettle.runtime import life
 from kettle.runtime.process import kernel
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import SystemProcesses, descendants, kill_tree
-from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.process.zygote import Zygote
 from pool_jobs import wait_until
 

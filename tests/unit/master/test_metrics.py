@@ -11,13 +11,13 @@ from kettle.classad import ClassAd
 from kettle.master.metrics import (
     METRICS,
     OF_EVERY_DAEMON,
-    Standing,
+    Health,
     attributes,
     render,
     render_health,
 )
 
-UP = {"SCHEDD": Standing("Alive", True, 100.0), "STARTD": Standing("Dead", False, 150.5)}
+UP = {"SCHEDD": Health("Alive", True, 100.0), "STARTD": Health("Dead", False, 150.5)}
 SAMPLE = re.compile(r'^[a-z_]+(\{([a-z]+="([^"\\\n]|\\.)*"(,|(?=\})))+\})? -?[0-9.e+-]+$')
 
 

@@ -13,7 +13,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms import event_from_ad, render
 from kettle.records.event_kinds import GenericEvent, JobHeldEvent, JobImageSizeEvent
-from kettle.records.event_log import EVENTS, EventReader, Form, Style
+from kettle.records.event_log import EVENTS, EventReader, Format, Style
 
 FORGED = "a\n...\n005 (001.000.000) 2026-01-01 00:00:00 Job terminated.\n"
 ODD = [
@@ -36,7 +36,7 @@ def check(kind: type[Event], values: dict[str, object]) -> None:
     reader = EventReader()
     assert len(list(reader.feed(render(event)))) == 1
     assert reader.skipped == 0
-    for form in (Form.XML, Form.JSON):
+    for form in (Format.XML, Format.JSON):
         assert render(event, Style(form))
 
 

@@ -17,7 +17,7 @@ from kettle.records.event_forms import (
 )
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import JobHeldEvent, JobImageSizeEvent, SubmitEvent
-from kettle.records.event_log import EVENTS, Form, Style
+from kettle.records.event_log import EVENTS, Format, Style
 from unit.records.test_event_log import example
 
 RECORDED = Path(__file__).parents[2] / "data" / "event_logs"
@@ -35,7 +35,7 @@ RECORDED = Path(__file__).parents[2] / "data" / "event_logs"
 )
 def test_a_recorded_log_is_read_and_written_back_byte_for_byte(name: str) -> None:
     recorded = (RECORDED / name).read_text()
-    form = Form.JSON if name.endswith("json") else Form.XML
+    form = Format.JSON if name.endswith("json") else Format.XML
     events = list(read_event_ads(recorded))
     assert b"".join(render(event, Style(form)) for event in events).decode() == recorded
 

@@ -11,7 +11,7 @@ from kettle.records import event_pieces
 from kettle.records.event_forms import render
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import GenericEvent
-from kettle.records.event_log import EventReader, Form, Style
+from kettle.records.event_log import EventReader, Format, Style
 from kettle.records.event_pieces import AdPieces, Pieces
 
 
@@ -59,9 +59,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
     return Counted
 
 
-@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("form", list(Format))
 def test_an_event_that_grows_in_many_polls_is_looked_through_once(
-    form: Form, counted: type[Counted]
+    form: Format, counted: type[Counted]
 ) -> None:
     log = render(GenericEvent(info="word " * 20_000), Style(form=form))
     reader = AnyFormReader()
@@ -71,8 +71,8 @@ def test_an_event_that_grows_in_many_polls_is_looked_through_once(
     assert len(log) <= counted.looked < 3 * len(log)
 
 
-@pytest.mark.parametrize("form", list(Form))
-def test_what_is_fed_counts_though_nobody_looks_at_the_answer(form: Form) -> None:
+@pytest.mark.parametrize("form", list(Format))
+def test_what_is_fed_counts_though_nobody_looks_at_the_answer(form: Format) -> None:
     log = render(GenericEvent(info="a"), Style(form=form)) * 2
     reader = AnyFormReader()
     reader.feed(log[:-5])
@@ -103,10 +103,10 @@ def test_more_than_an_event_can_have_is_thrown_away() -> None:
     assert pieces.feed(b"\n...\na\n...\n") == [b"\n...\n", b"a\n...\n"]
 
 
-@pytest.mark.parametrize("form", [Form.XML, Form.JSON])
+@pytest.mark.parametrize("form", [Format.XML, Format.JSON])
 @pytest.mark.parametrize("apart", [1, 2, 7, 10_000])
 @pytest.mark.parametrize("between", ["", "\n", "\n\n"])
-def test_ads_may_share_lines(form: Form, apart: int, between: str) -> None:
+def test_ads_may_share_lines(form: Format, apart: int, between: str) -> None:
     said = 'a } " {b\\ </c> <c> c'
     events = [GenericEvent(cluster=number, info=said) for number in range(4)]
     lines = [render(event, Style(form=form)).replace(b"\n", b" ").strip() for event in events]
@@ -115,9 +115,9 @@ def test_ads_may_share_lines(form: Form, apart: int, between: str) -> None:
     assert skipped == 0
 
 
-@pytest.mark.parametrize("form", [Form.XML, Form.JSON])
+@pytest.mark.parametrize("form", [Format.XML, Format.JSON])
 @pytest.mark.parametrize("apart", [1, 7, 10_000])
-def test_a_torn_ad_and_words_between_cost_no_other(form: Form, apart: int) -> None:
+def test_a_torn_ad_and_words_between_cost_no_other(form: Format, apart: int) -> None:
     whole = [
         render(GenericEvent(cluster=number, info='a "b'), Style(form=form)) for number in (1, 2)
     ]
@@ -146,9 +146,9 @@ def test_an_ad_longer_than_an_event_can_be_is_thrown_away(form: str) -> None:
     assert len(pieces.feed(b"\n" + first[:3].replace(b'"', b"}") + last)) >= 1
 
 
-@pytest.mark.parametrize("form", [Form.TEXT, Form.XML, Form.JSON])
+@pytest.mark.parametrize("form", [Format.TEXT, Format.XML, Format.JSON])
 @pytest.mark.parametrize("apart", [1, 2, 7, 10_000])
-def test_a_log_with_the_line_ends_of_windows_is_read(form: Form, apart: int) -> None:
+def test_a_log_with_the_line_ends_of_windows_is_read(form: Format, apart: int) -> None:
     events = [GenericEvent(cluster=number, info=f"said {number}") for number in range(3)]
     text = b"".join(render(event, Style(form=form)) for event in events)
     data = text.replace(b"\n", b"\r\n")

@@ -18,7 +18,7 @@ from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, TakenError
 from kettle.schedd.recovery import Recovery
-from kettle.schedd.room import AGAIN_SECONDS
+from kettle.schedd.start_pause import AGAIN_SECONDS
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
 from unit.schedd.scheduler_fixture import World, restart

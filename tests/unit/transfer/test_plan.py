@@ -22,7 +22,7 @@ from kettle.transfer.plan import (
     plan_landing,
     plan_output,
     size_limit,
-    split_list,
+    split_at_commas,
     split_url_outputs,
     streams_share_a_file,
 )
@@ -361,8 +361,8 @@ def test_what_comes_cannot_land_at_a_url() -> None:
 
 
 def test_a_list_is_split_at_commas_and_trimmed() -> None:
-    assert split_list(" a , b,,c ") == ["a", "b", "c"]
-    assert split_list(None) == []
+    assert split_at_commas(" a , b,,c ") == ["a", "b", "c"]
+    assert split_at_commas(None) == []
 
 
 def test_the_size_limit_is_the_jobs_or_else_the_configured_one() -> None:

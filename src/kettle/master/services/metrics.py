@@ -16,7 +16,7 @@ from kettle.classad import ClassAd
 from kettle.classad.text import equals
 from kettle.errors import KettleError, StorageError
 from kettle.master import metrics
-from kettle.master.metrics import Standing
+from kettle.master.metrics import Health
 from kettle.master.services.probing import Prober
 from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.web_page import Page, WebPages
@@ -45,7 +45,7 @@ class MetricsService:
         """`find_address` says where a daemon is, if that is known."""
         self._runtime = runtime
         self._find_address = find_address
-        self._standings: dict[str, Standing] = {}
+        self._health: dict[str, Health] = {}
         # Those that are at work, by their pids.
         self._at_work: dict[str, int] = {}
         self._prober = Prober(self._hear, runtime.clock)
@@ -63,12 +63,12 @@ class MetricsService:
         """
         self._at_work = dict(at_work)
         now = self._runtime.clock.now()
-        standings = {}
+        health = {}
         for name, (state, well) in states.items():
-            known = self._standings.get(name)
+            known = self._health.get(name)
             since = known.since if known is not None and known.state == state else now
-            standings[name] = Standing(state, well, since)
-        self._standings = standings
+            health[name] = Health(state, well, since)
+        self._health = health
 
     async def configure(self) -> None:
         """Serve where the configuration says, and nowhere else."""
@@ -118,17 +118,17 @@ class MetricsService:
         self._pages = self._at = None
 
     async def _make_health(self) -> Page:
-        standings = await self._ask_standings()
-        healthy, text = metrics.render_health(standings, self._runtime.clock.now())
+        health = await self._ask_health()
+        healthy, text = metrics.render_health(health, self._runtime.clock.now())
         return Page(200 if healthy else 503, text, "application/json")
 
-    async def _ask_standings(self) -> dict[str, Standing]:
+    async def _ask_health(self) -> dict[str, Health]:
         """Return how the daemons stand; those that do not answer do not stand well."""
         found = {name: (pid, self._find_address(name)) for name, pid in self._at_work.items()}
         silent = await self._prober.find_silent(
             {name: (pid, address) for name, (pid, address) in found.items() if address is not None}
         )
-        return metrics.with_silent(self._standings, silent, self._runtime.clock.now())
+        return metrics.with_silent(self._health, silent, self._runtime.clock.now())
 
     async def _hear(self, address: Sinful) -> None:
         """Ask a daemon what costs it least and has an answer."""
@@ -140,13 +140,13 @@ class MetricsService:
             stream.close()
 
     async def _make_metrics(self) -> Page:
-        standings = await self._ask_standings()
+        health = await self._ask_health()
         async with self._asking:
             now = self._runtime.clock.monotonic()
             if now - self._asked_at >= FRESH_SECONDS:
                 self._ads, self._reachable = await self._ask()
                 self._asked_at = now
-        page = metrics.render(self._ads, standings, reachable=self._reachable)
+        page = metrics.render(self._ads, health, reachable=self._reachable)
         return Page(200, page, _TEXT)
 
     async def _ask(self) -> tuple[list[ClassAd], bool]:

@@ -18,7 +18,7 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.process.abandoned import is_starter, see_off
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, outlives_its_daemon
-from kettle.runtime.process.standing import is_ending
+from kettle.runtime.process.liveness import is_ending
 
 
 class Orphans:

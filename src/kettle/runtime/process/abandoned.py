@@ -17,9 +17,9 @@ from collections.abc import Callable, Collection
 from kettle.runtime.process.census import birth_moment_of, note_of, read_note
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, leftovers
 from kettle.runtime.process.hunt import Find, has_mark, hunt
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import kill_tree, parent_of, title_of
-from kettle.runtime.process.standing import is_zombie
 
 _SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
 # Who has starters and ends what they leave, by its title.

@@ -17,9 +17,9 @@ from collections.abc import Callable, Collection, Mapping
 from kettle.octets import to_bytes
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.cgroups import thaw
+from kettle.runtime.process.liveness import in_kernels_hands, is_zombie
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import descendants, kill_together, title_of
-from kettle.runtime.process.standing import in_kernels_hands, is_zombie
 from kettle.runtime.storage.small_files import read_small
 
 _ROUND_SECONDS = 0.001

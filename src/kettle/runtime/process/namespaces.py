@@ -17,7 +17,7 @@ from typing import NoReturn
 import setproctitle
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.standing import is_ending
+from kettle.runtime.process.liveness import is_ending
 from kettle.runtime.storage.small_files import read_small
 
 INIT_TITLE = "condor_pid_ns_init"

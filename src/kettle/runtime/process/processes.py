@@ -19,9 +19,9 @@ from typing import Protocol
 
 from kettle.errors import KettleError
 from kettle.runtime.process import kernel
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.privileges import for_good
 from kettle.runtime.process.signalling import send_signal
-from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.storage.small_files import read_small
 
 # A program finds every signal as the kernel made it, whatever we ignore or handle. To name all of

@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Iterable, Sequence
 
-from kettle.transfer.plan import split_list
+from kettle.transfer.plan import split_at_commas
 
 
 class AccessLimits:
@@ -27,7 +27,7 @@ class AccessLimits:
         `administrators` are the entries of LIMIT_DIRECTORY_ACCESS, `fence` is the job's own list
         (LimitDirectoryAccess), `spooled` its folder in the spool, or nothing.
         """
-        folders = tuple(administrators) or tuple(split_list(fence))
+        folders = tuple(administrators) or tuple(split_at_commas(fence))
         if not folders:
             return None
         return cls((*folders, spooled, f"{spooled}.tmp") if spooled else folders)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
-from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
+from kettle.records.event_log import DEFAULT_STYLE, Format, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import read_tail, tells_of
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
@@ -78,7 +78,7 @@ class JobLogs(NamedTuple):
 
 def render(event: Event, style: Style) -> bytes:
     """Return an event in its style; the ClassAd machinery is loaded only for XML and JSON."""
-    if style.form is Form.TEXT:
+    if style.form is Format.TEXT:
         return render_event(event, style)
     from kettle.records import event_forms
 
@@ -165,7 +165,7 @@ class EventLogs:
         """Take over the format options and the place of the global log."""
         options = config.get("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""
         self._style = Style.parse(options)
-        self._xml_style = Style(Form.XML, utc=self._style.utc)
+        self._xml_style = Style(Format.XML, utc=self._style.utc)
         path = config.get("EVENT_LOG") or ""
         self._global_attributes = config.get("EVENT_LOG_JOB_AD_INFORMATION_ATTRS") or ""
         if self._global is not None:

@@ -14,7 +14,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_line, read_old_string
 from kettle.errors import RefusedError
-from kettle.policy.attribute_protection import GLOBAL_NAME, NOTES, Standing, standing
+from kettle.policy.attribute_protection import GLOBAL_NAME, NOTES, Guard, guard_of
 from kettle.records.queue_log import is_key
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
@@ -109,17 +109,17 @@ def decide_change(
 
     That the actor may change this job at all was decided before. Raises RefusedError.
     """
-    how = standing(name, settings)
-    if how is Standing.IMMUTABLE:
+    how = guard_of(name, settings)
+    if how is Guard.IMMUTABLE:
         said = f"Attempt to edit immutable attribute {name} in job {job}"
         raise RefusedError(said, code=errno.EACCES)
-    if how is Standing.SECURE:
+    if how is Guard.SECURE:
         return None
-    if how is Standing.PROTECTED and not protected_allowed:
+    if how is Guard.PROTECTED and not protected_allowed:
         raise RefusedError(f"{name} is protected", code=errno.EACCES)
-    if how is Standing.PRIVATE and not actor.super_user:
+    if how is Guard.PRIVATE and not actor.super_user:
         raise RefusedError(f"{name} is private", code=errno.EACCES)
-    if how is Standing.STATE and not actor.super_user:
+    if how is Guard.STATE and not actor.super_user:
         raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
     if name.lower() == "jobstatus" and text not in _STATUSES:
         # Compat: the reference takes any number (test_no_job_gets_a_status_that_there_is_not).

@@ -26,7 +26,7 @@ from kettle.schedd.queue.job_rules import EDITED, Applying
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.submit.build import JobPlan
-from kettle.submit.job import split_list
+from kettle.submit.job import split_at_commas
 from kettle.submit.sources import FileFact
 
 
@@ -130,7 +130,7 @@ class _Deciding:
         self._applying = applying
         ad = cluster.ad
         self._owner = Actor(ad.string("User") or "", ad.string("Owner") or "")
-        edited = {word.lower() for word in split_list(ad.string(EDITED) or "")}
+        edited = {word.lower() for word in split_at_commas(ad.string(EDITED) or "")}
         self._not_the_jobs = _NOT_THE_JOBS | edited
 
     def attributes(self, plan: JobPlan) -> list[tuple[str, str]]:

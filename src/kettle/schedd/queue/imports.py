@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator
 
 from kettle.attributes.codes import JobStatus
 from kettle.errors import RefusedError
-from kettle.policy.attribute_protection import Protection, Standing, standing
+from kettle.policy.attribute_protection import Guard, Protection, guard_of
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.attribute_rules import LONGEST_NAME, LONGEST_TEXT, check_shape
@@ -223,7 +223,7 @@ def _may_come_back(name: str, text: str, lists: Protection) -> bool:
     lower = name.lower()
     if lower == "jobstatus":
         return text in _STATUSES
-    if lower in _OURS or standing(name, lists) is not Standing.FREE:
+    if lower in _OURS or guard_of(name, lists) is not Guard.FREE:
         return False
     try:
         check_shape(name, text)

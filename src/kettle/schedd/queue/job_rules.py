@@ -28,7 +28,7 @@ from kettle.classad.text import quote_line
 from kettle.errors import ConfigError, RefusedError, TransformError
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, key_of, parse_key
 from kettle.schedd.queue.within import within
-from kettle.submit.job import split_list
+from kettle.submit.job import split_at_commas
 from kettle.transforms.configured import macros_of, read_rules
 from kettle.transforms.scopes import with_scope
 from kettle.transforms.source import Transform
@@ -131,7 +131,7 @@ def _placed(expr: Expr) -> Expr:
 
 def note_edited(known: str, name: str) -> str:
     """Return the list of edited attributes with one more name, ordered as the reference does."""
-    names = {word.lower(): word for word in split_list(known)}
+    names = {word.lower(): word for word in split_at_commas(known)}
     names.setdefault(name.lower(), name)
     return ",".join(names[key] for key in sorted(names))
 

@@ -26,7 +26,7 @@ from kettle.transfer.plan import (
     executable_name,
     is_url,
     plan_named,
-    split_list,
+    split_at_commas,
 )
 
 RELEASE_REASON = "Data files spooled"
@@ -62,7 +62,7 @@ def rewritten(ad: ClassAd, folder: str) -> Attributes:
         if value and value != "/dev/null" and not is_url(value) and "/" in value:
             changes[name] = quote_line(posixpath.basename(value))
             _keep(changes, ad, name)
-    inputs = split_list(ad.string("TransferInput"))
+    inputs = split_at_commas(ad.string("TransferInput"))
     inside = [each if is_url(each) else posixpath.basename(each.rstrip("/")) for each in inputs]
     if inside != inputs:
         changes["TransferInput"] = quote_line(",".join(inside))
@@ -122,7 +122,7 @@ def _outputs(
     listed = ad.string("SpooledOutputFiles")
     if listed is None:
         listed = ad.string("TransferOutput")
-    names = split_list(listed) if listed is not None else list(view.names(folder))
+    names = split_at_commas(listed) if listed is not None else list(view.names(folder))
     for name in names:
         yield
         if is_url(name) or name in {STDOUT_NAME, STDERR_NAME}:

@@ -37,12 +37,12 @@ from kettle.schedd.beside_events import failure_events, last_events, lost_events
 from kettle.schedd.job_processes import NO_PROCESS, JobProcess, job_mark, program_mark
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
-from kettle.schedd.room import AGAIN_SECONDS
 from kettle.schedd.services.earlier_runs import EarlierRuns
 from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job_ad
 from kettle.schedd.services.job_sessions import JobSessions
 from kettle.schedd.services.local import LocalRun, execute_folder
 from kettle.schedd.services.program import start_program
+from kettle.schedd.start_pause import AGAIN_SECONDS
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child

@@ -34,8 +34,7 @@ class NegotiationDesk:
             if bucket.autocluster == refusal.autocluster and job is not None:
                 attributes = schedd.idle.autoclusters.attributes_text
                 note_autocluster(job.ad, bucket.autocluster, attributes)
-                job.ad["LastRejMatchTime"] = schedd.now()
-                # Where no job starts, that a slot was not to be had is the lesser trouble.
-                job.ad["LastRejMatchReason"] = schedd.scheduler.room.reason or refusal.reason
-                job.ad["LastRejMatchNegotiator"] = refusal.negotiator
+                schedd.scheduler.pause.note_rejected(
+                    job, refusal.reason, schedd.now(), refusal.negotiator
+                )
                 return

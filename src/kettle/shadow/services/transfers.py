@@ -37,7 +37,7 @@ from kettle.transfer.plan import (
     only_folder,
     plan_input,
     plan_landing,
-    split_list,
+    split_at_commas,
 )
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
@@ -291,7 +291,7 @@ def _is_far(shadow: Run) -> bool:
     job = shadow.job
     base = job.string("Iwd") or "/"
     names = [base, job.string("Cmd") or "", job.string("In") or ""]
-    names += split_list(job.string("TransferInput"))
+    names += split_at_commas(job.string("TransferInput"))
     return any(mounts.is_far(posixpath.join(base, name)) for name in names if not is_url(name))
 
 

@@ -37,11 +37,11 @@ from kettle.runtime.process import kernel
 from kettle.runtime.process.abandoned import Abandoned, hierarchy_of
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.leftovers import Leftovers
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import Child, title_of
 from kettle.runtime.process.signalling import send_signal
-from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.process.zygote import waits_for_handlers
 from kettle.startd.vigil import Verdict, is_needed, judge, pause_after
 

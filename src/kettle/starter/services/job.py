@@ -20,6 +20,7 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
+from kettle.runtime.process.liveness import is_zombie
 from kettle.runtime.process.namespaces import pid_inside
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
@@ -33,7 +34,6 @@ from kettle.runtime.process.processes import (
 )
 from kettle.runtime.process.shared_objects import remove_shared_objects
 from kettle.runtime.process.signalling import send_signal
-from kettle.runtime.process.standing import is_zombie
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small

@@ -10,7 +10,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_forms import render
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_future import RawEvent
-from kettle.records.event_log import Form, Style
+from kettle.records.event_log import Format, Style
 from kettle.records.event_text import MAX_TEXT
 from kettle.testing.fuzz.decoder import LawError
 
@@ -22,8 +22,8 @@ _STYLES = (
     Style(sub_second=True),
     Style(sub_second=True, utc=True),
     Style(iso=False),
-    Style(Form.XML),
-    Style(Form.JSON, utc=True),
+    Style(Format.XML),
+    Style(Format.JSON, utc=True),
 )
 
 
@@ -39,13 +39,13 @@ def check_events(events: list[Event], *, as_text: bool) -> None:
         printed = _print(events, style)
         first = _read(printed)
         again = _print(first, style)
-        if style.form is not Form.TEXT:
+        if style.form is not Format.TEXT:
             # Compat: an event that is no more than its lines is one of no known type as an ad
             # (test_lines_of_another_version_do_not_grow).
             first, printed, again = _read(again), again, _print(_read(again), style)
         if again != printed:
             raise LawError(f"{style}: {_difference(printed, again)}")
-        if as_text and style.form is Form.TEXT:
+        if as_text and style.form is Format.TEXT:
             _check_equal(events, first)
 
 

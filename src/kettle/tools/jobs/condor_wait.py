@@ -21,7 +21,7 @@ from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
 from kettle.records.event_ends import JobTerminatedEvent
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, SubmitEvent
-from kettle.records.event_log import Form, Style, damage_in, render_event
+from kettle.records.event_log import Format, Style, damage_in, render_event
 from kettle.tools.options import (
     Given,
     MissingValueError,
@@ -221,7 +221,7 @@ class Watch:
 
 def render_echo(event: Event, style: Style) -> str:
     """Return an event in the form that `-echo` asks for."""
-    if style.form is Form.TEXT:
+    if style.form is Format.TEXT:
         return to_text(render_event(event, style))
     from kettle.records.event_forms import ad_of_read, render_ad
 
@@ -322,7 +322,7 @@ def read_echo(qualifiers: str, environment: Mapping[str, str]) -> Style:
     """Return how events are echoed: as configured, and as the qualifiers say beyond that."""
     configured = read_knob(environment, "DEFAULT_USERLOG_FORMAT_OPTIONS")
     style = Style.parse(f"{configured},{qualifiers}", iso=False)
-    return replace(style, iso=style.iso or style.form is not Form.TEXT)
+    return replace(style, iso=style.iso or style.form is not Format.TEXT)
 
 
 def read_wish(given: Iterable[Given]) -> Wish:

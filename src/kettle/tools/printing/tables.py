@@ -2,7 +2,7 @@
 
 A table is data (`Cell` rows in the tools' own modules); here it is laid out. Widths are least
 widths, content that is longer runs over, or widens its column for all rows where a cell `grows`.
-A `Room` is what there is to lay it out in: a terminal, or so many characters a line.
+A `LineWidth` is what there is to lay it out in: a terminal, or so many characters a line.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Cell(Struct):
         return heading.ljust(self.width) if self.heading_left else heading.rjust(self.width)
 
 
-class Room(Struct):
+class LineWidth(Struct):
     """How long a line may be, and whether columns shrink for it; 0 is without limit."""
 
     width: int = 0
@@ -78,7 +78,7 @@ class Room(Struct):
     rest: int = 0
 
 
-_ANY_ROOM = Room()
+_ANY_WIDTH = LineWidth()
 
 
 def render_table(
@@ -87,7 +87,7 @@ def render_table(
     added: Columns | None = None,
     *,
     widths_of: Iterable[ClassAd] = (),
-    room: Room = _ANY_ROOM,
+    within: LineWidth = _ANY_WIDTH,
 ) -> list[str]:
     """Return the heading, an empty line and the rows; `added` columns come at the right.
 
@@ -95,7 +95,7 @@ def render_table(
     """
     rows = [(ad, [cell.text(ad) for cell in cells]) for ad in ads]
     measured = [*(ad for ad, _ in rows), *widths_of]
-    fitted = _fit(cells, measured, room)
+    fitted = _fit(cells, measured, within)
     heading = _join(fitted, [cell.fill_heading() for cell in fitted])
     if added is not None:
         # They are measured as under `-af:h`, and grow row by row like there.
@@ -109,10 +109,10 @@ def render_table(
         if added is not None:
             line += " " + added.render(ad).rstrip("\n")
         lines += _below_each_other(fitted, line)
-    return [cut(line, room.width) for line in lines] if room.width else lines
+    return [cut(line, within.width) for line in lines] if within.width else lines
 
 
-def _fit(cells: Sequence[Cell], ads: Sequence[ClassAd], room: Room) -> list[Cell]:
+def _fit(cells: Sequence[Cell], ads: Sequence[ClassAd], within: LineWidth) -> list[Cell]:
     """Return the cells as wide as the ads need them, and as there is room."""
     fitted = [
         cell.changed(width=max([cell.width, *(cell.needs(ad) for ad in ads)]))
@@ -120,7 +120,7 @@ def _fit(cells: Sequence[Cell], ads: Sequence[ClassAd], room: Room) -> list[Cell
         else cell
         for cell in cells
     ]
-    return _shrink(fitted, room.width - room.rest) if room.shrink and room.rest else fitted
+    return _shrink(fitted, within.width - within.rest) if within.shrink and within.rest else fitted
 
 
 def _grown(cells: list[Cell], texts: Sequence[str]) -> list[Cell]:

@@ -19,15 +19,15 @@ from kettle.tools.printing.values import as_number
 Kind = Literal["whole", "real", "text", "any"]
 
 
-class Room(Protocol):
-    """The room that a column has."""
+class ColumnWidth(Protocol):
+    """What a way may know of its column."""
 
     width: int
     automatic: bool
 
 
 # From the value, the ad it is of and the column: a value, or None where there is nothing to show.
-Made = Callable[[Value, ClassAd, Room], "Value | None"]
+Made = Callable[[Value, ClassAd, ColumnWidth], "Value | None"]
 
 
 class Way(Struct):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
-from kettle.tools.printing.tables import Cell, Room, render_table
+from kettle.tools.printing.tables import Cell, LineWidth, render_table
 from kettle.tools.printing.times import as_whole
 from kettle.tools.status.tables import (
     activity_letter,
@@ -37,7 +37,7 @@ NAMES = (
     "TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
 )
 
-_ANY_ROOM = Room()
+_ANY_WIDTH = LineWidth()
 # Where slots that do not say their machine are counted.
 NO_MACHINE = "undefined"
 
@@ -303,7 +303,7 @@ def condition(mode: str, own: str) -> str:
 
 
 def render_compact(
-    mode: str, ads: list[ClassAd], *, wide: bool = False, room: Room = _ANY_ROOM
+    mode: str, ads: list[ClassAd], *, wide: bool = False, within: LineWidth = _ANY_WIDTH
 ) -> list[str]:
     """Return the table and the sums below it."""
     cells, totals = COMPACT[mode]
@@ -311,7 +311,7 @@ def render_compact(
     counted = [each for ad in ads for each in _counted(mode, ad)]
     if wide:
         totals = totals.changed(least_width=0)
-    return [*render_table(cells, rows, room=room), *render_totals(totals, counted, fits=wide)]
+    return [*render_table(cells, rows, within=within), *render_totals(totals, counted, fits=wide)]
 
 
 def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:

@@ -25,7 +25,7 @@ from kettle.errors import (
 )
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.options import UnknownOptionError, run_tool, tell_more
-from kettle.tools.printing.tables import Room, render_table
+from kettle.tools.printing.tables import LineWidth, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
 from kettle.tools.status.compact import COMPACT, render_compact, roll_up
@@ -52,7 +52,7 @@ _ALWAYS = ("Machine", "Name", "OCU")
 _LONG_LINE = 100
 # Up to this length a line of collectors is as it is without limit.
 _NARROW_LINE = 79
-_ANY_ROOM = Room()
+_ANY_WIDTH = LineWidth()
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -140,10 +140,10 @@ def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         return compare(wish, ads, streams)
     if wish.print_format:
         return render_print_format(wish, ads, streams)
-    return render(wish, ads, room=room_for(wish, streams))
+    return render(wish, ads, within=line_width(wish, streams))
 
 
-def room_for(wish: Wish, streams: Streams) -> Room:
+def line_width(wish: Wish, streams: Streams) -> LineWidth:
     """Return how long lines may be: as -wide says, as the terminal is, or without limit."""
     width = wish.width
     wide = wish.wide or bool(wish.added)
@@ -151,7 +151,7 @@ def room_for(wish: Wish, streams: Streams) -> Room:
         with suppress(OSError, ValueError):
             width = os.get_terminal_size(streams.stdout.fileno()).columns
     rest = MODES[wish.mode].rest
-    return Room(max(0, width - 1), shrink=width > 0 and not wide, rest=rest)
+    return LineWidth(max(0, width - 1), shrink=width > 0 and not wide, rest=rest)
 
 
 def find_unknown(wish: Wish, ads: Sequence[object], environment: Mapping[str, str]) -> str:
@@ -189,7 +189,7 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     )
     blocks = [
         f"The following ads were found {'in ' if which.startswith('both') else ''}{which}:\n"
-        + render(wish, found, widths_of=[*ads, *others], room=room_for(wish, streams))
+        + render(wish, found, widths_of=[*ads, *others], within=line_width(wish, streams))
         for which, found in parts
         if found
     ]
@@ -430,7 +430,10 @@ def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:
 
 
 def render(
-    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = (), room: Room = _ANY_ROOM
+    wish: Wish,
+    ads: list[ClassAd],
+    widths_of: Sequence[ClassAd] = (),
+    within: LineWidth = _ANY_WIDTH,
 ) -> str:
     """Return what is printed; columns are as wide as `widths_of` need it, too."""
     if wish.diagnose:
@@ -444,9 +447,9 @@ def render(
     if not ads:
         return ""
     if _is_compact(wish):
-        lines = render_compact(wish.mode, ads, wide=wish.wide, room=room.changed(rest=0))
+        lines = render_compact(wish.mode, ads, wide=wish.wide, within=within.changed(rest=0))
     else:
-        lines = _table_lines(wish, ads, widths_of, room)
+        lines = _table_lines(wish, ads, widths_of, within)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -472,21 +475,21 @@ def _looked_at(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
 
 
 def _table_lines(
-    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd], room: Room
+    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd], within: LineWidth
 ) -> list[str]:
     """Return the table of the mode and its totals, as far as they are wanted."""
     mode = MODES[wish.mode]
     cells = mode.table
-    if wish.wide or room.width >= _LONG_LINE:
+    if wish.wide or within.width >= _LONG_LINE:
         cells = tables.with_wide_time(cells)
     if wish.wide:
         cells = tables.with_wide_names(cells)
-    elif mode.cells is tables.COLLECTORS and room.width > _NARROW_LINE:
-        cells = tables.fitted_collectors(room.width)
+    elif mode.cells is tables.COLLECTORS and within.width > _NARROW_LINE:
+        cells = tables.fitted_collectors(within.width)
     lines: list[str] = []
     if not wish.totals_only and cells:
         shown, added = _looked_at(wish, ads), wish.added or None
-        lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], room=room)
+        lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], within=within)
     if mode.totals is not None:
         lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
     return lines

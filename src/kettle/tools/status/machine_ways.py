@@ -15,7 +15,7 @@ from kettle.classad.unparse import unparse
 from kettle.classad.values import ExprList
 from kettle.patterns import late_pattern
 from kettle.tools.printing.values import evaluate_name
-from kettle.tools.printing.ways import Room, Way, Ways, text_of_ad, text_of_real
+from kettle.tools.printing.ways import ColumnWidth, Way, Ways, text_of_ad, text_of_real
 from kettle.tools.status.tables import activity_letter, platform, state_letter
 
 _PLATFORM = late_pattern(r"[^ ]* +([^ .$]*)")
@@ -24,7 +24,7 @@ _SEPARATORS = late_pattern(r"[,\s]+")
 _BUILD_WIDTH = 10
 
 
-def _activity_code(value: Value, ad: ClassAd, _column: Room) -> str | None:
+def _activity_code(value: Value, ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show state and activity in two letters, where the value is one of them."""
     text = str(value)
     if activity_letter(text) != " ":
@@ -34,7 +34,7 @@ def _activity_code(value: Value, ad: ClassAd, _column: Room) -> str | None:
     return None
 
 
-def _activity(value: Value, ad: ClassAd, _column: Room) -> Value:
+def _activity(value: Value, ad: ClassAd, _column: ColumnWidth) -> Value:
     """Show an activity; of a slot that is kept for somebody and idle, that it is."""
     activity = ad.string("Activity")
     if not activity:
@@ -42,20 +42,20 @@ def _activity(value: Value, ad: ClassAd, _column: Room) -> Value:
     return "OCU" if activity == "Idle" and ad.boolean("OCU") else value
 
 
-def _activity_time(value: Value, ad: ClassAd, _column: Room) -> int | None:
+def _activity_time(value: Value, ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show how long ago a moment was when the ad was made."""
     now = ad.integer("MyCurrentTime")
     now = ad.integer("LastHeardFrom") if now is None else now
     return None if now is None else max(0, now - _whole(value))
 
 
-def _elapsed(value: Value, ad: ClassAd, _column: Room) -> int | None:
+def _elapsed(value: Value, ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show the time from a moment to when the ad was heard."""
     heard = ad.integer("LastHeardFrom")
     return None if heard is None else heard - _whole(value)
 
 
-def _due(value: Value, ad: ClassAd, _column: Room) -> int | None:
+def _due(value: Value, ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show a moment so many seconds after the ad was heard."""
     heard = ad.integer("LastHeardFrom")
     return None if heard is None else heard + _whole(value)
@@ -65,7 +65,7 @@ def _whole(value: Value) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _count_members(value: Value, _ad: ClassAd, _column: Room) -> int | None:
+def _count_members(value: Value, _ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show how many members a list has, or a string that holds one."""
     if isinstance(value, str):
         return len(_members_of(value))
@@ -76,7 +76,7 @@ def _members_of(text: str) -> list[str]:
     return [part for part in _SEPARATORS.split(text) if part]
 
 
-def _strings(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+def _strings(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show the strings that are written in a list."""
     if not isinstance(value, ExprList):
         return None
@@ -84,7 +84,7 @@ def _strings(value: Value, _ad: ClassAd, _column: Room) -> str | None:
     return ", ".join(each for each in literals if isinstance(each, str))
 
 
-def _unique(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+def _unique(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show the different members of a list or a text, in order."""
     if isinstance(value, str):
         members = set(_members_of(value))
@@ -101,7 +101,7 @@ def _as_member(element: Expr) -> str:
     return unparse(element, old=True)
 
 
-def _unhealth(value: Value, ad: ClassAd, column: Room) -> Value | None:
+def _unhealth(value: Value, ad: ClassAd, column: ColumnWidth) -> Value | None:
     """Show which of the expressions of a list are false; else why a slot is broken."""
     if not isinstance(value, ExprList):
         broken = ad.string("SlotBrokenReason")
@@ -124,7 +124,7 @@ def _faults(healths: ExprList, ad: ClassAd) -> Iterator[str]:
         begun = True
 
 
-def _condor_platform(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+def _condor_platform(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show what a program was built for: of `$CondorPlatform: X86_64-LINUX $` the second word."""
     found = _PLATFORM.match(str(value))
     if not found:
@@ -134,7 +134,7 @@ def _condor_platform(value: Value, _ad: ClassAd, _column: Room) -> str | None:
     return re.sub("WINDOWS_.*", "WINDOWS", text.replace("-", "_"))
 
 
-def _condor_version(value: Value, _ad: ClassAd, column: Room) -> str | None:
+def _condor_version(value: Value, _ad: ClassAd, column: ColumnWidth) -> str | None:
     """Show a version as numbers and, where there is room, its build: `25.14.1.1`."""
     words = str(value).split(" ")
     words = [word for word in words if word]
@@ -150,22 +150,22 @@ def _condor_version(value: Value, _ad: ClassAd, column: Room) -> str | None:
     return f"{number}.{rest[0].partition('-')[0] if rest else ''}"
 
 
-def _slot_count(value: Value, ad: ClassAd, _column: Room) -> Value:
+def _slot_count(value: Value, ad: ClassAd, _column: ColumnWidth) -> Value:
     """Show the number of a slot's parts; a slot that is no part is one."""
     return 1 if value is UNDEFINED and "DynamicSlot" not in ad else value
 
 
-def _slot_tag(value: Value, _ad: ClassAd, _column: Room) -> str:
+def _slot_tag(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str:
     text = value if isinstance(value, str) else ""
     return " " if text == "Partitionable" else text[:1]
 
 
-def _slot_letter(value: Value, _ad: ClassAd, _column: Room) -> str:
+def _slot_letter(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str:
     text = value if isinstance(value, str) else ""
     return {"Static": "s", "Dynamic": "d", "Partitionable": " "}.get(text, text[:1])
 
 
-def _total_gpus(_value: Value, ad: ClassAd, column: Room) -> str | None:
+def _total_gpus(_value: Value, ad: ClassAd, column: ColumnWidth) -> str | None:
     """Show how many devices a slot has, and how many of them are not used."""
     assigned = ad.string("AssignedGPUs")
     if assigned is None:
@@ -175,17 +175,17 @@ def _total_gpus(_value: Value, ad: ClassAd, column: Room) -> str | None:
     return (f"{len(devices):4d}" + (f"-{offline}" if offline else "")).ljust(column.width)
 
 
-def _properties(value: Value, ad: ClassAd, column: Room) -> str:
+def _properties(value: Value, ad: ClassAd, column: ColumnWidth) -> str:
     """Show the names of a slot's devices, each once and in order."""
     found = _unique(value, ad, column)
     return unparse(Literal(value)) if found is None else found
 
 
-def _no_properties(_value: Value, _ad: ClassAd, _column: Room) -> None:
+def _no_properties(_value: Value, _ad: ClassAd, _column: ColumnWidth) -> None:
     """Show nothing: what devices are is known where slots are shown together alone."""
 
 
-def _broken_reasons(value: Value, _ad: ClassAd, _column: Room) -> str | None:
+def _broken_reasons(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show no reasons: the reference leaves a list's room empty."""
     return "" if isinstance(value, ExprList) else None
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from kettle.runtime.process.standing import is_ending, is_killed, is_zombie, waits_for_kill
+from kettle.runtime.process.liveness import is_ending, is_killed, is_zombie, waits_for_kill
 
 # Its first thread ends by itself; the second tells of it and lives until it is killed.
 FIRST_THREAD_ENDS = """

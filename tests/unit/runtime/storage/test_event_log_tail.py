@@ -13,7 +13,7 @@ from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_forms import render
 from kettle.records.event_heads import heads_of, heads_of_cluster, read_head
 from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, JobHeldEvent, SubmitEvent
-from kettle.records.event_log import DEFAULT_STYLE, Form, Style
+from kettle.records.event_log import DEFAULT_STYLE, Format, Style
 from kettle.runtime.storage import event_log_tail
 from kettle.runtime.storage.event_log_tail import (
     LogTails,
@@ -32,7 +32,7 @@ def tail_of(style: Style, *events: Event) -> bytes:
     return b"".join(render(event, style) for event in events)
 
 
-STYLES = pytest.mark.parametrize("style", [Style(form) for form in Form], ids=list(Form))
+STYLES = pytest.mark.parametrize("style", [Style(form) for form in Format], ids=list(Format))
 
 
 def write(path: Path, *events: Event, style: Style = DEFAULT_STYLE) -> Path:
@@ -139,8 +139,8 @@ def test_an_end_is_told_behind_its_start_alone(style: Style) -> None:
     assert (found.requeued, found.return_value) == (True, 1)
 
 
-@pytest.mark.parametrize("form", [Form.XML, Form.JSON])
-def test_a_log_that_was_torn_or_had_another_form_before_is_read_on(form: Form) -> None:
+@pytest.mark.parametrize("form", [Format.XML, Format.JSON])
+def test_a_log_that_was_torn_or_had_another_form_before_is_read_on(form: Format) -> None:
     style = Style(form)
     torn = render(ExecuteEvent(cluster=7, proc=1), style)[:60] + b"\n"
     text = render(JobTerminatedEvent(cluster=7, proc=1, normal=True), DEFAULT_STYLE)

@@ -15,8 +15,8 @@ from kettle.errors import StorageError
 from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.room import AGAIN_SECONDS
 from kettle.schedd.services.beside import BesideJobs
+from kettle.schedd.start_pause import AGAIN_SECONDS
 from kettle.testing.virtual_loop import run_virtually
 
 

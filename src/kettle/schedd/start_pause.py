@@ -14,29 +14,35 @@ from kettle.schedd.queue.job_queue import Job
 AGAIN_SECONDS = 10
 
 
-class Room:
+class StartPause:
     """Knows of starts that were refused, and asks for matches when it is time to try again."""
 
     def __init__(self, outside: Outside) -> None:
         self._outside = outside
-        self.lacks = False
+        self.lasts = False
         # Why no job starts, from the first refused start to the next that is taken.
         self.reason = ""
 
     def on_refused(self, job: Job, error: StorageError, now: int) -> None:
         """Note in a job's ad, as a rejected match is noted, why it was not started."""
         self.reason = f"{NOT_STARTED}: {error.message}"
-        job.ad["LastRejMatchTime"] = now
-        job.ad["LastRejMatchReason"] = self.reason
-        if not self.lacks:
-            self.lacks = True
+        self.note_rejected(job, self.reason, now)
+        if not self.lasts:
+            self.lasts = True
             self._outside.trouble(f"job {job.id} is not started: {error.message}")
             self._outside.again(AGAIN_SECONDS, self._try_again)
+
+    def note_rejected(self, job: Job, reason: str, now: int, negotiator: str | None = None) -> None:
+        """Note in a job's ad why it got no slot: that no job starts is the greater trouble."""
+        job.ad["LastRejMatchTime"] = now
+        job.ad["LastRejMatchReason"] = self.reason or reason
+        if negotiator is not None:
+            job.ad["LastRejMatchNegotiator"] = negotiator
 
     def on_taken(self) -> None:
         """Note that the queue has taken a start."""
         self.reason = ""
 
     def _try_again(self) -> None:
-        self.lacks = False
+        self.lasts = False
         self._outside.want_matches()

@@ -1,4 +1,4 @@
-"""How a process stands with the kernel: whether it lives, is ending, or will never run again."""
+"""How the kernel has a process: whether it lives, is ending, or will never run again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def is_zombie(pid: int) -> bool:
 
     One whose first thread alone has ended looks the same but for its other threads, and lives.
     """
-    standing = _standing_of(pid)
-    return standing.state in _ENDED and standing.threads <= 1
+    stat = _stat_of(pid)
+    return stat.state in _ENDED and stat.threads <= 1
 
 
 def is_ending(pid: int) -> bool:
@@ -28,11 +28,11 @@ def is_ending(pid: int) -> bool:
     The kernel passes over a subreaper that has begun to exit, with every thread: what its dead
     children leave falls to the one above it long before it can be reaped, or is seen as a zombie.
     """
-    standing = _standing_of(pid)
-    if not (standing.exiting or standing.state in _ENDED):
+    stat = _stat_of(pid)
+    if not (stat.exiting or stat.state in _ENDED):
         return False
     # The first thread may have ended by itself; the others go on, and adopt.
-    return standing.threads <= 1 or all(map(_is_over, _threads_of(pid)))
+    return stat.threads <= 1 or all(map(_is_over, _threads_of(pid)))
 
 
 def is_killed(pid: int) -> bool:
@@ -52,10 +52,10 @@ def waits_for_kill(status: bytes) -> bool:
 
 def in_kernels_hands(pid: int) -> bool:
     """Whether the process waits inside the kernel and hears no signal before it is let go."""
-    return _standing_of(pid).state == b"D"
+    return _stat_of(pid).state == b"D"
 
 
-class _Standing(NamedTuple):
+class _Stat(NamedTuple):
     """What the kernel says of a thread, a process's first unless another is asked for.
 
     `threads` is how many its process has.
@@ -66,9 +66,9 @@ class _Standing(NamedTuple):
     exiting: bool
 
 
-def _standing_of(pid: int) -> _Standing:
-    """Return how a process stands; one that is gone has no state."""
-    return _read_standing(f"/proc/{pid}/stat")
+def _stat_of(pid: int) -> _Stat:
+    """Return what the kernel says of a process; one that is gone has no state."""
+    return _read_stat(f"/proc/{pid}/stat")
 
 
 def _threads_of(pid: int) -> list[str]:
@@ -80,16 +80,16 @@ def _threads_of(pid: int) -> list[str]:
 
 
 def _is_over(thread: str) -> bool:
-    standing = _read_standing(f"{thread}/stat")
-    return standing.exiting or standing.state in _ENDED
+    stat = _read_stat(f"{thread}/stat")
+    return stat.exiting or stat.state in _ENDED
 
 
-def _read_standing(path: str) -> _Standing:
+def _read_stat(path: str) -> _Stat:
     try:
         words = read_small(path).rpartition(b")")[2].split()
     except OSError:
         words = []
     if len(words) <= 17:
-        return _Standing(b"", 0, exiting=True)
+        return _Stat(b"", 0, exiting=True)
     # Counted from the state, which is field 3 of proc(5): 20 are the threads, 9 the flags.
-    return _Standing(words[0], int(words[17]), exiting=bool(int(words[6]) & _PF_EXITING))
+    return _Stat(words[0], int(words[17]), exiting=bool(int(words[6]) & _PF_EXITING))
