@@ -29,6 +29,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     ├── RefusedError           a daemon said no, with a code and a reason
     │   └── NotCommitted           to all that was asked together
     └── NotFoundError          a job, a daemon or a file that is not there
+        └── UnknownHostError       a host whose name has no address
 
 What an error is about are fields: whoever decides anything by an error looks at its class and at
 these. `message` is for people; nobody takes it apart (tests/tidy/test_errors_are_fields.py).

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import pytest
 
@@ -18,6 +19,9 @@ LOOKED_AT = {
     # The words of a daemon on the wire, whose code is the same for all that a job still waits for:
     # whether they are others than the last time.
     ("tools/jobs/condor_ssh_to_job.py", "_reach_shell"),
+    # Whether there are any words: without them the usage says all.
+    ("tools/jobs/condor_prio.py", "main"),
+    ("tools/jobs/condor_qedit.py", "_complain"),
 }
 # What takes a text apart, or asks what it is like.
 _METHODS = frozenset(
@@ -56,11 +60,7 @@ def decisions(function: ast.AST) -> set[int]:
     texts: set[str] = set()
     while more := set(_texts(nodes, errors, texts)) - texts if errors else set():
         texts |= more
-    return {
-        node.lineno
-        for node in nodes
-        if errors and isinstance(node, ast.expr) and _looks_at(node, errors, texts)
-    }
+    return {node.lineno for node in nodes if errors and _asks(node, errors, texts)}
 
 
 def _error_names(nodes: list[ast.AST]) -> Iterator[str]:
@@ -106,6 +106,12 @@ def _is_text(node: ast.AST, errors: set[str], texts: set[str]) -> bool:
     return False
 
 
+def _asks(node: ast.AST, errors: set[str], texts: set[str]) -> TypeGuard[ast.expr | ast.stmt]:
+    if isinstance(node, ast.If | ast.While):
+        return _is_text(node.test, errors, texts)
+    return isinstance(node, ast.expr) and _looks_at(node, errors, texts)
+
+
 def _looks_at(node: ast.AST, errors: set[str], texts: set[str]) -> bool:
     def is_text(part: ast.AST) -> bool:
         return _is_text(part, errors, texts)
@@ -116,6 +122,11 @@ def _looks_at(node: ast.AST, errors: set[str], texts: set[str]) -> bool:
         case ast.Call(ast.Attribute(inner, method), given):
             is_taken_apart = method in _METHODS and is_text(inner)
             return is_taken_apart or (method in _SEARCHES and any(map(is_text, given)))
+        case ast.BoolOp(_, parts):
+            # Whether there is a text at all; what stands last is no question.
+            return any(map(is_text, parts[:-1]))
+        case ast.UnaryOp(ast.Not(), asked) | ast.IfExp(asked):
+            return is_text(asked)
     return False
 
 
@@ -140,6 +151,9 @@ def test_nothing_is_decided_by_the_text_of_an_error() -> None:
         "PATTERN.match(str(error))",
         "re.sub('a', '', f'{error}!')",
         "return f'{error}'.startswith('no')",
+        "said = str(error) or 'nothing'",
+        "if error.message: pass",
+        "x = 1 if not str(error) else 2",
     ],
 )
 def test_what_looks_at_a_text_is_seen(line: str) -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from kettle.named_numbers import NamedNumber
 
+# What stands between the lines of a TransformBody_NAME.
+LINE_END = "\x1e"
+
 
 class Code(NamedNumber):
     """A number with a sentence: `member.doc`; `member.label` is its name in words."""

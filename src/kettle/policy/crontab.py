@@ -16,7 +16,7 @@ not (30 February). Here the first is the next matching minute, and the second an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -45,7 +45,18 @@ _MOST_DIGITS = 9
 
 
 class CronTabError(KettleError):
-    """The fields are no schedule; the text says which, in the reference's words."""
+    """The fields are no schedule; the text says which, in the reference's words.
+
+    `wrong` are the attributes to blame, in the order of RANGES, none where only the dates are; of
+    those in `without_step`, whose step is 0, the reference's words say nothing.
+    """
+
+    def __init__(
+        self, message: str, *, wrong: Sequence[str] = (), without_step: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.wrong = tuple(wrong)
+        self.without_step = tuple(without_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +111,27 @@ def read_crontab(texts: Mapping[str, str]) -> CronTab:
 
     CronTabError names every wrong field.
     """
-    strange = [
-        f"Invalid parameter value '{texts[name]}' for {name}"
-        for name in RANGES
-        if _STRANGE.search(texts.get(name, ""))
-    ]
+    strange = [name for name in RANGES if _STRANGE.search(texts.get(name, ""))]
     if strange:
-        raise CronTabError("".join(strange))
+        said = "".join(f"Invalid parameter value '{texts[name]}' for {name}" for name in strange)
+        raise CronTabError(said, wrong=strange)
     values: dict[str, list[int]] = {}
-    problems: list[str] = []
+    without_step: list[str] = []
+    problems: dict[str, str] = {}
     for name in RANGES:
         text = texts.get(name, "*").replace(" ", "")
         found = _expand(name, text)
         if found is None:
             # Compat: the reference says nothing of a step of 0
             # (test_what_holds_a_job_is_refused_in_the_recorded_words).
-            problems.append("")
+            without_step.append(name)
+            problems[name] = ""
         elif not found and name != DAY_OF_WEEK:
-            problems.append(f"Invalid cron attribute: {text}")
+            problems[name] = f"Invalid cron attribute: {text}"
         else:
             values[name] = sorted(found)
     if problems:
-        raise CronTabError("".join(problems))
+        raise CronTabError("".join(problems.values()), wrong=[*problems], without_step=without_step)
     return CronTab(
         tuple(values[MINUTE]),
         tuple(values[HOUR]),

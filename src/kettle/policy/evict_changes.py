@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from kettle.attributes.codes import LINE_END
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError
 from kettle.policy.attribute_protection import is_attribute_name
 
-LINE_END = "\x1e"
 # Limit: changes that one ad may name, lines of all of them, characters of a line, and of a value
 # that a line works out: it may be named in the next one again and again.
 _MOST_CHANGES = 100

@@ -15,6 +15,7 @@ from kettle.patterns import late_pattern
 from kettle.policy.crontab import RANGES, CronTabError, read_crontab
 from kettle.submit.job import evaluate
 from kettle.submit.macros import LIVE_NAMES
+from kettle.submit.policy import CRON
 from kettle.submit.requests import REQUESTS
 
 if TYPE_CHECKING:
@@ -97,21 +98,7 @@ def _find_schedule(submission: Submission) -> Iterator[Doubt]:
         if texts:
             read_crontab(texts)
     except CronTabError as error:
-        said = str(error) or "a step of 0 comes to nothing"
-        command = next((_cron_command(name) for name in texts if _is_wrong(name, texts)), "")
+        is_told = error.wrong != error.without_step
+        said = error.message if is_told else "a step of 0 comes to nothing"
+        command = next((command for command, name in CRON if name in error.wrong), "")
         yield Doubt(ERROR, "value", command, f"{said}: the jobs would be held")
-
-
-def _is_wrong(name: str, texts: dict[str, str]) -> bool:
-    try:
-        read_crontab({name: texts[name]})
-    except CronTabError:
-        return True
-    return False
-
-
-def _cron_command(attribute: str) -> str:
-    words = attribute.removeprefix("Cron")
-    return "cron" + "".join(
-        f"_{letter.lower()}" if letter.isupper() else letter for letter in words
-    )

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kettle.attributes.codes import LINE_END
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, mentioned_names, normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
-LINE_END = "\x1e"
 # What an attribute's name may end with, behind TransformBody_.
 _NAME = late_pattern(r"[A-Za-z0-9_]{1,200}")
 INCREASE = "retry_request_memory_increase"

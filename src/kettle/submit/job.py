@@ -1,7 +1,6 @@
 """One job under construction: its attributes, and what the steps that make them may ask.
 
-The steps are `program.py`, `requests.py`, `transfer.py`, `policy.py`, `universes.py` and
-`requirements.py`, in the order of `steps.py`; `build.py` runs them and finds out what differs from
+The steps and their order are in `steps.py`; `build.py` runs them and finds out what differs from
 job to job.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobUniverse, Notification
+from kettle.attributes.codes import Notification
 from kettle.errors import ConfigError
 from kettle.nearest import LOOSE, nearest_of
 from kettle.submit import grid, program, registry, transfer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kettle.errors import LanguageError, SubmitError
     from kettle.submit.macros import SubmitMacros, Variable
 
-UNIVERSES = ("docker", "container", *(one.name.lower() for one in JobUniverse))
+UNIVERSES = ("docker", "container", *program.NAMES)
 SIGNALS = tuple(one.name for one in signal.Signals if one < signal.SIGRTMIN)
 # What a command may say, where it is one of a few words.
 WORDS: dict[str, tuple[str, ...]] = {

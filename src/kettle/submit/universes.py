@@ -9,9 +9,9 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
 from kettle.submit.job import JobBuilder, leading_number, split_at_commas, strip_quotes, unquoted
+from kettle.submit.program import NAMES
 from kettle.submit.transfer import URL
 
-UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
 # Images in a registry of Docker's kind, which the machine fetches itself.
 REGISTRIES = ("docker", "oras")
 # What says of which kind an image is, and what machines have that run it.
@@ -192,7 +192,7 @@ def set_remote_universe(job: JobBuilder) -> None:
         text = job.param(command)
         if text is None:
             continue
-        universe = UNIVERSE_NUMBERS.get(text.lower())
+        universe = NAMES.get(text.lower())
         number = leading_number(text, 32) or universe
         if not number:
             raise SubmitError(f"Unknown {side}Universe of '{text}' specified")

@@ -450,7 +450,7 @@ def plan_output(
 def _add_listed(build: _Builder, entries: Iterable[str], job: ClassAd, sandbox: str) -> str:
     """Add what a list of output names; return why the first that cannot be sent is not."""
     keep_path = job.boolean("PreserveRelativePaths") is True
-    objection = ""
+    objections = []
     for entry in entries:
         if is_url(entry):
             continue
@@ -459,11 +459,11 @@ def _add_listed(build: _Builder, entries: Iterable[str], job: ClassAd, sandbox: 
             try:
                 check_name(inside if keep_path else posixpath.basename(inside.rstrip("/")), code=12)
             except RefusedError as error:
-                objection = objection or error.message
+                objections.append(error.message)
                 continue
         # Elsewhere on its machine a job may have written too: read with its own rights.
         build.add_entry(inside, sandbox, keep_path=keep_path)
-    return objection
+    return next(iter(objections), "")
 
 
 class _Streams:

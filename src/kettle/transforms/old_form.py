@@ -22,7 +22,7 @@ from kettle.transforms.scopes import filled_in
 if TYPE_CHECKING:
     from kettle.transforms.macros import TransformMacros
 
-# In this order; the longest comes first where a name could begin with two of them.
+# How a name can begin; the longest comes first where it could begin with two of them.
 PREFIXES = ("eval_set_", "copy_", "delete_", "set_")
 
 

@@ -130,6 +130,22 @@ def test_the_hour_that_comes_twice_gives_no_time_in_the_past(zones: pytest.Monke
     assert found == sorted(set(found))
 
 
+@pytest.mark.parametrize(
+    ("texts", "wrong", "without_step"),
+    [
+        ({"CronHour": "a", "CronMinute": "*/0"}, ("CronHour",), ()),
+        ({"CronMonth": "5-3", "CronHour": "*/0"}, ("CronHour", "CronMonth"), ("CronHour",)),
+        ({"CronHour": "*/0"}, ("CronHour",), ("CronHour",)),
+    ],
+)
+def test_the_error_has_the_fields_that_are_wrong(
+    texts: dict[str, str], wrong: tuple[str, ...], without_step: tuple[str, ...]
+) -> None:
+    with pytest.raises(CronTabError) as caught:
+        read_crontab(texts)
+    assert (caught.value.wrong, caught.value.without_step) == (wrong, without_step)
+
+
 def test_a_number_without_end_is_out_of_range(zones: pytest.MonkeyPatch) -> None:
     use(zones, "UTC")
     assert read_crontab({"CronMinute": "9" * 10_000}).next_time(600) == 660

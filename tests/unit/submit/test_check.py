@@ -209,6 +209,11 @@ def test_a_fault_in_an_included_file_is_where_it_is() -> None:
             "Invalid parameter value 'a' for CronMinute: the jobs would be held",
         ),
         (
+            "cron_day_of_week = */0",
+            "error",
+            "a step of 0 comes to nothing: the jobs would be held",
+        ),
+        (
             "arguments = $(Undefnd)",
             "warning",
             "arguments mentions $(Undefnd), and nothing sets Undefnd",

@@ -246,14 +246,16 @@ class Listening:
         try:
             stream = None
             problem = ""
+            is_called = False
             try:
                 target = Sinful.parse(request.string("MyAddress") or "")
                 stream = await self._ways.dial(target, _CALL_BACK_SECONDS)
                 await stream.run(call_back(request, str(self._ways.network.address)))
+                is_called = True
             except WireError as error:
                 problem = str(error)
             await self._report(registration, request, problem)
-            if stream is not None and not problem:
+            if stream is not None and is_called:
                 await self._ways.serve(stream)
             elif stream is not None:
                 stream.close()

@@ -83,7 +83,7 @@ class Whereabouts:
                 places = [_place(ad) for ad in ads if ad.string("MyAddress")]
                 newest = max(places, key=lambda place: place.began_at, default=None)
             except (KettleError, OSError, TimeoutError) as error:
-                problem = str(error) or type(error).__name__
+                problem = "it is too slow" if isinstance(error, TimeoutError) else str(error)
                 self._runtime.log.full(f"{collector} does not tell where {startd} is: {problem}")
                 continue
             if newest is not None:
