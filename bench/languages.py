@@ -4,8 +4,8 @@
 
 CPU of one `condor_config_val` with a configuration of 2,000 lines, of one `condor_submit -dry-run`
 that expands 100,000 procs, and of one that expands a fifth of them with files of their own: whole
-programs from start to end, the least of several runs. Beside them stands `python -c pass`, and the
-fixed piece of Python of the other benches, which takes 2.4 ms on a quiet machine: divide by it to
+programs from start to end, the least of several runs. Beside them stands `python -c pass`, and a
+fixed piece of Python of this bench's own, which takes 1.0 ms on a quiet machine: divide by it to
 compare two runs. The last figure is bytes: what a machine ad takes in a collector's store, as
 `bench/classads.py` measures it.
 """

@@ -226,14 +226,7 @@ def run_in(
             tell_why=lambda late: waiting.tell(late=late),
         )
     except KeyboardInterrupt:
-        if not batch.cluster:
-            return 130
-        with interruptions.held(tells=False):
-            removal = batch.remove()
-        with contextlib.suppress(OSError):
-            # The terminal may be gone.
-            streams.stderr.write(f"\n{removal.said}\n")
-        return 130
+        return interrupted(batch, streams, interruptions)
     except PoolGoneError as error:
         raise tell_what_becomes(batch, error, where) from None
     except BaseException:
@@ -242,13 +235,31 @@ def run_in(
             with interruptions.held(tells=False):
                 batch.remove()
         raise
+    return conclude(batch, tally, request, streams, as_json=arguments.json)
+
+
+def conclude(
+    batch: Batch, tally: Tally, request: Request, streams: Streams, *, as_json: bool
+) -> int:
+    """Remove what is held, print what came of the jobs, and return the exit code."""
     if tally.held and not (removal := batch.remove()).done:
         streams.stderr.write(f"{removal.said}\n")
-    if arguments.json:
+    if as_json:
         streams.stdout.write(render_results(batch, tally, request) + "\n")
     else:
         report(batch, tally, streams)
     return choose_exit_code(tally)
+
+
+def interrupted(batch: Batch, streams: Streams, interruptions: Interruptions) -> int:
+    """Remove what was submitted when Ctrl-C or a signal came, and return the exit code of that."""
+    if batch.cluster:
+        with interruptions.held(tells=False):
+            removal = batch.remove()
+        with contextlib.suppress(OSError):
+            # The terminal may be gone.
+            streams.stderr.write(f"\n{removal.said}\n")
+    return 130
 
 
 def tell_what_becomes(batch: Batch, error: PoolGoneError, where: str) -> PoolGoneError:

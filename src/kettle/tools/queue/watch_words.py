@@ -137,7 +137,13 @@ def build_parser(*, on_terminal: bool) -> _Parser:
         description="Follow jobs by their event logs: those of the queue, or in the files named.",
         add_help=False,
     )
-    add = parser.add_argument
+    _add_choices(parser.add_argument)
+    _add_looks(parser, on_terminal=on_terminal)
+    return parser
+
+
+def _add_choices(add: Callable[..., argparse.Action]) -> None:
+    """Add what says which jobs are followed, and until when."""
     add("-help", action="help", default=argparse.SUPPRESS, help="say this and end")
     add("-debug", action="store_true", help="say more about what is asked of daemons")
     add("-users", nargs="+", metavar="USER", help="jobs of these users")
@@ -162,7 +168,11 @@ def build_parser(*, on_terminal: bool) -> _Parser:
         help=f"end when {', '.join(_GROUPERS)} of the jobs are {', '.join(_STATUSES)}; "
         "EXIT_STATUS is 0 if not given; may be given more than once",
     )
-    switch = _switcher(parser, on_terminal=on_terminal)
+
+
+def _add_looks(parser: argparse.ArgumentParser, *, on_terminal: bool) -> None:
+    """Add what says how the table looks."""
+    add, switch = parser.add_argument, _switcher(parser, on_terminal=on_terminal)
     switch("exit-on-key-press")
     add(
         "-groupby",
@@ -189,7 +199,6 @@ def build_parser(*, on_terminal: bool) -> _Parser:
     )
     for name in ("updated-at", "abbreviate", "color", "refresh"):
         switch(name)
-    return parser
 
 
 def _switcher(parser: argparse.ArgumentParser, *, on_terminal: bool) -> Callable[[str], None]:
