@@ -150,15 +150,15 @@ def _depends(record: Record, written: Collection[str]) -> bool:
     """Tell whether a step reads anything of what was written."""
     if _reads(record, written):
         return True
-    marks = {FORCED if name[0] == FORCED else "" for name in written if name[0] != FIELD}
-    return any(mark + NAMES in record.all_read() for mark in marks)
+    prefixes = {FORCED if name[0] == FORCED else "" for name in written if name[0] != FIELD}
+    return any(prefix + NAMES in record.all_read() for prefix in prefixes)
 
 
 def _reads(record: Record, written: Collection[str]) -> bool:
     """Tell whether a step reads the text of anything that was written."""
     read = record.all_read()
-    marks = {FORCED if name[0] == FORCED else "" for name in written if name[0] != FIELD}
-    return not read.isdisjoint(written) or any(mark + TEXTS in read for mark in marks)
+    prefixes = {FORCED if name[0] == FORCED else "" for name in written if name[0] != FIELD}
+    return not read.isdisjoint(written) or any(prefix + TEXTS in read for prefix in prefixes)
 
 
 def _by_kind(writes: Iterable[str]) -> Writes:
@@ -196,15 +196,15 @@ def _note_changes(one: _Again, job: QuickJob, changed: set[str]) -> None:
     for name in one.watched:
         if name[0] == FIELD:
             continue
-        mark = FORCED if name[0] == FORCED else ""
-        texts = job.forced if mark else job.attributes
-        text, other = texts.get(name.removeprefix(mark)), after.value(name)
+        prefix = FORCED if name[0] == FORCED else ""
+        texts = job.forced if prefix else job.attributes
+        text, other = texts.get(name.removeprefix(prefix)), after.value(name)
         if text == other:
             changed.discard(name)
             continue
-        changed.update((name, mark + TEXTS))
+        changed.update((name, prefix + TEXTS))
         if text is None or other is None:
-            changed.add(mark + NAMES)
+            changed.add(prefix + NAMES)
 
 
 class Comparison:

@@ -18,7 +18,7 @@ from kettle.submit import interactive, registry
 from kettle.submit.extended import read_extended_commands, read_templates
 from kettle.submit.job import Attributes, JobBuilder
 from kettle.submit.macros import SubmitMacros
-from kettle.submit.notices import ERROR, Notice
+from kettle.submit.notices import ERROR_MARK, Notice
 from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
@@ -45,7 +45,7 @@ _MOST_NEAREST = 50
 
 Builder = TypeVar("Builder", bound=JobBuilder)
 # Name and text of attributes by the lower case of their names.
-Texts = Mapping[str, tuple[str, str]]
+ClusterTexts = Mapping[str, tuple[str, str]]
 
 
 class JobPlan(NamedTuple):
@@ -196,14 +196,14 @@ class Submission(Struct):
         job = self.builder()
         return job.integer("max_materialize")
 
-    def builder(self, cluster: Texts | None = None) -> JobBuilder:
+    def builder(self, cluster: ClusterTexts | None = None) -> JobBuilder:
         """Return a job without attributes of its own, for steps to run on.
 
         It is one of this cluster, which is the submission's own where none is given.
         """
         return self._builder(JobBuilder, cluster)
 
-    def _builder(self, kind: type[Builder], cluster: Texts | None = None) -> Builder:
+    def _builder(self, kind: type[Builder], cluster: ClusterTexts | None = None) -> Builder:
         return kind(
             self.macros,
             self.sources,
@@ -266,7 +266,7 @@ class Submission(Struct):
             if self.options.most_jobs is not None and self.job_count >= self.options.most_jobs:
                 raise SubmitError(
                     f"Number of submitted jobs would exceed -maxjobs ({self.options.most_jobs})",
-                    mark=f"\n{ERROR}",
+                    mark=f"\n{ERROR_MARK}",
                 )
             self.set_row(statement, row)
             self.is_making = True

@@ -2,7 +2,7 @@
 
 Most texts that change from job to job have a number or an item in them (`out.$(Process)`), and most
 steps copy such a text into an attribute, splitting and quoting what stands around it. Such a step
-runs once with a mark in each place that changes. Where the marks come out is where a job's values
+runs once with a sign in each place that changes. Where the signs come out is where a job's values
 go. This holds for values that the step cannot take for anything else: words with a digit in them.
 For all others it runs.
 """
@@ -16,7 +16,7 @@ from kettle.config.expander import LEAST_WORK
 from kettle.errors import ConfigError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.macros import NUMBERS
-from kettle.submit.notices import WARNING
+from kettle.submit.notices import WARNING_MARK
 from kettle.submit.quick_job import QuickJob, UnforeseenError
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kettle.submit.steps import Step
     from kettle.submit.watched_job import Record, Texts
 
-# The first of the characters that mark places: Unicode leaves them to private use.
-_FIRST_MARK = 0xF0000
+# The first of the characters that stand for places: Unicode leaves them to private use.
+_FIRST_SIGN = 0xF0000
 # No keyword, blank, quote, slash or comma is part of one, and none of these is all of one.
 _WORD = late_pattern(r"[A-Za-z_.-]*[0-9][A-Za-z0-9_.-]*")
 
@@ -83,7 +83,7 @@ def copy_of(job: JobBuilder, step: Step, record: Record, writes: Writes) -> Copy
     if not step.copies or writes.fields:
         return None
     draft = _Draft.beside(job, record.before.fields)
-    draft.begin_marks()
+    draft.begin_signs()
     try:
         draft.run(step, record, writes, set())
     except (_NoCopyError, UnforeseenError, ConfigError, SubmitError):
@@ -110,23 +110,23 @@ class _NoCopyError(Exception):
     """A step asks more of a text than what it is."""
 
 
-class _Marks(dict[str, str]):
-    """A mark for each live name that is met."""
+class _Signs(dict[str, str]):
+    """A sign for each live name that is met."""
 
     def __missing__(self, name: str) -> str:
-        mark = self[name] = chr(_FIRST_MARK + len(self))
-        return mark
+        sign = self[name] = chr(_FIRST_SIGN + len(self))
+        return sign
 
 
 class _Draft(QuickJob):
-    """A job whose texts have marks where those of other jobs have something else."""
+    """A job whose texts have signs where those of other jobs have something else."""
 
-    _marks: _Marks
+    _signs: _Signs
     _functions: list[tuple[str, Computed]]
 
-    def begin_marks(self) -> None:
+    def begin_signs(self) -> None:
         """Begin; nothing is marked yet."""
-        vars(self).update(_marks=_Marks(), _functions=[])
+        vars(self).update(_signs=_Signs(), _functions=[])
 
     def copy(self) -> Copy:
         """Return what was written, as what fills it in for any job."""
@@ -134,23 +134,23 @@ class _Draft(QuickJob):
         return Copy(
             tuple(self._forms(self.attributes.texts)),
             tuple(self._forms(self.forced.texts)),
-            tuple(key for key in self._marks if key not in computed and key not in NUMBERS),
+            tuple(key for key in self._signs if key not in computed and key not in NUMBERS),
             tuple(self._functions),
         )
 
     def _forms(self, texts: Texts) -> Iterable[_Form]:
         for key, (name, text) in texts.items():
             form = text.replace("%", "%%")
-            for live, mark in self._marks.items():
-                form = form.replace(mark, f"%({live})s")
+            for live, sign in self._signs.items():
+                form = form.replace(sign, f"%({live})s")
             yield _Form(key, name, form)
 
     def fill_in(self, name: str, known: Filling) -> str:
-        """Return a text with its marks; _NoCopyError where nobody knows where they stand."""
+        """Return a text with its signs; _NoCopyError where nobody knows where they stand."""
         if known.form is None:
             raise _NoCopyError
         self._functions += ((name, one) for one in known.computed)
-        return known.form % self._marks
+        return known.form % self._signs
 
     def checked(self, name: str, text: str) -> str:
         """Return an expression that is printed as it stands."""
@@ -170,10 +170,10 @@ class _Draft(QuickJob):
             raise _NoCopyError
         return super().integer(command, shown, bits=bits)
 
-    def warn(self, command: str, text: str, mark: str = WARNING) -> None:
+    def warn(self, command: str, text: str, mark: str = WARNING_MARK) -> None:
         """Leave warnings to the step."""
         del command, text, mark
         raise _NoCopyError
 
     def _is_marked(self, text: str | None) -> bool:
-        return text is not None and any(mark in text for mark in self._marks.values())
+        return text is not None and any(sign in text for sign in self._signs.values())

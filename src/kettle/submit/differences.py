@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kettle.submit.job import JobBuilder
-
-Texts = dict[str, tuple[str, str]]
+    from kettle.submit.watched_job import Texts
 
 
 def differences(job: JobBuilder) -> Attributes:

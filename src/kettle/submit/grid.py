@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.submit.job import JobBuilder, strip_quotes
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 
 if TYPE_CHECKING:
     from kettle.submit.macros import Variable
@@ -96,7 +96,7 @@ def set_grid(job: JobBuilder) -> None:
         if job.param(command) is None:
             said += f' "{command}" parameter'
             # The reference marks one of them twice.
-            again = f"\n{ERROR}" if job.grid_type == "azure" else ""
+            again = f"\n{ERROR_MARK}" if job.grid_type == "azure" else ""
             raise SubmitError(f"{again}{said}", command=command, complaint=said)
     _set_key_pair(job)
     _set_volumes(job)

@@ -19,7 +19,7 @@ from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.remembered import Answers
-from kettle.submit.notices import ERROR, WARNING, Notice
+from kettle.submit.notices import ERROR_MARK, WARNING_MARK, Notice
 from kettle.submit.registry import attribute_of, command_names, given_names
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class JobBuilder:
                 return name
         return command
 
-    def warn(self, command: str, text: str, mark: str = WARNING) -> None:
+    def warn(self, command: str, text: str, mark: str = WARNING_MARK) -> None:
         """Say that something about a command is odd, and go on."""
         self.warnings.append(Notice(text, command, mark))
 
@@ -358,10 +358,10 @@ class JobBuilder:
         wish = (self.config.get("SUBMIT_REQUEST_MISSING_UNITS") or "").lower()
         if wish == "error":
             text = said.format(must="must")
-            again = f"{before}{ERROR}" if before else ""
+            again = f"{before}{ERROR_MARK}" if before else ""
             raise SubmitError(f"{again}{text}", command=command, complaint=text)
         if wish:
-            mark = f"{WARNING}{before}{WARNING}" if before else WARNING
+            mark = f"{WARNING_MARK}{before}{WARNING_MARK}" if before else WARNING_MARK
             self.warn(command, said.format(must="should"), mark)
 
     def path(self, name: str) -> str:

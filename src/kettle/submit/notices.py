@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-ERROR = "ERROR: "
-WARNING = "WARNING: "
+ERROR_MARK = "ERROR: "
+WARNING_MARK = "WARNING: "
 # How the reference begins some of its warnings.
 TWICE = "WARNING: \nWARNING: "
 
@@ -18,7 +18,7 @@ class Notice(NamedTuple):
 
     sentence: str
     command: str = ""
-    mark: str = WARNING
+    mark: str = WARNING_MARK
 
     def __str__(self) -> str:
         return f"{self.mark}{self.sentence}"

@@ -6,7 +6,7 @@ from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, literal_number, normalize, whole_number
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 
 GROUP_NAME = late_pattern(r"\S+")
 NICE_GROUP = "nice-user"
@@ -231,7 +231,7 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
         expression = normalize(text)
     except ClassAdSyntaxError as fault:
         name = "".join(word.capitalize() for word in command.split("_"))
-        more = f"{ERROR}Parse error in expression: \n\t{name} = {text}\n\t"
+        more = f"{ERROR_MARK}Parse error in expression: \n\t{name} = {text}\n\t"
         raise SubmitError(f"{said}\n{more}") from fault
     value = evaluate(text)
     if isinstance(value, (bool, str, float)) or text.lower() in ("undefined", "error"):

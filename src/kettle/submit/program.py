@@ -10,7 +10,7 @@ from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes, whole_path
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -154,14 +154,14 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
     if fact is None:
         raise SubmitError(
             f"Can't access executable file {name}: No such file or directory",
-            mark=f"\n{ERROR}",
+            mark=f"\n{ERROR_MARK}",
             command="executable",
         )
     if fact.is_directory:
         return
     if fact.is_measured and not fact.size_bytes:
         said = f"Executable file {name} has zero length"
-        raise SubmitError(said, command="executable", mark=f"\n{ERROR}")
+        raise SubmitError(said, command="executable", mark=f"\n{ERROR_MARK}")
     try:
         first = job.sources.head(path).split(b"\n", 1)[0]
     except OSError:
@@ -171,7 +171,7 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
             f"Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
             f"This generally doesn't work, and you should probably run 'dos2unix {name}' -- or a "
             "similar tool -- before you resubmit.",
-            mark=f"\n{ERROR}",
+            mark=f"\n{ERROR_MARK}",
             command="executable",
         )
 
@@ -342,7 +342,7 @@ def set_sizes(job: JobBuilder) -> None:
         size = parse_size(text, "K")
         if size is None:
             raise SubmitError(
-                f"Image Size must be positive\n{ERROR}'{text}' is not valid for Image Size"
+                f"Image Size must be positive\n{ERROR_MARK}'{text}' is not valid for Image Size"
             )
         if size < 1:
             raise SubmitError("Image Size must be positive")

@@ -30,7 +30,7 @@ class UnforeseenError(Exception):
 
 
 class Writes(NamedTuple):
-    """What a step may write, the marks of `watched_job` left out."""
+    """What a step may write, the prefixes of `watched_job` left out."""
 
     fields: frozenset[str]
     attributes: frozenset[str]
@@ -40,9 +40,9 @@ class Writes(NamedTuple):
 class QuickAttributes(Attributes):
     """A few attributes of one's own over those of another job as it was before the same step."""
 
-    def __init__(self, mark: str, cluster: Mapping[str, tuple[str, str]] | None = None) -> None:
+    def __init__(self, prefix: str, cluster: Mapping[str, tuple[str, str]] | None = None) -> None:
         super().__init__(cluster)
-        self.mark = mark
+        self.prefix = prefix
         self.below: Texts = {}
         self.may_write: frozenset[str] = frozenset()
         # What the other job sets and this one does not: it has that of its cluster, if at all.
@@ -52,7 +52,7 @@ class QuickAttributes(Attributes):
         """Set an attribute; UnforeseenError where the step may not."""
         key = name.lower()
         if key not in self.may_write:
-            raise UnforeseenError(self.mark + key)
+            raise UnforeseenError(self.prefix + key)
         known = self.texts.get(key) or self.below.get(key) or self.cluster.get(key)
         self.texts[key] = (known[0] if known else name, text)
 
@@ -67,7 +67,7 @@ class QuickAttributes(Attributes):
 
     def remove(self, name: str) -> None:
         """Raise UnforeseenError: no step of more than one job takes any away."""
-        raise UnforeseenError(self.mark + name.lower())
+        raise UnforeseenError(self.prefix + name.lower())
 
     def __contains__(self, name: str) -> bool:
         return self._found(name.lower()) is not None

@@ -16,7 +16,7 @@ from kettle.config.reader import DEEPEST_INCLUDE, KEYWORDS, Place, StatementRead
 from kettle.errors import ConfigError, Form, Remark, StatementError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 
 if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
@@ -106,12 +106,12 @@ class SubmitReader(StatementReader):
         told, remarks = self.lines.breaks, (*details, Remark(hint))
         text = render_all(remarks, of_submit=True)
         where = f"on Line {told} of {self.place.source}: {message}"
-        end = f"\n\n{ERROR}Failed to parse command file (line {told})."
+        end = f"\n\n{ERROR_MARK}Failed to parse command file (line {told})."
         error = StatementError(
             f"{where}\n{text}{end}" if text else where + end,
             source=self.place.source,
             line=self.lines.number,
-            mark=f"\n{ERROR}",
+            mark=f"\n{ERROR_MARK}",
         )
         error.complaint, error.told_line, error.remarks = message, told, remarks
         return error

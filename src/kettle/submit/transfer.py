@@ -8,7 +8,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, split_at_commas, strip_quotes
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 from kettle.submit.protected import list_apart, set_inputs
 from kettle.submit.sizes import parse_size
 
@@ -100,7 +100,7 @@ def check_docker_credentials(job: JobBuilder) -> None:
         name = f"{job.facts.environment.get('HOME', '')}/.docker/config.json"
         if job.sources.look_at(name) is None:
             said = f"Cannot locate docker credentials file {name}: No such file or directory"
-            raise SubmitError(f"{ERROR}{said}", complaint=said)
+            raise SubmitError(f"{ERROR_MARK}{said}", complaint=said)
 
 
 def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
@@ -145,7 +145,7 @@ def wrap(text: str) -> str:
 
 
 def _complain(text: str) -> SubmitError:
-    mark = f"\n{ERROR}"
+    mark = f"\n{ERROR_MARK}"
     return SubmitError(wrap(f"{mark}{text}")[len(mark) :], mark=mark)
 
 
@@ -251,7 +251,7 @@ def check_object_store(job: JobBuilder, methods: list[str]) -> None:
         if job.current(attribute) is None:
             said.append(f"[s3|gs]:// {urls} require [s3|aws|gs]_{command} to be set.")
     if said:
-        raise SubmitError(f"\n{ERROR}".join(reversed(said)))
+        raise SubmitError(f"\n{ERROR_MARK}".join(reversed(said)))
 
 
 def set_checkpoint(job: JobBuilder) -> None:

@@ -9,7 +9,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.submit.grid import has_fields
 from kettle.submit.job import JobBuilder
-from kettle.submit.notices import ERROR
+from kettle.submit.notices import ERROR_MARK
 from kettle.submit.sizes import parse_size
 
 SWITCHES = (
@@ -75,7 +75,7 @@ def _refuse_checkpoint_and_network(job: JobBuilder) -> None:
             "However, VM networking is currently conflict with VM checkpoint. If you still \n"
             "want to use both VM networking and VM checkpoint, you explicitly must define \n"
             '"when_to_transfer_output = ON_EXIT_OR_EVICT"\n ',
-            mark=f"\n{ERROR}",
+            mark=f"\n{ERROR_MARK}",
         )
 
 

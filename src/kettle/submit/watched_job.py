@@ -84,32 +84,32 @@ class _WatchedAttributes(Attributes):
     """Attributes that tell what is read and written."""
 
     def __init__(
-        self, job: WatchedJob, mark: str, cluster: Mapping[str, tuple[str, str]] | None = None
+        self, job: WatchedJob, prefix: str, cluster: Mapping[str, tuple[str, str]] | None = None
     ) -> None:
         super().__init__(cluster)
-        self._job, self._mark = job, mark
+        self._job, self._prefix = job, prefix
 
     def set(self, name: str, text: str) -> None:
         """Set an attribute."""
         super().set(name, text)
-        self._job.record.written.add(self._mark + name.lower())
+        self._job.record.written.add(self._prefix + name.lower())
 
     def get(self, name: str) -> str | None:
         """Return the text of an attribute, None if it is not there."""
-        self._job.record.saw(self._mark + name.lower())
+        self._job.record.saw(self._prefix + name.lower())
         return super().get(name)
 
     def __contains__(self, name: str) -> bool:
-        self._job.record.saw(self._mark + name.lower())
+        self._job.record.saw(self._prefix + name.lower())
         return super().__contains__(name)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        self._job.record.saw(self._mark + TEXTS)
+        self._job.record.saw(self._prefix + TEXTS)
         return super().__iter__()
 
     def names(self) -> Iterator[str]:
         """Return the names alone."""
-        self._job.record.saw(self._mark + NAMES)
+        self._job.record.saw(self._prefix + NAMES)
         return super().names()
 
 

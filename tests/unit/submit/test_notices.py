@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.errors import Form, StatementError, SubmitError
-from kettle.submit.notices import TWICE, WARNING, Notice
+from kettle.submit.notices import TWICE, WARNING_MARK, Notice
 from unit.submit.submitting import jobs_of
 
 
@@ -22,7 +22,7 @@ def test_a_notice_is_written_behind_its_mark() -> None:
 
 def test_a_notice_knows_its_command() -> None:
     made, _ = jobs_of("request_memroy = 1\noutptu = 1\nqueue\n")
-    assert [(one.command, one.mark) for one in made.warnings] == [("request_memroy", WARNING)]
+    assert [(one.command, one.mark) for one in made.warnings] == [("request_memroy", WARNING_MARK)]
     assert [one.command for one in made.unused] == ["outptu"]
 
 

@@ -15,7 +15,7 @@ from kettle.errors import (
     Unreached,
 )
 from kettle.structs import Struct
-from kettle.submit.notices import WARNING, Notice
+from kettle.submit.notices import WARNING_MARK, Notice
 from kettle.tools.options import tell_more
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def tell_silence(reach: Reach, error: Unreached) -> str:
 def warn_of_sets(submission: Submission) -> None:
     """Warn whoever names a set of jobs, of which there are no records: jobs only have its name."""
     if submission.cluster.get("JobSetName") is not None:
-        said = Notice("schedd does not support jobsets.", mark=f"\n{WARNING}")
+        said = Notice("schedd does not support jobsets.", mark=f"\n{WARNING_MARK}")
         submission.warnings.insert(0, said)
 
 
@@ -315,8 +315,8 @@ def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) ->
                 submission.warnings.append(
                     Notice(
                         "Committed job submission into the queue with the following warning(s):\n"
-                        f"{WARNING}{warning}",
-                        mark=f"\n{WARNING}",
+                        f"{WARNING_MARK}{warning}",
+                        mark=f"\n{WARNING_MARK}",
                     )
                 )
     return cluster, count
