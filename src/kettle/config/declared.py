@@ -26,6 +26,7 @@ from kettle.config.knob import (
     real,
     string,
 )
+from kettle.config.table_readers import READERS
 from kettle.config.unread import find_area
 from kettle.errors import ConfigError
 from kettle.levels import CONFIGURED
@@ -41,26 +42,6 @@ _TABLES = [
     importlib.import_module(f"{knobs.__name__}.{module.name}")
     for module in pkgutil.iter_modules(knobs.__path__)
 ]
-
-# Which daemons read a table, of those that not all of them read. Limit: tables are told apart, not
-# their knobs: a daemon stops for one of its tables that it has no use for itself.
-_READERS: dict[str, tuple[str, ...]] = {
-    "collector": ("COLLECTOR",),
-    "event_log": ("SCHEDD",),
-    "history": ("SCHEDD", "STARTD"),
-    "master": ("MASTER",),
-    "negotiator": ("NEGOTIATOR",),
-    "policy": ("STARTD",),
-    "schedd": ("SCHEDD",),
-    "shadow": ("SCHEDD",),
-    "shared_port": ("SHARED_PORT",),
-    "startd": ("STARTD",),
-    "starter": ("STARTD",),
-    "submitting": (),
-    "system_policy": ("SCHEDD",),
-    "tools": (),
-    "transfer": ("SCHEDD", "STARTD"),
-}
 
 BARE_KINDS: dict[str, Callable[..., Knob[Any]]] = {
     "boolean": boolean,
@@ -154,17 +135,17 @@ def find_own_faults(config: Config) -> Iterator[ConfigError]:
             yield fault
 
 
-def tell_senseless(config: Config) -> Iterator[str]:
-    """Yield a line for the log of a daemon about each value of its own that makes no sense."""
+def find_own_senseless(config: Config) -> Iterator[tuple[Macro, str]]:
+    """Yield what `find_senseless` finds of what the daemon whose configuration it is reads."""
     for macro, sentence in find_senseless(config):
         if _is_own(config, config.plain_name(macro.name)):
-            yield f"WARNING: {macro.origin}: {sentence}"
+            yield macro, sentence
 
 
 def _is_own(config: Config, name: str) -> bool:
     """Tell whether a name in upper case is read by the daemon whose configuration it is."""
     table = _tables_by_name().get(name) or _tables_of_families(name)
-    readers = _READERS.get(table, (config.subsystem,))
+    readers = READERS.get(table, (config.subsystem,))
     return bool(table) and config.subsystem in readers and not find_area(name)[0]
 
 

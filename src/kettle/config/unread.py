@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.config.families import find_unread_family, is_told_of
 from kettle.config.origin import DEFAULT_SOURCE
+from kettle.config.table_readers import teller_of
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -21,6 +22,7 @@ _REASONS = {
     "adstash": "Kettle has no condor_adstash",
     "annex": "Kettle has no condor_annex",
     "ccb": "Kettle's broker of connections does without it",
+    "collector": "Kettle's collector does without it",
     "credd": "Kettle has no daemon of credentials; HTCondor's own reads it",
     "dagman": "Kettle has no DAGMan; HTCondor's own reads it",
     "defrag": "Kettle has no condor_defrag; HTCondor's own reads it",
@@ -34,19 +36,21 @@ _REASONS = {
     "librarian": "Kettle has no condor_librarian",
     "log": "Kettle's logs do without it",
     "metrics": "Kettle has no condor_gangliad; HTCondor's own reads it",
+    "negotiator": "Kettle's negotiator does without it",
     "network": "Kettle's connections do without it",
     "placement": "Kettle has no condor_placementd",
     "rooster": "Kettle has no condor_rooster; HTCondor's own reads it",
+    "schedd": "Kettle's schedd does without it",
     "security": "Kettle's security does without it",
+    "shadow": "Kettle's shadow does without it",
+    "shared_port": "Kettle's shared_port does without it",
+    "startd": "Kettle's startd does without it",
+    "starter": "Kettle's starter does without it",
     "submitting": "Kettle's condor_submit does without it",
     "tools": "Kettle's tools do without it",
     "transfer": "Kettle's transfers of files do without it",
     "virtual_machines": "Kettle has no virtual machines",
 }
-# The tables of one daemon each: it tells of its own, the master of all others.
-_DAEMONS = frozenset(
-    {"collector", "negotiator", "schedd", "shadow", "shared_port", "startd", "starter"}
-)
 
 
 def why_unread(name: str) -> str:
@@ -54,15 +58,7 @@ def why_unread(name: str) -> str:
     area, why = find_area(name)
     if not area:
         return ""
-    return (
-        why
-        or _REASONS.get(area)
-        or (
-            f"Kettle's {area} does without it"
-            if area in _DAEMONS
-            else "Kettle's daemons do without it"
-        )
-    )
+    return why or _REASONS.get(area, "Kettle's daemons do without it")
 
 
 def find_area(name: str) -> tuple[str, str]:
@@ -105,16 +101,11 @@ def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
             yield macro, why_unread(plain)
 
 
-def tell_unread(config: Config, subsystem: str) -> Iterator[str]:
-    """Yield a line for the log of a daemon about each setting of its own that counts for nothing.
-
-    What is no daemon's is told by the master.
-    """
+def find_own_unread(config: Config) -> Iterator[tuple[Macro, str]]:
+    """Yield what `find_unread` finds and the daemon whose configuration it is tells of."""
     for macro, why in find_unread(config):
-        area = find_area(config.plain_name(macro.name))[0]
-        teller = area.upper() if area in _DAEMONS else "MASTER"
-        if teller == subsystem:
-            yield f"WARNING: {macro.name} ({macro.origin}) counts for nothing: {why}"
+        if teller_of(find_area(config.plain_name(macro.name))[0]) == config.subsystem:
+            yield macro, why
 
 
 @cache

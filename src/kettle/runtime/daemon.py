@@ -31,7 +31,6 @@ from kettle.attributes.exit_codes import (
 )
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
-from kettle.config.unread import tell_unread
 from kettle.errors import ConfigError, EndingConfigError, KettleError, StorageError
 from kettle.runtime import life, tasks
 from kettle.runtime.address_files import AddressFiles
@@ -172,15 +171,18 @@ class Daemon:
         )
         if config is None:
             return
-        before, runtime.config = runtime.config.get("LOG"), config
-        if config.get("LOG") != before:
+        before, runtime.config = runtime.config, config
+        folder = before.get("LOG")
+        if config.get("LOG") != folder:
             runtime.log.problem(
-                f"LOG is {config.get('LOG')} now: locks and addresses stay in {before} until the "
+                f"LOG is {config.get('LOG')} now: locks and addresses stay in {folder} until the "
                 "daemons are restarted"
             )
         runtime.identity.reconfigured_at = runtime.clock.now()
         configure_log(runtime.log, config)
         install_user_maps(config, runtime.log.problem)
+        for line in tell_own_settings(config, before):
+            runtime.log(line)
         runtime.network.reconfigure(config)
         await self.service.reconfigure(config)
         runtime.log("The configuration was read again.")
@@ -459,7 +461,7 @@ def _print_banner(log: Log, config: Config, identity: DaemonIdentity) -> None:
         log(f"Using config source: {config.files[0]}")
         for path in config.files[1:]:
             log(f"Using local config source: {path}")
-    for line in (*tell_unread(config, subsystem), *tell_own_settings(config)):
+    for line in tell_own_settings(config):
         log(line)
 
 

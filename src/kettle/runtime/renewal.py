@@ -8,9 +8,10 @@ before.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kettle.config import Config, load_config
+from kettle.config.unread import find_own_unread
 from kettle.errors import ConfigError, KettleError
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings
@@ -74,11 +75,25 @@ def check_own_settings(config: Config) -> None:
         raise ConfigError("\n".join(faults[:_MOST_NAMED]))
 
 
-def tell_own_settings(config: Config) -> list[str]:
-    """Return a line for a daemon's log about each of its settings that makes no sense."""
-    from kettle.config.declared import tell_senseless
+def tell_own_settings(config: Config, before: Config | None = None) -> list[str]:
+    """Return a line for a daemon's log about each of its settings that does not do what it says.
 
-    return list(tell_senseless(config))
+    That is what counts for nothing or makes no sense; `before` is the configuration of which the
+    log tells already, wherever a setting stood in it.
+    """
+    told = set() if before is None else {said for said, _ in _odd_settings(before)}
+    return [line for said, line in _odd_settings(config) if said not in told]
+
+
+def _odd_settings(config: Config) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield each such setting, as its name with what is said of it, and its line for the log."""
+    from kettle.config.declared import find_own_senseless
+
+    for macro, why in find_own_unread(config):
+        line = f"WARNING: {macro.name} ({macro.origin}) counts for nothing: {why}"
+        yield (macro.name.upper(), why), line
+    for macro, sentence in find_own_senseless(config):
+        yield (macro.name.upper(), sentence), f"WARNING: {macro.origin}: {sentence}"
 
 
 def find_known_faults(config: Config, current: Config) -> list[str]:

@@ -6,13 +6,14 @@ import pytest
 
 from kettle.config import Config
 from kettle.config.check import check_config
-from kettle.config.declared import find_own_faults, tell_senseless
+from kettle.config.declared import find_own_faults
 from kettle.config.knob import PathKnob, integer, place
 from kettle.config.knobs.master import MasterKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.ranges import BYTES, COUNT, PORT, POSITIVE, Range
 from kettle.errors import ConfigError
+from kettle.runtime.renewal import tell_own_settings
 
 NOT_STARTED = "daemons that read it do not start; those that run keep their older configuration"
 
@@ -132,7 +133,7 @@ def test_a_pause_of_nothing_is_taken() -> None:
 
 def test_a_daemon_tells_its_log_of_what_is_its_own_and_makes_no_sense() -> None:
     text = "SCHEDD_INTERVAL = 0\nNEGOTIATOR_INTERVAL = -1\nLOG = logs\n"
-    one, two = tell_senseless(Config.from_text(text, subsystem="SCHEDD"))
+    one, two = tell_own_settings(Config.from_text(text, subsystem="SCHEDD"))
     assert one == (
         "WARNING: /condor_config, line 3: LOG = logs is no absolute path: each daemon looks for it "
         "in the folder in which it works"

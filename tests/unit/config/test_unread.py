@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import kettle
 from kettle.config import Config
-from kettle.config.unread import find_area, find_unread, tell_unread, why_unread
+from kettle.config.declared import declared_knobs
+from kettle.config.families import FAMILIES, is_told_of
+from kettle.config.table_readers import READERS, teller_of
+from kettle.config.unread import find_area, find_unread, why_unread
+from kettle.runtime.renewal import tell_own_settings
+
+# The subsystems whose programs are daemons: those that tell of settings when they start.
+_DAEMONS = {
+    found[1]
+    for path in Path(kettle.__file__).parent.glob("*/__main__.py")
+    if (found := re.search(r"daemon\.run\(\"(\w+)\"", path.read_text()))
+}
+
+
+def _told(text: str, subsystem: str) -> list[str]:
+    return tell_own_settings(Config.from_text(text, subsystem=subsystem))
 
 
 def test_each_daemon_tells_of_its_own_and_the_master_of_the_rest() -> None:
-    config = Config.from_text(
+    text = (
         "MAX_JOBS_RUNNING = 5\nSCHEDD.SHADOW_LAZY_QUEUE_UPDATE = true\nROOSTER_INTERVAL = 77\n"
         "DAGMAN_VERBOSITY = 5\n"
     )
     for line, name, program in zip(
-        tell_unread(config, "MASTER"),
+        _told(text, "MASTER"),
         ("DAGMAN_VERBOSITY (/condor_config, line 4)", "ROOSTER_INTERVAL (/condor_config, line 3)"),
         ("DAGMan", "condor_rooster"),
         strict=True,
     ):
         why = f"Kettle has no {program}; HTCondor's own reads it"
         assert line == f"WARNING: {name} counts for nothing: {why}"
-    (line,) = tell_unread(config, "SHADOW")
+    (line,) = _told(text, "SCHEDD")
     assert line.startswith("WARNING: SCHEDD.SHADOW_LAZY_QUEUE_UPDATE (/condor_config, line 2)")
-    assert list(tell_unread(config, "SCHEDD")) == []
+    assert _told(text, "STARTD") == []
+
+
+def test_who_tells_of_a_table_is_a_daemon_that_does() -> None:
+    assert {"MASTER", "SCHEDD", "STARTD"} <= _DAEMONS
+    tables = {find_area(name)[0] for name, knob in declared_knobs().items() if knob.unread}
+    tables |= {row.area for row in FAMILIES if row.area} | set(READERS)
+    assert {teller_of(table) for table in tables} <= _DAEMONS
+    assert {reader for readers in READERS.values() for reader in readers} <= _DAEMONS
+
+
+def test_each_name_that_counts_for_nothing_is_told_of_by_one_daemon_that_starts() -> None:
+    names = [name for name, knob in declared_knobs().items() if knob.unread]
+    # A text that is no default, and mentions nothing.
+    text = "".join(f"{name} = a text of ours\n" for name in names)
+    told = [line.split()[1] for daemon in sorted(_DAEMONS) for line in _told(text, daemon)]
+    missing = set(names) - set(told)
+    # Every schedd's configuration has a template that wraps this one's text.
+    assert {name for name in missing if is_told_of(name)} == {"SYSTEM_ON_VACATE_COOL_DOWN"}
+    assert len(told) == len(set(told))
 
 
 def test_what_a_template_sets_or_another_setting_mentions_is_not_told() -> None:
@@ -39,26 +77,24 @@ def test_words_that_are_there_to_be_mentioned_count() -> None:
 def test_what_has_no_default_and_no_reader_is_told_too() -> None:
     assert why_unread("CONDOR_FSYNC") == "Kettle's daemons do without it"
     assert why_unread("flock_from") == "Kettle's schedd does without it"
-    (line,) = tell_unread(Config.from_text("FLOCK_FROM = *.edu\n"), "SCHEDD")
+    (line,) = _told("FLOCK_FROM = *.edu\n", "SCHEDD")
     assert line.endswith("line 1) counts for nothing: Kettle's schedd does without it")
     assert list(find_unread(Config.from_text("FLOCK_TO = a\nSYSTEM_PERIODIC_HOLD = false\n"))) == []
 
 
 def test_programs_that_would_run_by_the_clock_are_told_once_by_their_daemon() -> None:
     text = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_EXECUTABLE = /x\nSTARTD_CRON_A_PERIOD = 5m\n"
-    config = Config.from_text(text)
-    (line,) = tell_unread(config, "STARTD")
+    (line,) = _told(text, "STARTD")
     assert line == (
         "WARNING: STARTD_CRON_JOBLIST (/condor_config, line 1) counts for nothing: Kettle's startd "
         "runs no programs by the clock; HTCondor's own does"
     )
-    assert list(tell_unread(config, "MASTER")) == []
+    assert _told(text, "MASTER") == []
     assert why_unread("STARTD_CRON_A_PERIOD")
 
 
 def test_so_they_are_where_a_template_names_them() -> None:
-    config = Config.from_text("use FEATURE : StartdCronPeriodic(A, 5m, /bin/x)\n")
-    (line,) = tell_unread(config, "STARTD")
+    (line,) = _told("use FEATURE : StartdCronPeriodic(A, 5m, /bin/x)\n", "STARTD")
     assert line.startswith("WARNING: STARTD_CRON_JOBLIST (")
 
 

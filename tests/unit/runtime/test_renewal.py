@@ -125,6 +125,20 @@ def test_a_wrong_value_changes_nothing_and_is_named_with_its_place(
     assert log[-1].endswith("the old configuration stays.")
 
 
+def test_what_counts_for_nothing_or_makes_no_sense_is_told_once_it_is_new(file: Path) -> None:
+    daemon, _, log, _ = _make()
+    file.write_text("SHADOW_LAZY_QUEUE_UPDATE = no\nSCHEDD_INTERVAL = 0\n")
+    _reconfigure(daemon)
+    place = f"({file}, line 1)"
+    assert sum(f"SHADOW_LAZY_QUEUE_UPDATE {place} counts for nothing" in line for line in log) == 1
+    assert sum("SCHEDD_INTERVAL = 0 makes no sense" in line for line in log) == 1
+    log.clear()
+    file.write_text("# ours\nSHADOW_LAZY_QUEUE_UPDATE = no\nSCHEDD_INTERVAL = 0\nFLOCK_FROM = a\n")
+    _reconfigure(daemon)
+    (line,) = (line for line in log if line.startswith("WARNING"))
+    assert line.startswith(f"WARNING: FLOCK_FROM ({file}, line 4) counts for nothing")
+
+
 def test_every_fault_is_named_and_the_next_good_configuration_is_taken(file: Path) -> None:
     daemon, service, log, before = _make()
     file.write_text("MAX_JOBS_RUNNING = many\nALIVE_INTERVAL = often\n")
