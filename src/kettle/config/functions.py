@@ -15,7 +15,7 @@ from kettle.digits import MAX_32, MAX_INTEGER, MIN_32, MIN_INTEGER, whole
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from random import Random
 
     from kettle.classad import ClassAd
@@ -97,9 +97,7 @@ class Call(NamedTuple):
 
 def compute(call: Call) -> str:
     """Return the text that stands for the call."""
-    if call.function in FUNCTIONS:
-        return FUNCTIONS[call.function](call)
-    return compute_file_name(call)
+    return function_of(call.function).compute(call)
 
 
 def compute_integer(call: Call) -> str:
@@ -406,15 +404,48 @@ def evaluate_number(text: str) -> int | float | None:
     return value if isinstance(value, (int, float)) else None
 
 
-FUNCTIONS: dict[str, Callable[[Call], str]] = {
-    "BASENAME": compute_base_name,
-    "CHOICE": compute_choice,
-    "DIRNAME": compute_directory_name,
-    "EVAL": compute_evaluation,
-    "INT": compute_integer,
-    "RANDOM_CHOICE": compute_random_choice,
-    "RANDOM_INTEGER": compute_random_integer,
-    "REAL": compute_real,
-    "STRING": compute_string,
-    "SUBSTR": compute_substring,
+class Takes(NamedTuple):
+    """What makes an argument the name of a macro; else it is a text as it stands.
+
+    Where it `is_needed`, nothing but a name that is set, or a number, can be computed. Where it
+    `is_alone`, it is one if no argument follows: items, or the name of a list of them.
+    """
+
+    is_needed: bool = False
+    is_alone: bool = False
+
+
+class Function(NamedTuple):
+    """How a function is computed, and which of its first arguments may be names of macros."""
+
+    compute: Callable[[Call], str]
+    takes: tuple[Takes, ...] = ()
+
+    def names(self, body: str) -> Iterator[tuple[str, Takes]]:
+        """Yield the text of each argument that may be a name, without its blanks, and how."""
+        arguments = body.split(",", len(self.takes))
+        for position, (text, takes) in enumerate(zip(arguments, self.takes, strict=False), 1):
+            if not takes.is_alone or position == len(arguments):
+                yield text.strip(), takes
+
+
+_TEXT = Takes()
+_NUMBER = Takes(is_needed=True)
+FUNCTIONS: dict[str, Function] = {
+    "BASENAME": Function(compute_base_name, (_TEXT,)),
+    "CHOICE": Function(compute_choice, (_NUMBER, Takes(is_needed=True, is_alone=True))),
+    "DIRNAME": Function(compute_directory_name, (_TEXT,)),
+    "EVAL": Function(compute_evaluation, (_TEXT,)),
+    "INT": Function(compute_integer, (_NUMBER,)),
+    "RANDOM_CHOICE": Function(compute_random_choice, (Takes(is_alone=True),)),
+    "RANDOM_INTEGER": Function(compute_random_integer),
+    "REAL": Function(compute_real, (_NUMBER,)),
+    "STRING": Function(compute_string, (_TEXT,)),
+    "SUBSTR": Function(compute_substring, (_NUMBER, _NUMBER, _NUMBER)),
 }
+_FILE_NAME = Function(compute_file_name, (_TEXT,))
+
+
+def function_of(name: str) -> Function:
+    """Return the function of a name; one that is in no table is `$F…`."""
+    return FUNCTIONS.get(name, _FILE_NAME)

@@ -1,8 +1,8 @@
-"""Which names a text of the configuration asks for in vain, and where else but in values that is.
+"""Which names a text of the configuration mentions, and which of them it asks for in vain.
 
-A mention with a default asks for nothing, and a default counts only where its name has no value. A
-function takes a name or a text: what has the form of a name is one. Part of the check of a whole
-configuration (`cross_check.py`).
+A mention with a default asks for nothing, and a default counts only where its name has no value.
+Which arguments of functions are names is said by their table (`functions.py`): one that takes a
+text as well is never asked in vain.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from kettle.config.functions import function_of, parse_real
 from kettle.config.macro_search import MacroSearch, Reference
 from kettle.patterns import late_pattern
 
@@ -22,10 +23,7 @@ _LIVE = frozenset(
     {"DOLLAR", "LOCALNAME", "SUBSYSTEM", "SUBSYS", "ITEMINDEX", "ROW", "STEP", "ITEM", "NODE"}
     | {"CLUSTER", "CLUSTERID", "PROCESS", "PROCID", "JOBID", "SUBMIT_FILE", "SUBMIT_TIME"}
 )
-# These take the name of a macro first; what they are given otherwise is computed.
-_TAKES_NAME = frozenset({"INT", "REAL", "STRING", "SUBSTR", "EVAL"})
-_NAME = late_pattern(r"\s*([A-Za-z_][\w.]*)\s*")
-_WORDS = frozenset({"TRUE", "FALSE", "UNDEFINED", "ERROR"})
+_NAME = late_pattern(r"[A-Za-z_][\w.]*")
 # Limit: defaults in defaults that are looked at.
 _DEEPEST = 20
 
@@ -37,33 +35,33 @@ def find_missing(text: str, is_set: Callable[[str], bool]) -> list[str]:
     while waiting:
         part, depth = waiting.pop(0)
         for found in _references(part):
-            name = _asked_name(found)
-            if not name or name.upper() in _LIVE or is_set(name):
-                continue
-            if not found.default_start:
-                missing[name] = None
-            elif depth < _DEEPEST:
-                waiting.append((found.default(part), depth + 1))
+            for name, is_needed in _names_of(found):
+                if not is_needed or name.upper() in _LIVE or is_set(name):
+                    continue
+                if not found.default_start:
+                    missing[name] = None
+                elif depth < _DEEPEST:
+                    waiting.append((found.default(part), depth + 1))
     return list(missing)
 
 
-def _references(text: str) -> Iterator[Reference]:
+def _references(text: str, *, with_defaults: bool = False) -> Iterator[Reference]:
     search = MacroSearch(text)
     while (found := search.next()) is not None:
         yield found
         # What stands in the brackets of a function is a macro by itself.
-        search.position = found.end if not found.function else found.start + 2
+        search.position = found.start + 2 if found.function or with_defaults else found.end
 
 
-def _asked_name(found: Reference) -> str:
-    """Return the name that a macro asks for, empty if for none: also `$ENV` asks for no setting."""
+def _names_of(found: Reference) -> Iterator[tuple[str, bool]]:
+    """Yield each name that a macro may ask for, and whether it needs it; `$ENV` asks for none."""
     if not found.function:
-        return found.name if _NAME.fullmatch(found.name) else ""
-    is_file_name = found.function[0] == "F" and found.function not in _TAKES_NAME
-    if not (is_file_name or found.function in _TAKES_NAME):
-        return ""
-    match = _NAME.fullmatch(found.name.partition(",")[0])
-    return "" if match is None or match[1].upper() in _WORDS else match[1]
+        if _NAME.fullmatch(found.name):
+            yield found.name, True
+    elif found.function != "ENV":
+        for name, takes in function_of(found.function).names(found.name):
+            if _NAME.fullmatch(name):
+                yield name, takes.is_needed and parse_real(name) is None
 
 
 def find_missing_then(config: Config, asked: Asked) -> list[tuple[str, str]]:

@@ -122,7 +122,7 @@ class _FormReader:
         key = f"\0{len(macros.live)}"
         # Its place is taken, so that no other function gets it.
         macros.live[key] = ""
-        compute = functions.FUNCTIONS.get(found.function, functions.compute_file_name)
+        compute = functions.function_of(found.function).compute
 
         live, rows, variables = macros.live, macros.row_variables, macros.variables
 

@@ -26,8 +26,11 @@ def told(text: str) -> list[tuple[str, int, str, str]]:
         ("$(A:) $(B:3) $(C:$(D))", ["D"]),
         ("$(SET:$(D))", []),
         ("$$(A) $$([ $(B) ])", ["B"]),
-        ("$INT(A) $REAL(A2,%g) $INT(3 + 4) $STRING(true) $INT($(C))", ["A", "A2", "C"]),
-        ("$Fpn(A) $F(B)", ["A", "B"]),
+        ("$INT(A) $REAL(A2,%g) $INT(3 + 4) $INT(true) $INT($(C))", ["A", "A2", "C"]),
+        ("$SUBSTR(A,B) $SUBSTR(SET,1,C) $REAL(inf) $INT( D )", ["A", "B", "C", "D"]),
+        ("$CHOICE(A,B) $CHOICE(1,C) $CHOICE(0,x,y) $CHOICE(D,x,y)", ["A", "B", "C", "D"]),
+        ("$Fn(file.txt) $F(B) $STRING(hello) $EVAL(time) $BASENAME(a) $DIRNAME(b)", []),
+        ("$RANDOM_CHOICE(a)", []),
         ("$ENV(A) $RANDOM_CHOICE(A,B) $RANDOM_INTEGER(1,2)", []),
         ("$(DOLLAR)(A) $(SUBSYSTEM) $(ClusterId).$(Process)", []),
         ("$(1) $(A", []),
@@ -47,6 +50,10 @@ def test_a_value_tells_of_it_and_of_what_is_meant() -> None:
         ("warning", 2, "STRATT mentions $(NOPE), and nothing sets NOPE", ""),
         ("warning", 3, "FOO mentions $(MNE), and nothing sets MNE", "MINE"),
     ]
+
+
+def test_a_text_that_a_function_takes_is_no_mention() -> None:
+    assert told("A = $Fn(file.txt)\nB = $STRING(hello)\nC = $EVAL(time)\n") == []
 
 
 def test_so_do_files_that_are_included_templates_and_what_is_said() -> None:
