@@ -135,10 +135,10 @@ def _find_names(config: Config) -> Iterator[Finding]:
         if newer and not macro.origin.template:
             said = f"{macro.name} {sentence}"
             yield make(macro, WARNING, "deprecated", said, newer, f"write {newer}")
-    mentioned = find_mentioned(config)
+    used = _find_words(config)
     for macro in find_strangers(config):
         plain = macro.name.upper().rpartition(".")[2]
-        if macro.origin.template or plain in mentioned or find_newer(plain)[0]:
+        if macro.origin.template or plain in used or find_newer(plain)[0]:
             continue
         families = families_of(plain)
         if any(family.is_sure for family in families):
@@ -150,11 +150,12 @@ def _find_names(config: Config) -> Iterator[Finding]:
             yield make(macro, NOTE, "unused", f"nothing reads {macro.name}, and nothing uses it")
 
 
-def find_mentioned(config: Config) -> set[str]:
-    """Return, in upper case, the words that the configuration and our templates mention.
+def _find_words(config: Config) -> set[str]:
+    """Return, in upper case, every word by which the configuration or our templates may use a name.
 
-    What stands on the left of an assignment is none of them. The files are read again for this:
-    a condition, or a text that was replaced later, uses a macro as well.
+    That is more than what is mentioned as a macro (`mentions.py`): lists and conditions have names
+    as plain words, and a text that was replaced later used some, so the files are read again. What
+    stands on the left of an assignment is none.
     """
     texts = [entry.text for entry in config.entries()]
     texts += [text for group in TEMPLATES.values() for text in group.values()]

@@ -26,12 +26,12 @@ from kettle.config.knob import (
     real,
     string,
 )
+from kettle.config.mentions import find_mentioned
 from kettle.config.table_readers import READERS
 from kettle.config.unread import find_area
 from kettle.errors import ConfigError
 from kettle.levels import CONFIGURED
 from kettle.nearest import LOOSE, Nearest, nearest_of
-from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
@@ -52,7 +52,6 @@ BARE_KINDS: dict[str, Callable[..., Knob[Any]]] = {
 }
 # How much of two names is the same, of which one is two letters longer and the other a slip.
 _ALIKE = 0.9
-_MENTION = late_pattern(r"\$\(([A-Za-z_]\w*)")
 _LISTS_OF_RIGHTS = ("ALLOW_", "DENY_")
 
 
@@ -259,9 +258,7 @@ def find_strangers(config: Config) -> Iterator[Macro]:
     declared = declared_knobs()
     # They have no default, so no row of their own.
     unset = names_of_levels()
-    mentioned = {
-        word.upper() for macro in config.entries() for word in _MENTION.findall(macro.text)
-    }
+    mentioned = find_mentioned(config)
     # A site's own daemons, whose settings the master reads by their names.
     listed = (config.get("DAEMON_LIST") or "").upper()
     own = tuple(word for word in re.split(r"[\s,+]+", listed) if word and word not in declared)

@@ -28,6 +28,23 @@ _NAME = late_pattern(r"[A-Za-z_][\w.]*")
 _DEEPEST = 20
 
 
+def find_mentioned(config: Config) -> set[str]:
+    """Return, in upper case, the names that values and statements may ask for, also as defaults.
+
+    A name with a prefix is one without it, too: `$(SCHEDD.NAME)` has the value of NAME where there
+    is no other.
+    """
+    texts = dict.fromkeys(macro.text for macro in config.entries())
+    texts.update(dict.fromkeys(asked.text for asked in config.asked))
+    names = {
+        name.upper()
+        for text in texts
+        for found in (_references(text, with_defaults=True) if "$" in text else ())
+        for name, _ in _names_of(found)
+    }
+    return names | {name.rpartition(".")[2] for name in names}
+
+
 def find_missing(text: str, is_set: Callable[[str], bool]) -> list[str]:
     """Return the names that an expansion of the text asks for and that are not set, each once."""
     missing: dict[str, None] = {}

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kettle.config.families import find_unread_family, is_told_of
+from kettle.config.mentions import find_mentioned
 from kettle.config.origin import DEFAULT_SOURCE
 from kettle.config.table_readers import teller_of
 
@@ -88,7 +89,7 @@ def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
     theirs. Of what a template sets only lists of programs that are run by the clock are told: who
     uses it wants them.
     """
-    texts = ""
+    mentioned: set[str] | None = None
     for macro in config.entries():
         plain = config.plain_name(macro.name.rpartition(".")[2])
         is_silent = macro.origin.template and not plain.endswith("_CRON_JOBLIST")
@@ -96,8 +97,9 @@ def find_unread(config: Config) -> Iterator[tuple[Macro, str]]:
             continue
         if not find_area(plain)[0]:
             continue
-        texts = texts or " ".join(entry.text for entry in config.entries()).upper()
-        if f"$({plain}" not in texts or plain.endswith("_CRON_JOBLIST"):
+        if mentioned is None:
+            mentioned = find_mentioned(config)
+        if plain not in mentioned or plain.endswith("_CRON_JOBLIST"):
             yield macro, why_unread(plain)
 
 

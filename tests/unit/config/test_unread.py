@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import kettle
 from kettle.config import Config
-from kettle.config.declared import declared_knobs
+from kettle.config.declared import declared_knobs, find_slips
 from kettle.config.families import FAMILIES, is_told_of
 from kettle.config.table_readers import READERS, teller_of
 from kettle.config.unread import find_area, find_unread, why_unread
@@ -67,6 +69,35 @@ def test_what_a_template_sets_or_another_setting_mentions_is_not_told() -> None:
     assert list(find_unread(mentioned)) == []
     for role in ("Personal", "Execute", "CentralManager", "Submit"):
         assert list(find_unread(Config.from_text(f"use ROLE:{role}\n"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mentioned"),
+    [
+        ("$INT(ROOSTER_INTERVAL)", True),
+        ("$SUBSTR(X, Rooster_Interval)", True),
+        ("$CHOICE(1,ROOSTER_INTERVAL)", True),
+        ("$(X:$(Y:$(ROOSTER_INTERVAL)))", True),
+        ("$(SCHEDD.ROOSTER_INTERVAL)", True),
+        ("$(ROOSTER_INTERVAL_X:3)", False),
+        ("$CHOICE(1,a,ROOSTER_INTERVAL) $INT(X,ROOSTER_INTERVAL)", False),
+        ("$$(ROOSTER_INTERVAL) $ENV(ROOSTER_INTERVAL)", False),
+    ],
+)
+def test_what_a_macro_or_function_may_ask_for_is_a_macro_of_the_sites_own(
+    text: str, is_mentioned: bool
+) -> None:
+    config = Config.from_text(f"ROOSTER_INTERVAL = 77\nMINE = {text}\n")
+    assert [macro.name for macro, _ in find_unread(config)] == ["ROOSTER_INTERVAL"][is_mentioned:]
+    # So is one that looks like a knob.
+    text = re.sub("ROOSTER_INTERVAL", "MAX_JOBS_RUNING", text, flags=re.IGNORECASE)
+    slip = Config.from_text(f"MAX_JOBS_RUNING = 77\nMINE = {text}\n")
+    assert [name for name, _, _ in find_slips(slip)] == ["MAX_JOBS_RUNING"][is_mentioned:]
+
+
+def test_what_a_statement_asks_for_is_mentioned() -> None:
+    text = "ROOSTER_INTERVAL = 77\ninclude ifexist : /x/$(ROOSTER_INTERVAL)\n"
+    assert list(find_unread(Config.from_text(text))) == []
 
 
 def test_words_that_are_there_to_be_mentioned_count() -> None:
