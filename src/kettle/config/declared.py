@@ -253,6 +253,7 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
 def find_strangers(config: Config) -> Iterator[Macro]:
     """Yield the settings whose names are no knobs' and that no other setting mentions.
 
+    Names of knobs are also those that are made up and known to count for nothing.
     What stands before a dot says whose setting it is, and does not count.
     """
     declared = declared_knobs()
@@ -267,7 +268,7 @@ def find_strangers(config: Config) -> Iterator[Macro]:
         name = macro.name.upper().rpartition(".")[2]
         if not (
             name in declared or name in unset or name in mentioned or config.find_default(name)
-        ) and not (name in own or name.startswith(theirs)):
+        ) and not (name in own or name.startswith(theirs) or find_area(name)[0]):
             yield macro
 
 

@@ -22,6 +22,7 @@ _SLOT_POLICIES = (
     "CLAIM_PARTITIONABLE_LEFTOVERS"
 )
 _NO_CLOCK = "Kettle's {} runs no programs by the clock; HTCondor's own does"
+_NEVER_A_CLOCK = "a {} runs no programs by the clock, HTCondor's own neither"
 
 
 class MadeUp(NamedTuple):
@@ -128,16 +129,16 @@ FAMILIES: tuple[MadeUp, ...] = (
             lists=(f"{daemon}_CRON_JOBLIST",),
             needs=f"{daemon}_CRON_{{}}_EXECUTABLE",
             area=daemon.lower(),
-            why=_NO_CLOCK.format(daemon.lower()),
+            why=why.format(daemon.lower()),
             told=f"{daemon}_CRON_JOBLIST",
         )
-        for daemon in ("STARTD", "SCHEDD")
-    ),
-    MadeUp(
-        r"(?:COLLECTOR|NEGOTIATOR|MASTER)_CRON_\w+",
-        "MASTER_CRON_MINE_EXECUTABLE",
-        "A program that a daemon runs by the clock.",
-        told=r"\w+_CRON_JOBLIST",
+        for daemon, why in (
+            ("STARTD", _NO_CLOCK),
+            ("SCHEDD", _NO_CLOCK),
+            ("MASTER", _NEVER_A_CLOCK),
+            ("COLLECTOR", _NEVER_A_CLOCK),
+            ("NEGOTIATOR", _NEVER_A_CLOCK),
+        )
     ),
     MadeUp(
         r"BENCHMARKS_\w+",
@@ -220,9 +221,17 @@ FAMILIES: tuple[MadeUp, ...] = (
     MadeUp(r"BOINC_\w+", "BOINC_EXECUTABLE", "How a machine computes for BOINC."),
     MadeUp(r"AUTO_USE_\w+", "AUTO_USE_FEATURE_GPUS", "Whether a template is used by itself."),
     MadeUp(
-        r"\w+_HOOK_\w+",
+        r"\w+_HOOK_(?!KEYWORD\b)\w+",
         "MINE_HOOK_PREPARE_JOB",
         "A program of a hook.",
+        is_sure=False,
+        area="starter",
+        why="Kettle calls no hooks",
+    ),
+    MadeUp(
+        r"\w+_HOOK_KEYWORD",
+        "MINE_JOB_HOOK_KEYWORD",
+        "Which hooks are called.",
         is_sure=False,
     ),
     MadeUp(
@@ -270,6 +279,7 @@ FAMILIES: tuple[MadeUp, ...] = (
         is_sure=False,
     ),
 )
+_OF_SLOTS = late_pattern(r"SLOT(?:_TYPE_)?\d+_(\w+)")
 # Knobs of other patterns, or of none, that let something happen when they are true.
 _POLICIES = late_pattern(
     r"START_LOCAL_UNIVERSE|START_SCHEDULER_UNIVERSE|SINGULARITY_JOB|CURB_MATCHMAKING|"
@@ -289,6 +299,12 @@ def is_policy(name: str) -> bool:
     if any(row.is_beside for row in rows):
         return False
     return bool(_POLICIES.fullmatch(name)) or any(row.is_policy for row in rows)
+
+
+def knob_of_all_slots(name: str) -> str:
+    """Return the knob that a name is for some slots alone, empty where it has not that form."""
+    match = _OF_SLOTS.fullmatch(name)
+    return "" if match is None else match[1]
 
 
 def languages_of(name: str) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kettle.config.families import find_unread_family, is_told_of
+from kettle.config.families import find_unread_family, is_told_of, knob_of_all_slots
 from kettle.config.mentions import find_mentioned
 from kettle.config.origin import DEFAULT_SOURCE
 from kettle.config.table_readers import teller_of
@@ -65,9 +65,16 @@ def why_unread(name: str) -> str:
 def find_area(name: str) -> tuple[str, str]:
     """Return the table of a name that nothing reads, and a reason of its own; empty if it counts.
 
-    A name of a daemon's own (`SCHEDD.NAME`) is the name behind the dot.
+    A name of a daemon's own (`SCHEDD.NAME`) is the name behind the dot; a knob for some slots
+    alone counts for nothing where that for all of them does.
     """
     plain = name.upper().rpartition(".")[2]
+    area, why = _find_area(plain)
+    of_all = "" if area else knob_of_all_slots(plain)
+    return _find_area(of_all) if of_all else (area, why)
+
+
+def _find_area(plain: str) -> tuple[str, str]:
     areas = _areas()
     family = find_unread_family(plain)
     if family is not None and not _is_read(plain):

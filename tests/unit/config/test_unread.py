@@ -9,6 +9,7 @@ import pytest
 
 import kettle
 from kettle.config import Config
+from kettle.config.check import check_config
 from kettle.config.declared import declared_knobs, find_slips
 from kettle.config.families import FAMILIES, is_told_of
 from kettle.config.table_readers import READERS, teller_of
@@ -146,3 +147,34 @@ def test_an_expression_that_nothing_evaluates_is_told_as_any_other_knob() -> Non
     assert why_unread("CONSUMPTION_MEMORY") == why_unread("CONSUMPTION_FOO")
     for name in ("CURB_MATCHMAKING", "JOB_DEFAULT_REQUESTCPUS", "MASTER_NAME"):
         assert why_unread(name) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "why"),
+    [
+        ("SCHEDD_TIMEOUT_MULTIPLIER = 3", "SCHEDD_TIMEOUT_MULTIPLIER", "daemons do without it"),
+        *(
+            (f"{name} =\n", name, f"a {daemon} runs no programs by the clock")
+            for daemon in ("master", "collector", "negotiator")
+            for name in (f"{daemon.upper()}_CRON_JOBLIST",)
+        ),
+        ("MY_HOOK_PREPARE_JOB = /x", "MY_HOOK_PREPARE_JOB", "Kettle calls no hooks"),
+        ("MY_HOOK_FETCH_WORK = /x", "MY_HOOK_FETCH_WORK", "Kettle calls no hooks"),
+        ("SLOT_TYPE_1_CONSUMPTION_POLICY = true", "SLOT_TYPE_1_CONSUMPTION_POLICY", "without it"),
+        ("SLOT_TYPE_12_PERIODIC_CHECKPOINT = 1", "SLOT_TYPE_12_PERIODIC_CHECKPOINT", "without it"),
+        ("SLOT1_PERIODIC_CHECKPOINT = 1", "SLOT1_PERIODIC_CHECKPOINT", "without it"),
+    ],
+)
+def test_the_check_and_the_reason_say_the_same_of_a_made_up_name(
+    text: str, name: str, why: str
+) -> None:
+    (found,) = check_config(Config.from_text(f"{text}\n", subsystem="MASTER"))
+    assert (found.severity, found.kind, found.nearest) == ("note", "unread", "")
+    assert found.sentence == f"{name} counts for nothing: {why_unread(name)}"
+    assert why in found.sentence
+
+
+def test_what_is_read_of_some_slots_alone_is_not_told() -> None:
+    for name in ("SLOT_TYPE_1_START", "SLOT1_USER", "SLOT_TYPE_1", "STARTD_JOB_HOOK_KEYWORD"):
+        assert why_unread(name) == ""
+    assert why_unread("SLOT1_" * 5000) == ""
