@@ -114,7 +114,9 @@ def manual() -> str:
             if isinstance(knob, Family):
                 name, kind, default = knob.pattern, "family", knob.default
             elif isinstance(knob, Knob):
-                name, default = knob.name, knob.default
+                # What daemons act on, of a knob for which the reference has no default.
+                unset = "" if isinstance(knob, NumberKnob) and knob.unset == "0" else knob.unset
+                name, default = knob.name, knob.default or unset
                 kind = knob.allowed() if isinstance(knob, NumberKnob) else knob.kind
             else:
                 continue

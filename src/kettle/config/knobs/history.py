@@ -1,10 +1,7 @@
 """Knobs of the histories: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, path, place, seconds
+from kettle.config.knob import boolean, integer, path, place, seconds
 from kettle.config.ranges import BYTES, COUNT, POSITIVE
-
-HISTORIES = ("HISTORY", "EPOCH_HISTORY", "DAEMON_HISTORY")
-"""The files that have bounds of their own; those of epochs are the history's where unset."""
 
 
 class HistoryKnobs:
@@ -64,7 +61,10 @@ class HistoryKnobs:
         None, unset="2", within=POSITIVE, doc="MAX_HISTORY_ROTATIONS for the history of runs alone."
     )
     MAX_HISTORY_LOG = integer(
-        None, sense=BYTES, doc="Bytes at which a history is rotated; 0 for never."
+        None,
+        unset="20971520",
+        sense=BYTES,
+        doc="Bytes at which a history is rotated; 0 for never.",
     )
     MAX_HISTORY_ROTATIONS = integer(
         None, unset="2", within=POSITIVE, doc="How many rotated files of a history are kept."
@@ -92,18 +92,4 @@ class HistoryKnobs:
         within=COUNT,
         doc="Known and checked as a number.",
         unread=True,
-    )
-    MAX_WHICH_LOG = family(
-        "MAX_{which}_LOG",
-        integer,
-        "",
-        sense=BYTES,
-        doc=f"How many bytes a history file ({', '.join(HISTORIES)}) may have; 20 MiB where unset.",
-    )
-    MAX_WHICH_ROTATIONS = family(
-        "MAX_{which}_ROTATIONS",
-        integer,
-        "",
-        within=POSITIVE,
-        doc=f"How many older files of a history ({', '.join(HISTORIES)}) stay; 2 where unset.",
     )

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
     from kettle.runtime.storage.files import Files
     from kettle.runtime.storage.unsynced_records import UnsyncedRecords
 
-# What a history file holds at most where nothing else is said.
-_MOST_BYTES = 20 * 1024 * 1024
+# How large a history grows, and how many rotated files of it stay.
+_BOUNDS = {
+    "HISTORY": (HistoryKnobs.MAX_HISTORY_LOG, HistoryKnobs.MAX_HISTORY_ROTATIONS),
+    "EPOCH_HISTORY": (HistoryKnobs.MAX_EPOCH_HISTORY_LOG, HistoryKnobs.MAX_EPOCH_HISTORY_ROTATIONS),
+    "DAEMON_HISTORY": (
+        HistoryKnobs.MAX_DAEMON_HISTORY_LOG,
+        HistoryKnobs.MAX_DAEMON_HISTORY_ROTATIONS,
+    ),
+}
 
 # Limit: bytes at the end of a file that another process wrote, of which nobody knows whether they
 # reached the disk.
@@ -46,14 +53,13 @@ def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRul
     """
     if not config.value(HistoryKnobs.ENABLE_HISTORY_ROTATION):
         return history.RotationRules()
-    most, rotations = config.integer(f"MAX_{which}_LOG"), config.integer(f"MAX_{which}_ROTATIONS")
-    if most is None:
-        most = config.integer("MAX_HISTORY_LOG")
-    if rotations is None:
-        rotations = config.integer("MAX_HISTORY_ROTATIONS")
+    most, rotations = (
+        config.value(own if config.get(own.name) else usual)
+        for own, usual in zip(_BOUNDS[which], _BOUNDS["HISTORY"], strict=True)
+    )
     return history.RotationRules(
-        most_bytes=_MOST_BYTES if most is None else max(0, most),
-        rotations=2 if rotations is None else max(1, rotations),
+        most_bytes=most,
+        rotations=rotations,
         daily=config.value(HistoryKnobs.ROTATE_HISTORY_DAILY),
         monthly=config.value(HistoryKnobs.ROTATE_HISTORY_MONTHLY),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kettle.config import Config
+from kettle.config.knobs.history import HistoryKnobs
 from kettle.errors import StorageError
 from kettle.records import history
 from kettle.records.history import RotationRules
@@ -62,6 +63,16 @@ def test_the_knobs_say_when_files_are_rotated() -> None:
     assert read_rotation(config) == RotationRules(5000, 2, daily=True)
     config = Config.from_text("MAX_HISTORY_LOG = 5000\nENABLE_HISTORY_ROTATION = false\n")
     assert read_rotation(config) == RotationRules()
+
+
+def test_what_counts_of_a_history_that_nothing_is_said_of_is_the_rows() -> None:
+    usual = RotationRules(20 << 20, 2)
+    for which in ("HISTORY", "EPOCH_HISTORY", "DAEMON_HISTORY"):
+        assert read_rotation(Config.from_text(""), which) == usual
+        assert read_rotation(Config.from_text("MAX_HISTORY_LOG =\n"), which) == usual
+        rules = read_rotation(Config.from_text(f"MAX_{which}_LOG = -5\n"), which)
+        assert rules == RotationRules(0, 2)
+    assert Config.from_text("")[HistoryKnobs.MAX_HISTORY_LOG] == usual.most_bytes
 
 
 def test_the_history_of_epochs_has_bounds_of_its_own_or_those_of_the_history() -> None:
