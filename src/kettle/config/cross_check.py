@@ -13,6 +13,7 @@ from kettle.config.families import FAMILIES, families_of, languages_of
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
 from kettle.config.mentions import find_missing, find_missing_then
+from kettle.config.ranges import PORT
 from kettle.config.unread import find_unread
 from kettle.nearest import Nearest
 from kettle.patterns import late_pattern
@@ -32,7 +33,6 @@ _SUBSYSTEMS = [
     "KBDD", "REPLICATION", "TRANSFERER", "ROOSTER", "DEFRAG", "GANGLIAD",
 ]
 # fmt: on
-_HIGHEST_PORT = 65_535
 
 
 def find_cross_faults(config: Config) -> Iterator[Finding]:
@@ -176,6 +176,6 @@ def _find_ports(config: Config) -> Iterator[Finding]:
     for name in ("COLLECTOR_HOST", "CONDOR_HOST", "FLOCK_COLLECTOR_HOSTS"):
         for word in split_list(config.get(name) or "") if name in found else ():
             _, colon, port = word.partition("?")[0].rpartition(":")
-            if colon and port.isdigit() and int(port) > _HIGHEST_PORT:
-                sentence = f"{name} names port {port}, and none is above {_HIGHEST_PORT}"
+            if colon and port.isdigit() and not PORT.holds(int(port)):
+                sentence = f"{name} names port {port}, and none is above {PORT.most}"
                 yield make(found[name], ERROR, "value", sentence)

@@ -23,9 +23,6 @@ from kettle.matchmaking.time_limits import TimeLimits
 # What startds round before they carve (the reference's MODIFY_REQUEST_EXPR_* knobs).
 _ROUNDED = ("Cpus", "Memory", "Disk")
 
-# Limit: requests fetched from a schedd at a time, whatever is configured.
-_MOST_REQUESTS = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class NegotiatorSettings:
@@ -73,9 +70,7 @@ def read_settings(config: Config) -> NegotiatorSettings:
         update_interval_seconds=config[Knobs.NEGOTIATOR_UPDATE_INTERVAL],
         schedd_timeout_seconds=config[Knobs.NEGOTIATOR_TIMEOUT],
         most_connections=config[Knobs.NEGOTIATOR_SOCKET_CACHE_SIZE],
-        requests_at_a_time=max(
-            1, min(config[Knobs.NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE], _MOST_REQUESTS)
-        ),
+        requests_at_a_time=config[Knobs.NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE],
         accounting_path=config[Knobs.ACCOUNTANT_DATABASE_FILE],
         accounting_bytes=config[Knobs.MAX_ACCOUNTANT_DATABASE_SIZE],
         advertise_accounting=config[Knobs.NEGOTIATOR_ADVERTISE_ACCOUNTING],

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.statistics.daemon_core import Reading, SelfFigures
 
@@ -22,16 +23,21 @@ if TYPE_CHECKING:
 
 # How old a reading may be before another is taken.
 _FRESH_SECONDS = 5.0
+_QUANTUMS = {
+    "COLLECTOR": CollectorKnobs.STATISTICS_WINDOW_QUANTUM_COLLECTOR,
+    "DC": ScheddKnobs.STATISTICS_WINDOW_QUANTUM_DC,
+    "SCHEDD": ScheddKnobs.STATISTICS_WINDOW_QUANTUM_SCHEDD,
+}
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 def read_window(config: Config, daemon: str) -> tuple[int, int]:
-    """Return how long "recent" is and in which steps, in seconds, for `DC`, `SCHEDD` and others."""
-    window = config.integer("DCSTATISTICS_WINDOW_SECONDS") if daemon == "DC" else None
-    window = window or config.value(ScheddKnobs.STATISTICS_WINDOW_SECONDS)
-    quantum = config.integer(f"STATISTICS_WINDOW_QUANTUM_{daemon}")
-    quantum = quantum or config.value(ScheddKnobs.STATISTICS_WINDOW_QUANTUM)
-    return max(1, window), max(1, quantum)
+    """Return how long "recent" is and in which steps, in seconds, for one of _QUANTUMS."""
+    window = config.value(ScheddKnobs.DCSTATISTICS_WINDOW_SECONDS) if daemon == "DC" else 0
+    if window <= 0:
+        window = config.value(ScheddKnobs.STATISTICS_WINDOW_SECONDS)
+    quantum = config.value(_QUANTUMS[daemon])
+    return window, quantum or config.value(ScheddKnobs.STATISTICS_WINDOW_QUANTUM)
 
 
 def describe_host(ad: ClassAd, config: Config) -> None:

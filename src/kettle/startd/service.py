@@ -460,7 +460,7 @@ class StartdService:
 
     async def _look_for_room(self) -> None:
         """Where no disk is offered, look at each poll whether there is some, and say so at once."""
-        await asyncio.sleep(max(1, self.runtime.config.value(StartdKnobs.POLLING_INTERVAL)))
+        await asyncio.sleep(self.runtime.config.value(StartdKnobs.POLLING_INTERVAL))
         if not self.machine.lacks_room:
             return
         with tasks.reported("Looking for room in EXECUTE"):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
+import kettle
 from kettle.config import Config
 from kettle.config.check import check_config
 from kettle.config.declared import find_own_faults
@@ -13,6 +17,7 @@ from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.ranges import BYTES, COUNT, PORT, POSITIVE, Range
 from kettle.errors import ConfigError
+from kettle.negotiator.settings import read_settings
 from kettle.runtime.renewal import tell_own_settings
 
 NOT_STARTED = "daemons that read it do not start; those that run keep their older configuration"
@@ -142,3 +147,33 @@ def test_a_daemon_tells_its_log_of_what_is_its_own_and_makes_no_sense() -> None:
         "WARNING: /condor_config, line 1: SCHEDD_INTERVAL = 0 makes no sense: it is not a number "
         "of seconds of at least 1; 1 counts instead"
     )
+
+
+def test_more_requests_than_are_fetched_at_a_time_are_told() -> None:
+    text = "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 50000\n"
+    assert read_settings(Config.from_text(text)).requests_at_a_time == 10_000
+    ((severity, kind, _, sentence, _),) = told(text)
+    assert (severity, kind) == ("warning", "range")
+    assert sentence.endswith("from 1 to 10000; 10000 counts instead")
+
+
+def test_no_reader_has_a_range_beside_that_of_the_row() -> None:
+    """Whoever wants another nearest number says so in the row, where the check sees it, too."""
+    found = []
+    for path in Path(kettle.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "config" in text else ():
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("max", "min"):
+                found += [ast.unparse(node) for argument in node.args if _reads(argument)]
+    # What is any age has another number there.
+    assert found == ["max(0, config.value(SecurityKnobs.SEC_TOKEN_MAX_AGE))"]
+
+
+def _reads(node: ast.expr) -> bool:
+    """Tell whether an expression is a value of the configuration."""
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value).endswith("config")
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return isinstance(node, ast.Call) and any(map(_reads, node.args))
+    is_reader = node.func.attr in ("value", "read", "integer", "real")
+    return is_reader and ast.unparse(node.func.value).endswith("config")

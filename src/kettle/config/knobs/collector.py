@@ -173,6 +173,11 @@ class CollectorKnobs:
         doc="Known and checked as a span of seconds.",
         unread=True,
     )
+    STATISTICS_WINDOW_QUANTUM_COLLECTOR = seconds(
+        None,
+        sense=COUNT,
+        doc="STATISTICS_WINDOW_QUANTUM for the collector's statistics; 0 for as in others.",
+    )
     TRUNC_COLLECTOR_LOG_ON_OPEN = boolean(
         "false",
         doc="Whether the daemon empties its log when it starts.",

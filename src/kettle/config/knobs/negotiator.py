@@ -262,6 +262,7 @@ class NegotiatorKnobs:
     NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
         "200",
         within=POSITIVE,
+        sense=Range(1, 10_000),
         doc="How many requests are fetched from a schedd at a time.",
     )
     NEGOTIATOR_SLOT_CONSTRAINT = expression(

@@ -62,9 +62,10 @@ class ScheddKnobs:
     )
     DCSTATISTICS_WINDOW_SECONDS = seconds(
         "",
-        unset="1200",
+        unset="-1",
         sense=OR_NONE,
-        doc='How long "recent" is in what a daemon says of itself.',
+        doc='How long "recent" is in what a daemon says of itself; -1 or 0 for as long as in other '
+        "statistics.",
     )
     DEDICATED_SCHEDULER_USE_FIFO = boolean(
         "true",
@@ -447,15 +448,13 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_QUANTUM_DC = seconds(
         "",
-        unset="200",
         sense=COUNT,
-        doc="The same for what a daemon says of itself.",
+        doc="The same for what a daemon says of itself; 0 for as in other statistics.",
     )
     STATISTICS_WINDOW_QUANTUM_SCHEDD = seconds(
         "",
-        unset="200",
         sense=COUNT,
-        doc="The same for the schedd's statistics.",
+        doc="The same for the schedd's statistics; 0 for as in others.",
     )
     STATISTICS_WINDOW_SECONDS = seconds(
         "1200",
