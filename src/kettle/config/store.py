@@ -282,22 +282,25 @@ class Config:
         return None if found is None else found.origin
 
     def integer(self, name: str) -> int | None:
-        """Return a number known by name only at run time; None if undefined or no number."""
+        """Return a number known by name only at run time, None if there is none.
+
+        This, `real` and `boolean` give the default of what is set to nothing, or to no such value.
+        """
         return self._parsed(name, knob.parse_integer)
 
     def real(self, name: str) -> float | None:
-        """Return a real number known by name only at run time; None if undefined or none."""
+        """Return a real number known by name only at run time, None if there is none."""
         return self._parsed(name, knob.parse_real)
 
     def boolean(self, name: str) -> bool | None:
-        """Return a truth value known by name only at run time; None if undefined or none."""
+        """Return a truth value known by name only at run time, None if there is none."""
         return self._parsed(name, knob.parse_boolean)
 
     def _parsed(self, name: str, parse: Callable[[str], T | None]) -> T | None:
         """Return what a text means; who forgives takes, for one that means nothing, another."""
         text = self.get(name)
         value = None if text is None else parse(text)
-        if value is not None or text is None or self._tell is None:
+        if value is not None:
             return value
 
         def read(config: Config) -> T | None:
@@ -306,9 +309,10 @@ class Config:
                 raise ConfigError("that was no value either")
             return value
 
-        found = self._instead(name, read, parse)
+        found = None if text is None or self._tell is None else self._instead(name, read, parse)
         if found is None:
-            return None
+            default = self.default_text(name)
+            return None if default is None else parse(default)
         wrong = self.placed(name, ConfigError(f"{name} = {text} is no value"))
         self.complain(name, f"{wrong}: {found[1]}")
         return found[0]
@@ -405,6 +409,17 @@ class Config:
             self._macros[key] = default
             return
         self._macros[key] = Macro(earlier.name if earlier else name, text, origin)
+
+    def default_text(self, name: str) -> str | None:
+        """Return the expanded default of a name; None if it has none, or a circle is in it.
+
+        It counts for a number or a truth value that is set to nothing, as for a knob that is one.
+        """
+        found = self.find_default(name)
+        if found is not None:
+            with contextlib.suppress(ConfigError):
+                return self.expand(found.text) or None
+        return None
 
     def is_defined(self, name: str) -> bool:
         """Tell whether a name has a text that is not empty."""

@@ -11,15 +11,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kettle.config import Config
+from kettle.config.knob import parse_boolean
 
 
 def are_assigned(config: Config) -> bool:
     """Tell whether ASSIGN_CPU_AFFINITY has any job bound, whatever job it is."""
-    if config.get("ASSIGN_CPU_AFFINITY") is None:
-        return False
+    text = config.get("ASSIGN_CPU_AFFINITY")
     # An expression that looks at the job may have one bound; what is false in any way has none.
-    plain = config.boolean("ASSIGN_CPU_AFFINITY")
-    return plain is None or plain
+    return text is not None and parse_boolean(text) is not False
 
 
 def choose_cores(slots: Iterable[Iterable[int]], wanted: float, cores: int) -> tuple[int, ...]:

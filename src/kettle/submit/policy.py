@@ -62,8 +62,7 @@ def set_retries(job: JobBuilder) -> None:
 
 def _set_most_retries(job: JobBuilder, said: int | None) -> None:
     if said is None:
-        default = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
-        job.set_default("JobMaxRetries", str(2 if default is None else default))
+        job.set_default("JobMaxRetries", str(job.config.integer("DEFAULT_JOB_MAX_RETRIES")))
     else:
         job.set_integer("JobMaxRetries", said)
 
@@ -112,9 +111,10 @@ def set_lease(job: JobBuilder) -> None:
     text = job.param("job_lease_duration")
     if text is None:
         if job.universe not in WITHOUT_LEASE and not job.is_later:
-            job.set_expression(
-                "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
-            )
+            name = "JOB_DEFAULT_LEASE_DURATION"
+            usual = job.config.get(name) or job.config.default_text(name)
+            if usual is not None:
+                job.set_expression("JobLeaseDuration", usual)
         return
     from kettle.policy.lease import SHORTEST_SECONDS  # few descriptions name a lease
 
@@ -217,8 +217,9 @@ def needs_deferral(job: JobBuilder) -> bool:
     own = any(job.forced.get(name) for name in ("DeferralTime", *CRON_ATTRIBUTES))
     waits = own or job.needs_deferral
     if waits and (job.needs_deferral or job.current("ScheddInterval") is None):
-        interval = job.config.integer("SCHEDD_INTERVAL")
-        job.set_integer("ScheddInterval", 300 if interval is None else interval)
+        from kettle.config.knobs.schedd import ScheddKnobs  # few jobs wait for a time
+
+        job.set_integer("ScheddInterval", job.config.value(ScheddKnobs.SCHEDD_INTERVAL))
     return waits
 
 

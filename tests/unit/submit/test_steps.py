@@ -17,7 +17,7 @@ from kettle.errors import SubmitError
 from kettle.submit import registry, simple
 from kettle.submit.commands.command import Kind
 from kettle.submit.job import FIELDS, JobBuilder
-from unit.submit.submitting import submission
+from unit.submit.submitting import submission, values
 
 RECORDED = Path(__file__).parents[2] / "data" / "vectors" / "submit" / "commands.json"
 # Commands that a description makes up itself.
@@ -99,3 +99,18 @@ def test_what_steps_say_to_others_can_be_changed_by_assigning_alone() -> None:
     assert {type(getattr(JobBuilder, name)) for name in FIELDS} <= {
         *(bool, int, str, JobUniverse, tuple, type(None)),
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "knob", "attribute", "usual", "other"),
+    [
+        ("retry_until = 1", "DEFAULT_JOB_MAX_RETRIES", "JobMaxRetries", "2", "5"),
+        ("", "JOB_DEFAULT_LEASE_DURATION", "JobLeaseDuration", "2400", "60"),
+        ("deferral_time = 1", "SCHEDD_INTERVAL", "ScheddInterval", "300", "60"),
+    ],
+)
+def test_a_number_that_is_set_to_nothing_has_the_default_of_its_row(
+    line: str, knob: str, attribute: str, usual: str, other: str
+) -> None:
+    for config, value in (("", usual), (f"{knob} =\n", usual), (f"{knob} = {other}\n", other)):
+        assert values(line + "\nqueue\n", attribute, config=config) == [value]

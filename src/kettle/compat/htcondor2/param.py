@@ -9,7 +9,7 @@ from kettle.compat.classad2 import ClassAd
 from kettle.compat.htcondor2.addresses import address_of
 from kettle.compat.htcondor2.errors import HTCondorException, said_as, words_of
 from kettle.compat.htcondor2.process import PROCESS
-from kettle.config.knob import parse_boolean, parse_integer, parse_real
+from kettle.config.knob import parse_integer, parse_real
 from kettle.errors import RefusedError
 
 NOT_DEFINED: Final = "Not defined"
@@ -26,19 +26,17 @@ class Param(MutableMapping[str, Any]):
         _check_text(key, "key")
         with said_as(words_of):
             text = PROCESS.config.get(key)
-        if text is None:
-            return self._of_nothing(key)
-        return _typed(key, text)
+        return self._of_nothing(key) if text is None else _typed(key, text)
 
     def _of_nothing(self, key: str) -> Any:
-        """Return the value of a name that is set to nothing: a number's or boolean's default."""
+        """Return the value of a name that is set to nothing: a number's or boolean's default.
+
+        As in the wheel, that is none where it mentions other names.
+        """
         default = PROCESS.config.find_default(key)
-        if default is None or not _is_typed(key):
+        if default is None or not default.text or "$" in default.text or not _is_typed(key):
             raise KeyError(key)
-        try:
-            return _typed(key, default.text)
-        except HTCondorException:
-            raise KeyError(key) from None
+        return _typed(key, default.text)
 
     def __setitem__(self, key: str, value: str) -> None:
         _check_text(key, "key")
@@ -75,11 +73,7 @@ def _typed(key: str, text: str) -> Any:
     name = key.upper()
     value: bool | int | float | None
     if name in BOOLEANS:
-        value = parse_boolean(text)
-        if value is None:
-            default = PROCESS.config.find_default(key)
-            value = parse_boolean(default.text) if default is not None else None
-        return bool(value)
+        return bool(PROCESS.config.boolean(key))
     if name in INTEGERS:
         value = parse_integer(text)
     elif name in REALS:
