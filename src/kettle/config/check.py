@@ -23,6 +23,7 @@ from kettle.config.declared import (
 from kettle.config.deprecated import find_newer
 from kettle.config.families import families_of, is_policy
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings
+from kettle.config.loading import AUTOMATIC
 from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
 from kettle.config.remarks import innermost, render, sentence
@@ -55,10 +56,21 @@ def check_config(
     findings += _find_lines(config)
     if more is not None:
         findings += more(config)
-    findings = _without_doubles(findings)
+    findings = _without_doubles([_where_used(config, finding) for finding in findings])
     order = {name: index for index, name in enumerate(config.files)}
     findings.sort(key=lambda finding: order.get(finding.source, len(order)))
     return order_findings(findings)
+
+
+def _where_used(config: Config, finding: Finding) -> Finding:
+    """Return a finding with a place in a file: that of the setting that uses a template by itself.
+
+    What such a template sets has that setting's name in place of a file's.
+    """
+    origin = config.origin(finding.source) if finding.source[:9].upper() == AUTOMATIC else None
+    if origin is None:
+        return finding
+    return finding._replace(source=origin.source, line=origin.line)
 
 
 def _without_doubles(findings: list[Finding]) -> list[Finding]:

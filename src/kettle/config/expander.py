@@ -1,8 +1,8 @@
 """What `$(NAME)`, `$(NAME:default)` and `$FUNCTION(...)` turn into.
 
-A function over a lookup: it knows neither files nor configuration nor submit descriptions, and
-both languages use it; what the functions compute is `functions.py`. Rules shown by the vectors
-`config/cases.json`:
+A function over a lookup: it knows neither files nor configuration nor submit descriptions. All
+three languages use it: the configuration's, that of submit descriptions and that of transforms.
+What the functions compute is `functions.py`. Rules shown by the vectors `config/cases.json`:
 
 * The leftmost macro is replaced first and the result is looked at again, so a default may hold
   macros and a name may be put together from pieces.

@@ -26,26 +26,30 @@ _NEVER_A_CLOCK = "a {} runs no programs by the clock, HTCondor's own neither"
 
 
 class MadeUp(NamedTuple):
-    """Names of one pattern, in upper case: an example, and what such a name makes.
+    """The names of one pattern, and what is known of all of them."""
 
-    `is_sure` is false where a slip of the pen looks the same, as SCHED_LOG does. A `is_policy` is
-    true when something is to happen, what is `beside` one is no condition. `language` names whose
-    macros its text has, where that is not the configuration. Each of `lists` names some of them:
-    they are `needs` with a listed word for {}. What is not read has the `area` of its knobs, and
-    `why`, where the area's reason is not enough; `told` is the one name that is told of.
-    """
-
+    # What matches a whole name, in upper case, and a name that it matches.
     pattern: str
     example: str
+    # What such a setting is, as a sentence for the manual.
     makes: str
+    # Whether no slip of the pen looks like one. SCHED_LOG is a slip, and of the pattern `\w+_LOG`.
     is_sure: bool = True
+    # Whether its text is a condition under which something happens, and whether it goes with such
+    # a condition and is none itself, as its REASON.
     is_policy: bool = False
     is_beside: bool = False
+    # The language whose macros its text has: "submit" or "transform", empty for the configuration.
     language: str = ""
+    # The settings that list which of them count, and the name that a listed word, put in for {},
+    # needs to be set: JOB_TRANSFORM_NAMES, and JOB_TRANSFORM_{}.
     lists: tuple[str, ...] = ()
     needs: str = ""
+    # For names that nothing reads: the table that knobs of their kind are in, and why they count
+    # for nothing, where what is said of the whole table (`unread.py`) is not enough.
     area: str = ""
     why: str = ""
+    # Of many such settings for one thing, the pattern of those that users are told of.
     told: str = ""
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ROOT_FILES = ("/etc/condor/condor_config", "/usr/local/etc/condor_config")
 # Programs that people run read the person's own file; daemons do not, nor does root.
 PERSONAL_SUBSYSTEMS = frozenset({"TOOL", "SUBMIT", "DAGMAN"})
+# What the names of settings begin with that use a template by themselves.
+AUTOMATIC = "AUTO_USE_"
 # Limit: local files may name further local files, but not for ever.
 MOST_LOCAL_FILES = 1000
 
@@ -254,7 +256,7 @@ def read_environment(config: Loaded, environment: Mapping[str, str]) -> None:
 def apply_automatic_templates(config: Loaded, reader: StatementReader) -> None:
     """Carry out `use CATEGORY:NAME` for every AUTO_USE_<CATEGORY>_<NAME> that is true."""
     names = ["AUTO_USE_FEATURE_PelicanRetryPolicy"]
-    names += [entry.name for entry in config.entries() if entry.name.upper()[:9] == "AUTO_USE_"]
+    names += [entry.name for entry in config.entries() if entry.name.upper()[:9] == AUTOMATIC]
     for name in names:
         if config.boolean(name):
             category, _, template = name[9:].partition("_")

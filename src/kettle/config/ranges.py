@@ -64,5 +64,5 @@ PORT = Range(0, 65_535)
 LONG = Range(MIN_INTEGER, MAX_INTEGER)
 BYTES = Range(0, MAX_INTEGER)
 
-# What counts for a number that makes no sense, of a knob that a tool reads by its name alone.
+# The `instead` of a row whose reader uses each number as it stands, also one that makes no sense.
 AS_IT_IS = "it is taken as it is"

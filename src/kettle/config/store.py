@@ -67,7 +67,11 @@ _WORK_OF_A_DOLLAR = 5_000
 
 
 class Config:
-    """A configuration that was read completely; it never changes, a new one is loaded instead."""
+    """The settings of one program, as its files and environment had them when they were read.
+
+    What changes in files counts for the next one that is loaded. Later only `assign` adds to them,
+    for a command line or for what is set from afar, and `forgive` says what becomes of wrong ones.
+    """
 
     def __init__(
         self,
@@ -83,9 +87,11 @@ class Config:
         self._subsystem_as_given = subsystem
         self.local_name = local_name
         self.files: list[str] = []
-        # What the reading complained of, in order; then what functions cannot compute.
+        # What the reading complained of, in order, with what functions could not compute in it.
         self.warnings: list[Remark] = []
-        self.problems = self.warnings
+        # What functions cannot compute of what was asked for since.
+        self.problems: list[Remark] = []
+        self._is_read = False
         # Who hears of what a name had before it was set again, under the spelling of the later
         # statement. Nobody else keeps it: each may be as long as all before it together.
         self.on_replaced: Callable[[Macro], object] | None = None
@@ -110,7 +116,12 @@ class Config:
         )
 
     def _add_problem(self, problem: Problem) -> None:
-        self.problems.append(Remark(problem.render()))
+        said = self.problems if self._is_read else self.warnings
+        said.append(Remark(problem.render()))
+
+    def end_reading(self) -> None:
+        """Say that all is read: what functions cannot compute from now on is a problem."""
+        self._is_read = True
 
     @classmethod
     def from_text(
@@ -556,5 +567,5 @@ def load_config(
     config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
     config.on_replaced = on_replaced
     loading.fill(config, root=root, more=more, tell=tell)
-    config.problems = []
+    config.end_reading()
     return config

@@ -210,3 +210,21 @@ def test_a_backslash_at_the_end_of_the_last_line_is_told_of() -> None:
         odd = [one for one in check(text) if one.kind == "backslash"]
         assert [(one.severity, one.line) for one in odd] == [("warning", 2)]
     assert "backslash" not in {one.kind for one in check("FOO = 1 \\\n\n# end \\\n")}
+
+
+def test_what_a_template_sets_that_a_setting_uses_stands_where_the_setting_is() -> None:
+    config = Config.from_text("# ours\nAUTO_USE_FEATURE_GPUS = true\n", subsystem="MASTER")
+    (found,) = check_config(config)
+    assert (found.name, found.place) == ("STARTD_CRON_JOBLIST", "/condor_config, line 2")
+
+
+def test_what_a_function_cannot_compute_is_told_of_the_reading_or_of_who_asks() -> None:
+    config = Config.from_text("include ifexist : /x$INT(a b)\nA = $INT(c d)\n")
+    assert [remark.text for remark in config.warnings] == [
+        'ERROR "$INT() macro: a b does not evaluate to an integer!"'
+    ]
+    assert config.problems == []
+    assert config.get("A") is None
+    assert [remark.text for remark in config.problems] == [
+        'ERROR "$INT() macro: c d does not evaluate to an integer!"'
+    ]
