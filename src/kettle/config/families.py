@@ -3,7 +3,9 @@
 Whoever judges a name asks here: whether it is a site's own or a slip of the pen, whether its text
 is a condition or another language, which list must name it, and why it counts for nothing where it
 does. Which values such a name takes is said by the rows of `knobs/` that are families, for those
-that are read; `tests/unit/config/test_families.py` has them all here. Source: the manual.
+that are read: each of these is here, but for knobs of each level, which are few and no site's own
+(`declared.names_of_levels`), and the program of a daemon, whose name may be any. Source: the
+manual.
 """
 
 from __future__ import annotations
