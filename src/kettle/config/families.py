@@ -21,7 +21,7 @@ _LEVELS = "|".join(CONFIGURED)
 # The knobs of a slot that let something happen when they are true, also for one type of slots.
 _SLOT_POLICIES = (
     "START|SUSPEND|CONTINUE|PREEMPT|KILL|IS_OWNER|WANT_SUSPEND|WANT_VACATE|PERIODIC_CHECKPOINT|"
-    "CLAIM_PARTITIONABLE_LEFTOVERS"
+    "CLAIM_PARTITIONABLE_LEFTOVERS|WANT_HOLD"
 )
 _NO_CLOCK = "Kettle's {} runs no programs by the clock; HTCondor's own does"
 _NEVER_A_CLOCK = "a {} runs no programs by the clock, HTCondor's own neither"
@@ -181,7 +181,7 @@ FAMILIES: tuple[MadeUp, ...] = (
         "What slots of one type are, or a knob for these alone.",
     ),
     MadeUp(
-        rf"(?:SLOT_TYPE_\d+_)?(?:{_SLOT_POLICIES})",
+        rf"(?:SLOT_TYPE_\d+_|SLOT\d+_)?(?:{_SLOT_POLICIES})",
         "SLOT_TYPE_1_START",
         "When something happens to a slot or its job.",
         is_policy=True,

@@ -132,6 +132,20 @@ def test_a_policy_that_can_never_be_true_is_a_warning() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WANT_HOLD = MemoryUsage > RequestMemory && false",
+        "PREEMPTION_REQUIREMENTS = JobStatus =!= JobStatus",
+        "SYSTEM_PERIODIC_VACATE = time() < 0",
+        'SLOT1_START = Owner == "a" && Owner == "b"',
+        "SLOT_TYPE_1_PREEMPT = Cpus > 4 && Cpus < 2",
+    ],
+)
+def test_every_kind_of_policy_is_looked_at(line: str) -> None:
+    assert [kind for _, kind, _, _ in told(f"{line}\n")] == ["never"]
+
+
 def test_a_policy_that_is_switched_off_and_a_rank_are_none() -> None:
     assert (
         told("PREEMPT = False\nKILL = FALSE\nRANK = 0 * Memory\nNEGOTIATOR_PRE_JOB_RANK = 0\n")
