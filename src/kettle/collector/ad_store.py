@@ -8,7 +8,7 @@ this is `ad_query.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import getsizeof
 from typing import Final
@@ -77,6 +77,8 @@ class Sender:
     host: str = ""
     # Whether it may do everything in this pool.
     administrator: bool = False
+    # What the sender's token says, where one proved who it is.
+    claims: Mapping[str, str | int] = field(default_factory=dict)
 
     def may_replace(self, before: Sender) -> bool:
         """Tell whether an ad of `before` may be replaced by one of this sender's.

@@ -37,6 +37,7 @@ from kettle.levels import Level
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
+from kettle.runtime.credentials import find_revocation
 from kettle.runtime.process.snapshot import Parts
 from kettle.runtime.self_monitor import describe_host, read_window
 from kettle.runtime.self_shutdown import SelfShutdown
@@ -110,11 +111,23 @@ class CollectorService:
         read_settings(config)
 
     async def reconfigure(self, config: Config) -> None:
-        """Take over new settings; ads stay."""
+        """Take over new settings; ads stay, but for those that came by a token revoked now."""
         self.store.settings = read_settings(config)
         self.runtime.snapshots.most = config[Knobs.COLLECTOR_QUERY_WORKERS]
         self.broker.reconfigure()
+        self._drop_revoked(config)
         self.publish()
+
+    def _drop_revoked(self, config: Config) -> None:
+        """Have nobody matched with what only a revoked token has advertised."""
+        is_revoked = find_revocation(config)
+        if is_revoked is None:
+            return
+        now = self._now()
+        for entry in self.store.entries():
+            if entry.sender.claims and is_revoked(entry.sender.claims):
+                entry.expires_at = now
+        self._expire(now)
 
     async def shut_down(self, how: str) -> None:
         """Stop; persistent ads are on disk already."""
@@ -153,6 +166,7 @@ class CollectorService:
             "FAMILY" if family else peer.method,
             host=stream.remote_host,
             administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
+            claims=peer.claims,
         )
 
     async def _on_token_request(self, stream: Stream) -> None:
@@ -233,14 +247,16 @@ class CollectorService:
     async def _sweep(self) -> None:
         await asyncio.sleep(self._sweep_seconds())
         now = self._now()
-        gone = self.store.expire(now)
-        for entry in gone:
-            self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
-        self.persistent.save()
+        self._expire(now)
         self.broker.expire(now)
         if now - self._published_at >= self.runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL]:
             self.publish()
             self._published_at = now
+
+    def _expire(self, now: float) -> None:
+        for entry in self.store.expire(now):
+            self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
+        self.persistent.save()
 
     def _sweep_seconds(self) -> float:
         """Return the pause: short enough for the shortest lifetime there is."""

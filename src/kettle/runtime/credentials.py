@@ -12,7 +12,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, StorageError
@@ -347,6 +347,24 @@ class SystemClientCredentials:
         return None
 
 
+def find_revocation(config: Config) -> Callable[[Mapping[str, str | int]], bool] | None:
+    """Return what tells whether a token of these claims is revoked; None where none is.
+
+    An expression that cannot be evaluated revokes: a slip must not let stolen tokens in.
+    """
+    from kettle.classad import UNDEFINED, ClassAd
+
+    expression = config.expression("SEC_TOKEN_REVOCATION_EXPR")
+    if expression is None:
+        return None
+
+    def is_revoked(claims: Mapping[str, str | int]) -> bool:
+        verdict = ClassAd(dict(claims)).evaluate_expression(expression)
+        return verdict is not False and verdict is not UNDEFINED
+
+    return is_revoked
+
+
 class SystemServerCredentials:
     """What this daemon needs to check a client's proof."""
 
@@ -383,19 +401,10 @@ class SystemServerCredentials:
         """Return the ids of all signing keys here."""
         return self._keys.ids()
 
-    def token_is_revoked(self, claims: dict[str, object]) -> bool:
-        """Tell whether SEC_TOKEN_REVOCATION_EXPR is true for these claims.
-
-        An expression that cannot be evaluated revokes: a slip must not let stolen tokens in.
-        """
-        from kettle.classad import UNDEFINED, ClassAd
-
-        expression = self._config.expression("SEC_TOKEN_REVOCATION_EXPR")
-        if expression is None:
-            return False
-        plain = {name: value for name, value in claims.items() if isinstance(value, str | int)}
-        verdict = ClassAd(plain).evaluate_expression(expression)
-        return verdict is not False and verdict is not UNDEFINED
+    def token_is_revoked(self, claims: Mapping[str, str | int]) -> bool:
+        """Tell whether SEC_TOKEN_REVOCATION_EXPR is true for these claims."""
+        is_revoked = find_revocation(self._config)
+        return is_revoked is not None and is_revoked(claims)
 
     def pool_password(self) -> bytes | None:
         """Return the pool password, None if there is none."""

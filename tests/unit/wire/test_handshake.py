@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any
@@ -36,7 +36,13 @@ from kettle.wire.security.methods import fs
 from kettle.wire.security.methods.context import DirectoryFacts, ServerContext, Token
 from kettle.wire.security.negotiation import Policy, Wish
 from kettle.wire.security.notes import note_server
-from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
+from kettle.wire.security.server_side import (
+    Accepted,
+    Registered,
+    ServerSetup,
+    authorize_next,
+    server_handshake,
+)
 from kettle.wire.security.session import LONGEST_WORD, Session, SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
 from kettle.wire.sinful import Sinful
@@ -93,7 +99,7 @@ class Credentials:
     def signing_key(self, key_id: str) -> bytes | None:
         return KEY if key_id == "POOL" else None
 
-    def token_is_revoked(self, claims: dict[str, object]) -> bool:
+    def token_is_revoked(self, claims: Mapping[str, str | int]) -> bool:
         return self.revoked
 
     def pool_password(self) -> bytes | None:
@@ -361,6 +367,64 @@ def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
     _, theirs = negotiate(make_client(policy, token=token()), server)
     assert isinstance(theirs.error, AuthenticationFailed)
     assert "revoked" in str(theirs.error)
+
+
+def resume(client: ClientSetup, server: ServerSetup, session: Session, now: float) -> Both:
+    ours = client_handshake(client, ADDRESS, Command.QUERY_JOB_ADS, now, session=session)
+    return converse(ours, server_handshake(server, "10.0.0.1", now))
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "maximum_age"), [(100, 0), (None, 100), (3600, 100)], ids=["exp", "age", "both"]
+)
+def test_a_session_ends_with_its_token(
+    tmp_path: Path, lifetime: int | None, maximum_age: int
+) -> None:
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    client = make_client(policy, token=token(lifetime_seconds=lifetime))
+    server = make_server(tmp_path, policy, token_maximum_age_seconds=maximum_age)
+    session, accepted = (each.result() for each in negotiate(client, server))
+    assert resume(client, server, session, NOW + 99)[1].result().resumed
+    read = int(Command.DC_NOP_READ)
+    assert authorize_next(server, accepted, read, NOW + 99).user == "alice@pool"
+    assert isinstance(resume(client, server, session, NOW + 101)[0].error, SessionUnknown)
+    with pytest.raises(AuthenticationFailed, match="good no more"):
+        authorize_next(server, accepted, read, NOW + 101)
+
+
+def test_the_end_of_a_token_is_read_by_the_clock_that_it_was_signed_by(tmp_path: Path) -> None:
+    """The sessions' clock may be another than the wall's."""
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    client = make_client(policy, token=token(lifetime_seconds=100))
+    server = make_server(tmp_path, policy)
+    ours = client_handshake(client, ADDRESS, Command.QUERY_JOB_ADS, NOW)
+    theirs = server_handshake(server, "10.0.0.1", NOW - 5000, set_ahead=5000)
+    session = converse(ours, theirs)[0].result()
+    assert server.sessions.look_up(session.id, NOW - 4901) is not None
+    assert server.sessions.look_up(session.id, NOW - 4900) is None
+
+
+def test_the_sessions_of_a_revoked_token_end_and_no_others(tmp_path: Path) -> None:
+    policy = Policy(methods=("TOKEN", "FS"), authentication=Wish.REQUIRED)
+    server = make_server(tmp_path, policy)
+    by_token, by_account = (
+        make_client(Policy(methods=(method,), authentication=Wish.REQUIRED), token=token())
+        for method in ("TOKEN", "FS")
+    )
+    revoked, accepted = (each.result() for each in negotiate(by_token, server))
+    kept = negotiate(by_account, server)[0].result()
+    asked: list[object] = []
+
+    def is_revoked(claims: object) -> bool:
+        asked.append(claims)
+        return True
+
+    assert [one.id for one in server.sessions.end_proofs(is_revoked)] == [revoked.id]
+    assert asked == [{"iat": int(NOW), "iss": "pool", "jti": "00" * 16, "sub": "alice@pool"}]
+    assert isinstance(resume(by_token, server, revoked, NOW)[0].error, SessionUnknown)
+    assert resume(by_account, server, kept, NOW)[1].result().resumed
+    with pytest.raises(AuthenticationFailed, match="good no more"):
+        authorize_next(server, accepted, int(Command.DC_NOP_READ), NOW)
 
 
 def test_a_scope_limits_the_levels(tmp_path: Path) -> None:

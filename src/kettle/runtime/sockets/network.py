@@ -99,7 +99,7 @@ class Network(Protocol):
         ...
 
     def reconfigure(self, config: Config) -> None:
-        """Take over policies and lists; sessions and registrations stay."""
+        """Take over policies and lists; sessions stay, but for those of revoked tokens."""
         ...
 
     def on_moved(self, tell: Callable[[], None]) -> None:
@@ -123,7 +123,6 @@ class CommandNetwork:
         self.client = CommandClient(standing, self, calls)
         ways = Ways(self, self.client.dial, self.commands.serve_stream)
         self.brokers = Brokers(ways, name, log, self._on_contact)
-        self.reconfigure = standing.reconfigure
         self.add_family = standing.add_family
         self.add_session = standing.add_session
         self.remove_session = standing.remove_session
@@ -145,6 +144,12 @@ class CommandNetwork:
     def address(self) -> Sinful:
         """Where this daemon can be reached."""
         return self.standing.address
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over policies and lists; sessions stay, but for those of revoked tokens."""
+        gone = self.standing.reconfigure(config)
+        for whose in sorted({f"{one.user} ({one.claims.get('jti')})" for one in gone}):
+            self._log(f"The token of {whose} is revoked: its sessions are no more")
 
     def allows(self, stream: Stream, level: Level) -> bool:
         """Whether the peer holds a level beyond that of its command."""

@@ -233,7 +233,8 @@ class CommandServer:
             self.admission.rest(stream)
             reader = await stream.receive(IDLE_SECONDS)
             command = reader.integer()
-            peer = authorize_next(self._standing.server, accepted, command, names)
+            now = self._standing.clock.steady()
+            peer = authorize_next(self._standing.server, accepted, command, now, names)
             self._accept(stream, command, peer)
             if reader.remaining:
                 stream.push_back(reader)

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import RemoteProtocolError
 from kettle.levels import Level
-from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
+from kettle.runtime.credentials import (
+    SystemClientCredentials,
+    SystemServerCredentials,
+    find_revocation,
+)
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.client_side import ClientSetup
@@ -89,12 +93,17 @@ class Standing:
             self._client = self._make_client()
         return self._client
 
-    def reconfigure(self, config: Config) -> None:
-        """Take over policies and lists; sessions and registrations stay."""
+    def reconfigure(self, config: Config) -> list[Session]:
+        """Take over policies and lists; registrations and sessions stay.
+
+        Except for those whose token SEC_TOKEN_REVOCATION_EXPR names now: they are returned, gone.
+        """
         self.config = config
         self._server = None
         self._client = None
         self._strangers.clear()
+        is_revoked = find_revocation(config)
+        return [] if is_revoked is None else self.sessions.end_proofs(is_revoked)
 
     def _make_server(self) -> ServerSetup:
         settings = read_security(self.config)

@@ -137,7 +137,10 @@ def accept_datagram(
     method = "" if session is None else session.method
     session_id = "" if session is None else session.id
     levels = frozenset(implied_levels(level))
-    peer = Peer(user, peer_address, method, levels, session_id=session_id, limits=limits)
+    claims = {} if session is None else session.claims
+    peer = Peer(
+        user, peer_address, method, levels, session_id=session_id, limits=limits, claims=claims
+    )
     return Accepted(command, peer, session, message=reader)
 
 

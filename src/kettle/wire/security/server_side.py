@@ -400,6 +400,10 @@ def _conclude(
         attributes=attributes,
         subsystem=request.ad.text("Subsystem")[:LONGEST_WORD].upper(),
     )
+    if proof is not None:
+        session.claims = proof.claims
+        ends_at = proof.ends_at
+        session.proof_until = None if ends_at is None else ends_at - request.set_ahead
     session.renew(now)
     if request.ad.flag("NewSession"):
         yield Send(
@@ -497,6 +501,7 @@ def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepte
         session.limits,
         tuple(session.attributes.items()),
         session.subsystem,
+        session.claims,
     )
     finished = request.asked != request.command
     if request.asked == Command.DC_SEC_QUERY:
@@ -505,11 +510,16 @@ def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepte
 
 
 def authorize_next(
-    setup: ServerSetup, accepted: Accepted, command: int, host_names: tuple[str, ...] = ()
+    setup: ServerSetup,
+    accepted: Accepted,
+    command: int,
+    now: float,
+    host_names: tuple[str, ...] = (),
 ) -> Peer:
     """Authorize a further bare command on a connection that is already accepted.
 
-    Raises RemoteProtocolError for an unknown command, AuthorizationDenied.
+    Raises RemoteProtocolError for an unknown command, AuthorizationDenied, AuthenticationFailed
+    where the token has ended or was revoked meanwhile.
     """
     registered = setup.registered.get(command)
     if registered is None:
@@ -517,6 +527,8 @@ def authorize_next(
     peer = accepted.peer
     level = setup.first_allowed(registered, peer.user, peer.address, host_names, peer.limits)
     session = accepted.session
+    if session is not None and not session.is_proven(now):
+        raise AuthenticationFailed(f"the token of {peer.user} from {peer.address} is good no more")
     if level is None or (session is not None and not session.permits(command)):
         name = command_name(command)
         raise AuthorizationDenied(f"{peer.user} from {peer.address} may not {name}")

@@ -6,8 +6,10 @@ Decides when a session ends and which one a client uses again; no clock here, `n
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kettle.levels import Level
@@ -39,6 +41,9 @@ class Session(Struct):
     expires_at: float | None = None
     lease_seconds: int = 0
     lease_until: float | None = None
+    # What the token says that proved the user, and from when on it proves nothing any more.
+    claims: Mapping[str, str | int] = {}
+    proof_until: float | None = None
     valid_commands: frozenset[int] = frozenset()
     limits: frozenset[Level] | None = None
     peer_version: str = ""
@@ -61,7 +66,17 @@ class Session(Struct):
         """Tell whether the session can still be used."""
         if self.expires_at is not None and now >= self.expires_at:
             return False
+        if not self.is_proven(now):
+            return False
         return self.lease_until is None or now < self.lease_until
+
+    def is_proven(self, now: float) -> bool:
+        """Tell whether the token that proved the user is still good.
+
+        Compat: the reference's sessions outlive their tokens, for up to a day; here a session ends
+        with its token (test_a_session_ends_with_its_token).
+        """
+        return self.proof_until is None or now < self.proof_until
 
     def permits(self, command: int) -> bool:
         """Tell whether what the session says of its commands lets this one through.
@@ -93,6 +108,8 @@ class Peer(NamedTuple):
     attributes: tuple[tuple[str, str], ...] = ()
     # What kind of daemon or tool it says it is, where a session knows.
     subsystem: str = ""
+    # What the token says that proved the user, where one did.
+    claims: Mapping[str, str | int] = MappingProxyType({})
 
     @property
     def authenticated(self) -> bool:
@@ -218,6 +235,21 @@ class SessionCache:
         for session_id in dead:
             self.forget(session_id)
         return len(dead)
+
+    def end_proofs(self, is_revoked: Callable[[Mapping[str, str | int]], bool]) -> list[Session]:
+        """Drop the sessions whose token is revoked, and end what goes on in them; return them."""
+        verdicts: dict[tuple[tuple[str, str | int], ...], bool] = {}
+        gone = []
+        for session in self._sessions.values():
+            claims = tuple(session.claims.items())
+            if claims and claims not in verdicts:
+                verdicts[claims] = is_revoked(session.claims)
+            if claims and verdicts[claims]:
+                session.proof_until = -math.inf
+                gone.append(session)
+        for session in gone:
+            self.forget(session.id)
+        return gone
 
     def sessions(self) -> Iterable[Session]:
         """Iterate over all sessions, least recently used first."""

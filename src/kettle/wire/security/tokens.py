@@ -87,6 +87,11 @@ class ParsedToken(NamedTuple):
         value = self.claims.get(name)
         return float(value) if isinstance(value, int | float) else None
 
+    def plain_claims(self) -> dict[str, str | int]:
+        """Return the claims that are strings and whole numbers, which expressions may ask for."""
+        found = self.claims.items()
+        return {name: value for name, value in found if isinstance(value, str | int)}
+
 
 def parse_token(text: str) -> ParsedToken:
     """Take a token, or its signed text alone, apart.
@@ -178,6 +183,13 @@ def check_times(token: ParsedToken, now: float, maximum_age_seconds: int = 0) ->
         issued = token.time("iat")
         if issued is None or now - issued > maximum_age_seconds:
             raise AuthenticationFailed("the token is older than SEC_TOKEN_MAX_AGE allows")
+
+
+def end_of(token: ParsedToken, maximum_age_seconds: int = 0) -> float | None:
+    """Return from when on `check_times` refuses a token, in epoch seconds; None for never."""
+    expires, issued = token.time("exp"), token.time("iat")
+    aged = issued + maximum_age_seconds if maximum_age_seconds > 0 and issued is not None else None
+    return min((one for one in (expires, aged) if one is not None), default=None)
 
 
 def fitting_tokens(

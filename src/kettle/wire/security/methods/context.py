@@ -96,7 +96,7 @@ class ServerCredentials(Protocol):
     def issuer_keys(self) -> tuple[str, ...]:
         """Return the ids of all signing keys here."""
 
-    def token_is_revoked(self, claims: dict[str, object]) -> bool:
+    def token_is_revoked(self, claims: Mapping[str, str | int]) -> bool:
         """Tell whether SEC_TOKEN_REVOCATION_EXPR is true for these claims."""
 
     def pool_password(self) -> bytes | None:
@@ -156,7 +156,8 @@ class ServerProof(NamedTuple):
     """The server's side of a success: who it is.
 
     `name` is `user` or `user@domain`; `principal` what a mapfile is asked for (empty: it is not
-    asked); `limits` the only levels the proof may be used for.
+    asked); `limits` the only levels the proof may be used for. `claims` are those of the token that
+    it was proven with, and `ends_at` is when that token ends, in epoch seconds.
     """
 
     name: str
@@ -164,3 +165,5 @@ class ServerProof(NamedTuple):
     wrap_key: bytes | None = None
     limits: frozenset[Level] | None = None
     attributes: Mapping[str, str] = MappingProxyType({})
+    claims: Mapping[str, str | int] = MappingProxyType({})
+    ends_at: float | None = None

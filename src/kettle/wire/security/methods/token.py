@@ -28,7 +28,7 @@ from kettle.wire.security.methods.password import (
     pool_user,
 )
 from kettle.wire.security.methods.seeds import SEED_A
-from kettle.wire.security.tokens import check_times, parse_token, scope_levels, sign
+from kettle.wire.security.tokens import check_times, end_of, parse_token, scope_levels, sign
 
 
 def token_keys(signature: bytes, signed_text: str) -> SharedKeys:
@@ -84,7 +84,8 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
         raise AuthenticationFailed("the client is not the subject of its token")
     if context.trust_domain and token.claim("iss") != context.trust_domain:
         raise AuthenticationFailed("the token was issued for another trust domain")
-    if (yield Do(lambda: context.credentials.token_is_revoked(dict(token.claims)))):
+    claims = token.plain_claims()
+    if (yield Do(lambda: context.credentials.token_is_revoked(claims))):
         raise AuthenticationFailed("the token has been revoked")
     attributes = {
         "AuthTokenIssuer": token.claim("iss"),
@@ -97,4 +98,6 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
         wrap_key=token_wrap_key(rb),
         limits=scope_levels(token.claim("scope")),
         attributes={name: value for name, value in attributes.items() if value},
+        claims=claims,
+        ends_at=end_of(token, context.token_maximum_age_seconds),
     )
