@@ -160,3 +160,16 @@ def test_a_pool_whose_logs_are_elsewhere_is_known_stopped_and_never_removed_unde
     pool.purge()
     assert not folder.exists()
     assert (logs / "MasterLog").exists()
+
+
+def test_who_brings_up_a_pool_whose_schedd_is_dead_is_told_why(tmp_path: Path) -> None:
+    """Its ad, which the collector still has, is no sign of life."""
+    text = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD\nMASTER_BACKOFF_CONSTANT = 1\n"
+    with personal_pool(tmp_path, text) as pool:
+        Path(pool.folder, "config.d", "wrong").write_text("SCHEDD_INTERVAL = abc\n")
+        os.kill(daemon_pid(pool, "condor_schedd"), signal.SIGKILL)
+        with pytest.raises(KettleError, match=r"its schedd is dead: SchedLog: .*INTERVAL = abc"):
+            pool.start(seconds=60)
+        Path(pool.folder, "config.d", "wrong").unlink()
+        pool.start(seconds=60)
+        assert daemon_pid(pool, "condor_schedd")

@@ -17,6 +17,8 @@ _OWN = re.compile(_HEAD + "ERROR:? (.*)")
 _REFUSED = re.compile(
     _HEAD + "((?:No tokens can be signed|PERMISSION DENIED|Failed to send update to collector).*)"
 )
+# In the head of what a process writes.
+_BEGINNING = " STARTING UP"
 # What a master says of a daemon that came to an end, whose own log may say nothing.
 _ENDED = re.compile(
     _HEAD + r"The (\w+) \(pid \d+\) ((?:exited with status [1-9]|died due to signal )\d*)"
@@ -28,6 +30,11 @@ _RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?:
 def find_complaints(logs: Mapping[str, str]) -> Counter[str]:
     """Return what is complained of in the logs, by name of the log, and how often."""
     return _find(logs, (_OWN, _RAISED))
+
+
+def last_life(log: str) -> str:
+    """Return the part of a daemon's log that its last process wrote."""
+    return log[log.rfind(_BEGINNING) + len(_BEGINNING) :] if _BEGINNING in log else log
 
 
 def find_refusals(logs: Mapping[str, str]) -> Counter[str]:

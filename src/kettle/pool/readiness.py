@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError, NotFoundError
+from kettle.errors import AuthenticationFailed, AuthorizationDenied, KettleError
 from kettle.octets import AS_IS
 from kettle.pool.complaints import (
     end_again_and_again,
@@ -23,15 +23,16 @@ from kettle.pool.complaints import (
     find_endings,
     find_refusals,
     is_hopeless,
+    last_life,
     render_complaints,
 )
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
 from kettle.pool.settings import name_given_lines
+from kettle.pool.standing import Standing, ask_master
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
-    from kettle.client.pool import Pool
     from kettle.config import Config
 
 POLL_SECONDS = 0.01
@@ -40,6 +41,8 @@ _LOOK_SECONDS = 1.0
 # A collector that has not heard us for so long, and says so, will not; nor does a machine that has
 # taken no jobs for so long, and says why.
 _REFUSED_SECONDS = 3.0
+# Limit: how much of a log is read for the end of its daemon's last life.
+_TAIL_BYTES = 64 * 1024
 # Limit: one message of a service to its manager; longer is none of ours.
 _NOTIFICATION_BYTES = 4096
 # Limit: the kernel takes names of 107 bytes.
@@ -49,8 +52,6 @@ _NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "ST
 _WITHOUT_MACHINE = "DAEMON_LIST without STARTD makes a pool that has no machine of its own"
 # Is told of what goes wrong where that is no reason to give up.
 Tells = Callable[[str], object]
-# What a master says of a daemon that ran and is not to be started again.
-_OFF = "Hold"
 
 
 class Complaints:
@@ -58,6 +59,7 @@ class Complaints:
 
     def __init__(self, log_folder: str, config: Config) -> None:
         self._folder = log_folder
+        self._config = config
         self._root = config.files[0] if config.files else ""
         # What was complained of at an earlier start does not count.
         self._sizes = {path: _size(path) for path in find_logs(log_folder, config)}
@@ -81,6 +83,17 @@ class Complaints:
         """Whether waiting for the pool is in vain."""
         logs = self._read()
         return is_hopeless(find_complaints(logs)) or end_again_and_again(find_endings(logs))
+
+    def of_last_life(self, daemon: str) -> str:
+        """Return what a daemon's log says of how its last life ended, whenever that was."""
+        path = self._config.get(f"{daemon}_LOG")
+        try:
+            with open(path or os.devnull, errors="replace") as file:
+                file.seek(max(0, _size(file.name) - _TAIL_BYTES))
+                text = last_life(file.read())
+        except OSError:
+            return ""
+        return render_complaints(find_complaints({os.path.basename(path or ""): text}))
 
     def _read(self) -> dict[str, str]:
         logs: dict[str, str] = {}
@@ -187,16 +200,18 @@ def wait_for_ads(
         return pool.master_pid() is not None
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
-    missing, heard, asked = set(wanted), time.monotonic(), 0.0
+    missing, heard = set(wanted), time.monotonic()
     trouble = _Trouble(tell_trouble)
+    names = _daemons(config) - {"MASTER"} | {"SHARED_PORT"}
+    standing = Standing(names, lambda: ask_master(collector), complaints.of_last_life)
     while True:
         try:
             ads = _own(collector.query(Command.QUERY_ANY_ADS, query), pool, config)
             missing = wanted - {ad.string("MyType") or "" for ad in ads}
             trouble.hear(ads)
-            if not missing and trouble.is_settled():
+            if not missing and trouble.is_settled() and standing.is_well():
                 return True
-            heard = asked = time.monotonic()
+            heard = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
             if time.monotonic() - heard > _REFUSED_SECONDS:
                 raise complaints.error(f"the collector refuses us, {error}") from None
@@ -204,15 +219,18 @@ def wait_for_ads(
             # It may come yet.
             heard = time.monotonic()
         trouble.check()
+        standing.check()
         if pool.master_pid() is None:
             return False
         # A collector that refuses us says so itself, and the master would do no better.
-        if looks_at < asked:
-            _check_none_is_off(collector, missing)
+        if missing and looks_at < heard:
+            standing.is_well()
+            standing.check_none_is_off(_NEEDED_ADS[one] for one in missing)
             looks_at = time.monotonic() + _LOOK_SECONDS
         if time.monotonic() > deadline:
-            names = ", ".join(sorted(missing))
-            raise complaints.error(f"the pool has no {names} ad in time")
+            standing.check_at_last()
+            types = ", ".join(sorted(missing))
+            raise complaints.error(f"the pool has no {types} ad in time")
         time.sleep(POLL_SECONDS)
 
 
@@ -251,33 +269,6 @@ def _own(ads: Iterable[ClassAd], pool: PoolFolder, config: Config) -> list[Class
     """Return the ads of the pool's own daemons, of all that its collector knows."""
     location, host = pool.location, config.get("FULL_HOSTNAME") or "localhost"
     return [ad for ad in ads if is_own_name(location, ad.string("Name") or "", host)]
-
-
-def _check_none_is_off(pool: Pool, missing: set[str]) -> None:
-    """Raise NotFoundError if one of the daemons that are waited for is one that stays off."""
-    from kettle.classad import ClassAd
-    from kettle.client.daemon import ask_ad
-    from kettle.client.pool import MASTER
-    from kettle.wire.commands import Command
-
-    try:
-        master = pool.locate(MASTER).address
-        states = ask_ad(
-            pool.connector,
-            master,
-            Command.DC_QUERY_READY,
-            ClassAd({"WaitTimeout": 0}),
-            timeout=_REFUSED_SECONDS,
-        )
-    except KettleError:
-        # It may answer the next time.
-        return
-    for name in map(_NEEDED_ADS.__getitem__, sorted(missing)):
-        if states.string(name) == _OFF:
-            raise NotFoundError(
-                f"the pool is up, but its {name.lower()} is turned off",
-                hint=f"condor_on -{name.lower()} turns it on",
-            )
 
 
 @contextlib.contextmanager

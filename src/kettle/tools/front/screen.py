@@ -17,6 +17,13 @@ COLOURS = {
     "completed": "cyan",
     "removed": "dim",
 }
+# How a daemon is marked: whether the collector knows it, and whether it answers.
+_MARKS = {
+    (True, True): ("●", "green"),
+    (True, False): ("✗", "red"),
+    (False, True): ("○", "red"),
+    (False, False): ("✗", "red"),
+}
 # How many rows of each table fit on a screen that is not asked about.
 MOST_JOBS = 15
 MOST_SLOTS = 12
@@ -39,8 +46,9 @@ def draw_daemons(snapshot: Snapshot) -> RenderableType:
     text = Text()
     for name in ("master", "collector", "negotiator", "schedd", "startd"):
         found = snapshot.daemons.get(name, [])
-        answers = found and name not in snapshot.silent
-        mark, style = ("●" if found else "○", "green" if answers else "red")
+        answers = name not in snapshot.silent
+        # Told apart without colours, too.
+        mark, style = _MARKS[bool(found), answers]
         number = f" ×{len(found)}" if len(found) > 1 else ""
         text.append(f"{mark} ", style=style).append(f"{name}{number}   ")
     return Panel(text, title="pool", title_align="left", expand=True)
