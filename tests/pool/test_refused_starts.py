@@ -17,6 +17,7 @@ pytestmark = pytest.mark.timeout(60)
     [
         ("MAX_HISTORY_LOG = 20Kb", "MAX_HISTORY_LOG = 20Kb is not an integer"),
         ("SCHEDD_INTERVAL = abc", "SCHEDD_INTERVAL = abc is not a number of seconds"),
+        ("SEC_DEFAULT_ENCRYPTION = maybe", "SEC_DEFAULT_ENCRYPTION = maybe is not one of REQUIRED"),
         ("MAX_SCHEDD_LOG = foo", "MAX_SCHEDD_LOG = foo is not a size"),
         ("QUEUE_SUPER_USERS = root\nMAX_JOBS_RUNNING = lots", "MAX_JOBS_RUNNING = lots is not"),
     ],

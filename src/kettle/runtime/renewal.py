@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.config import Config, load_config
 from kettle.config.unread import find_own_unread
@@ -17,7 +18,12 @@ from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.storage.files import SystemSources
+from kettle.wire.security.setting_words import OddWord, find_odd_words
 
+if TYPE_CHECKING:
+    from kettle.config.store import Macro
+
+_SECURITY = ("SEC_", "ALLOW_", "DENY_")
 # Limit: faults that a log names at once.
 _MOST_NAMED = 20
 
@@ -71,6 +77,7 @@ def check_own_settings(config: Config) -> None:
     from kettle.config.declared import find_own_faults
 
     faults = [str(fault) for fault in find_own_faults(config.strictly())]
+    faults += _fatal_security(config)
     if faults:
         raise ConfigError("\n".join(faults[:_MOST_NAMED]))
 
@@ -94,6 +101,38 @@ def _odd_settings(config: Config) -> Iterator[tuple[tuple[str, str], str]]:
         yield (macro.name.upper(), why), line
     for macro, sentence in find_own_senseless(config):
         yield (macro.name.upper(), sentence), f"WARNING: {macro.origin}: {sentence}"
+    for macro, odd in find_odd_security(config):
+        if not odd.is_fatal:
+            yield (macro.name.upper(), odd.sentence), f"WARNING: {_place(macro, odd)}"
+
+
+def find_odd_security(config: Config) -> Iterator[tuple[Macro, OddWord]]:
+    """Yield each setting of security that means nothing, with what is wrong with it.
+
+    At words that are no wishes the reference's daemons end, and so do ours: they are fatal. Others,
+    such as an entry of ALLOW_WRITE that is nobody's name, do what they can.
+    """
+    for macro in config.entries():
+        name = config.plain_name(macro.name)
+        # Before any text is expanded: most settings are not about this.
+        if not name.startswith(_SECURITY):
+            continue
+        try:
+            text = config.get(name) or ""
+        except ConfigError:
+            # Told of as what cannot be expanded.
+            continue
+        for odd in find_odd_words(name, text):
+            yield macro, odd
+
+
+def _place(macro: Macro, odd: OddWord) -> str:
+    meant = f" (did you mean {odd.near}?)" if odd.near else ""
+    return f"{macro.origin}: {odd.sentence}{meant}"
+
+
+def _fatal_security(config: Config) -> list[str]:
+    return [_place(macro, odd) for macro, odd in find_odd_security(config) if odd.is_fatal]
 
 
 def find_known_faults(config: Config, current: Config) -> list[str]:
@@ -119,6 +158,7 @@ def list_faults(
     from kettle.config.declared import find_faults
 
     found = [str(fault) for fault in find_faults(config.strictly())]
+    found += _fatal_security(config)
     faults = [fault for fault in found if fault not in known]
     for look in (read_security, check):
         if look is None or faults:

@@ -22,7 +22,7 @@ from kettle.runtime import remote_settings
 from kettle.runtime.daemon import Daemon
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.remote_settings import RemoteSettings, load_for_child
-from kettle.runtime.renewal import renew
+from kettle.runtime.renewal import check_own_settings, renew, tell_own_settings
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.storage.files import SystemSources
 from kettle.wire.security.negotiation import Wish
@@ -107,6 +107,8 @@ def test_a_wrong_value_that_nothing_reads_keeps_nothing_from_being_read_again(fi
         ("START = (", "is not an expression"),
         ("OUR_A = $(OUR_B)\nOUR_B = $(OUR_A)", "refers to itself"),
         ("SEC_READ_SESSION_DURATION = 1 day", "did you mean 86400?"),
+        ("SEC_DEFAULT_AUTHENTICATION = SOMETIMES", "is not one of REQUIRED, PREFERRED, OPTIONAL"),
+        ("SCHEDD.SEC_READ_ENCRYPTION = maybe", "SEC_READ_ENCRYPTION = maybe is not one of"),
         ("OUR_LIST = nonsense", "OUR_LIST is nonsense"),
         ("this is no statement", "neither an assignment nor a statement"),
     ],
@@ -137,6 +139,41 @@ def test_what_counts_for_nothing_or_makes_no_sense_is_told_once_it_is_new(file: 
     _reconfigure(daemon)
     (line,) = (line for line in log if line.startswith("WARNING"))
     assert line.startswith(f"WARNING: FLOCK_FROM ({file}, line 4) counts for nothing")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "ALLOW_WRITE = @@@@, *",
+            "WARNING: /condor_config, line 2: @@@@ in ALLOW_WRITE matches nobody",
+        ),
+        ("SEC_DEFAULT_AUTHENTICATION_METHODS = FS, FOO", "names FOO, which is no method"),
+        ("SEC_DEFAULT_INTEGRITY = often", "OFTEN is not one of"),
+    ],
+)
+def test_a_setting_of_security_that_means_nothing_is_told_of_in_the_log(
+    line: str, words: str
+) -> None:
+    config = Config.from_text(f"# ours\n{line}\n", subsystem="SCHEDD")
+    check_own_settings(config)
+    (told,) = tell_own_settings(config)
+    assert words.lower() in told.lower()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SEC_DEFAULT_AUTHENTICATION = optional",
+        "SEC_DEFAULT_ENCRYPTION = True",
+        "ALLOW_WRITE = ann@here, *@there/10.0.0.0/8, host.example.org, *",
+        "SEC_DEFAULT_AUTHENTICATION_METHODS = FS, TOKEN, IDTOKENS, KERBEROS",
+        "ALLOW_READ = $(OUR_A)\nOUR_A = $(OUR_A)x",
+    ],
+)
+def test_of_what_is_well_nothing_is_told(line: str) -> None:
+    config = Config.from_text(f"{line}\n", subsystem="SCHEDD")
+    assert tell_own_settings(config) == []
 
 
 def test_every_fault_is_named_and_the_next_good_configuration_is_taken(file: Path) -> None:

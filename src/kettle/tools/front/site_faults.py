@@ -14,7 +14,6 @@ from kettle.classad import parse_expression
 from kettle.config.cross_check import make, settings
 from kettle.config.families import languages_of
 from kettle.config.finding import ERROR, WARNING, Finding
-from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
 from kettle.levels import Level
 from kettle.nearest import nearest_of
@@ -23,17 +22,13 @@ from kettle.tools.front.setting_faults import find_setting_faults
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
 from kettle.transforms.source import read_transform, tell_odd_name
-from kettle.wire.security.negotiation import METHOD_BITS, canonical_method, display_method
+from kettle.wire.security.setting_words import find_odd_words, is_list
 
 if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
 
 _SETS = late_pattern(r"\s*(SET|DEFAULT|EVALSET)\s+([\w.]+)\s*,?\s+(?!=)(.*\S)\s*", re.IGNORECASE)
 _LIST = late_pattern(r"(?:ALLOW|DENY)_(.+)")
-_SECURITY = late_pattern(r"SEC_\w+?_(AUTHENTICATION|ENCRYPTION|INTEGRITY|NEGOTIATION)")
-_METHODS = late_pattern(r"SEC_\w+?_AUTHENTICATION_METHODS")
-_WISHES = ["REQUIRED", "PREFERRED", "OPTIONAL", "NEVER"]
-_HOST = late_pattern(r"[\w.*\-]+|\[?[0-9A-Fa-f:.]+\]?")
 _SLOT_TYPE = late_pattern(r"SLOT_TYPE_(\d+)")
 _OTHER_LISTS = frozenset(
     {"ADMIN_COMMANDS", "SCRIPTS_TO_RUN_AS_EXECUTABLES", "SUBMIT_FROM_KNOWN_USERS_ONLY", "TRANSFER"}
@@ -48,7 +43,7 @@ def find_site_faults(config: Config) -> Iterator[Finding]:
         elif _LIST.fullmatch(key):
             yield from _judge_list(config, key, macro)
         elif key.startswith("SEC_"):
-            yield from _judge_security(config, key, macro)
+            yield from _judge_words(config, key, macro)
         elif _SLOT_TYPE.fullmatch(key):
             yield from _judge_slot_type(config, key, macro)
     yield from _judge_daemons(config)
@@ -109,56 +104,20 @@ def _line_in(config: Config, macro: Macro, line: int) -> int:
 def _judge_list(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
     """Find entries of ALLOW_ and DENY_ that match nobody, and levels that there are not."""
     rest = key.partition("_")[2]
-    levels = [level.value for level in Level]
-    if not any(rest == level or rest.startswith(f"{level}_") for level in levels):
-        near = nearest_of(rest, levels)
+    if not is_list(key):
+        near = nearest_of(rest, [level.value for level in Level])
         if near and rest not in _OTHER_LISTS:
             kind = key.partition("_")[0]
             sentence = f"{rest} is no level of authorization"
             yield make(macro, WARNING, "unknown", sentence, f"{kind}_{near}")
         return
-    for word in split_list(config.get(key) or ""):
-        why = why_nobody(word)
-        if why:
-            yield make(macro, ERROR, "entry", f"{word} in {macro.name} matches nobody: {why}")
+    yield from _judge_words(config, key, macro)
 
 
-def why_nobody(word: str) -> str:
-    """Return why an entry of a list of who may do what matches nobody, empty if it may."""
-    from kettle.wire.security.authorization import parse_entry
-
-    entry = parse_entry(word)
-    host = entry.host
-    if entry.user.startswith("+"):
-        return ""
-    if entry.user.count("@") > 1 or entry.user.endswith("@") or entry.user.startswith("@"):
-        return f"{entry.user} is no USER@DOMAIN"
-    if entry.network is not None or host == "*":
-        return ""
-    if "/" in host:
-        return f"{host} is no network"
-    if re.fullmatch(r"[\d.]+", host):
-        return f"{host} is no address"
-    if re.fullmatch(r"[\d.*]+", host) and host.count(".") > 3:
-        return f"{host} has more than four parts"
-    return "" if _HOST.fullmatch(host) else f"{host} is no host's name"
-
-
-def _judge_security(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
-    """Find words of SEC_ that are no wishes and no methods."""
-    text = config.get(key) or ""
-    if _METHODS.fullmatch(key):
-        known = [display_method(name) for name in METHOD_BITS]
-        for word in split_list(text):
-            if canonical_method(word) not in METHOD_BITS:
-                sentence = f"{macro.name} names {word}, which is no method"
-                yield make(macro, ERROR, "word", sentence, nearest_of(word, known))
-    elif _SECURITY.fullmatch(key):
-        word = text.strip().upper()
-        # The first letter is what counts, as YES and NO do.
-        if word and word not in {*_WISHES, "YES", "NO", "TRUE", "FALSE"}:
-            sentence = f"{macro.name} = {text} is not one of {', '.join(_WISHES)}"
-            yield make(macro, ERROR, "value", sentence, nearest_of(word, _WISHES))
+def _judge_words(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
+    """Find what daemons could not take for wishes, methods, or anybody."""
+    for odd in find_odd_words(macro.name, config.get(key) or ""):
+        yield make(macro, ERROR, odd.label, odd.sentence, odd.near)
 
 
 def _judge_slot_type(config: Config, key: str, macro: Macro) -> Iterator[Finding]:

@@ -25,10 +25,15 @@ class Wish(IntEnum):
     @classmethod
     def parse(cls, text: str | None, default: Wish | None = None) -> Wish:
         """Read a wish by its first letter; missing or unknown is `default`, else NEVER."""
-        found = _WISHES.get((text or "")[:1].upper())
+        found = parse_wish(text)
         if found is None:
             return default if default is not None else cls.NEVER
         return found
+
+
+def parse_wish(text: str | None) -> Wish | None:
+    """Return the wish that a text names by its first letter, None if it names none."""
+    return _WISHES.get((text or "")[:1].upper())
 
 
 _WISHES = {

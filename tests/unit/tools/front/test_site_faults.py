@@ -6,7 +6,8 @@ import pytest
 
 from kettle.config import Config
 from kettle.config.check import check_config
-from kettle.tools.front.site_faults import find_site_faults, why_nobody
+from kettle.tools.front.site_faults import find_site_faults
+from kettle.wire.security.setting_words import why_nobody
 
 
 def told(text: str) -> list[tuple[str, int, str, str]]:
