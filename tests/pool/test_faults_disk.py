@@ -167,6 +167,24 @@ def test_a_full_execute_folder_holds_its_job_and_the_next_one_runs(
         submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
 
 
+def test_a_pool_that_began_without_room_starts_its_jobs_when_there_is_some(
+    tmp_path: Path, work: Path
+) -> None:
+    settings = "RESERVED_DISK = 0\nPOLLING_INTERVAL = 1\nNEGOTIATOR_INTERVAL = 600\n"
+    with small_disk(work / "execute", "8m") as execute:
+        filler = fill(execute)
+        with personal_pool(tmp_path, f"EXECUTE = {execute}\n{settings}") as pool:
+            jobs = submit(pool, work, f"{TRUE}queue\n")
+            which = f"{jobs.cluster}.0"
+            # The negotiator has looked, and refused it.
+            refused = ["LastRejMatchTime"]
+            wait_until(lambda: ask_queue(pool, which, *refused) != [["undefined"]], 30)
+            said = run_tool(pool, "kettle", "why", which)[1]
+            assert "no machine offers any disk: EXECUTE has no room there" in said
+            filler.unlink()
+            jobs.wait_for(5, 30)
+
+
 def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(
     tmp_path: Path, work: Path
 ) -> None:

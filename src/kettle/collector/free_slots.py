@@ -25,6 +25,8 @@ class Offer(NamedTuple):
     started_at: int
     # Which jobs it is for; its owner may have another wish after a reconfiguration.
     start: str | None
+    # Whether it has any room for a job's files. How much is new with each look at the disk.
+    has_disk: bool = False
 
 
 NOTHING = Offer(free=False, cpus=0.0, memory=0.0, started_at=0, start=None)
@@ -40,6 +42,7 @@ def read_offer(slot: ClassAd) -> Offer:
         memory=slot.real("Memory") or 0.0,
         started_at=slot.integer("DaemonStartTime") or 0,
         start=slot.text("Start"),
+        has_disk=(slot.real("Disk") or 0.0) > 0,
     )
 
 
@@ -62,6 +65,7 @@ class FreeSlots:
             or offer.start != before.start
             or offer.cpus > before.cpus
             or offer.memory > before.memory
+            or (offer.has_disk and not before.has_disk)
         )
 
 

@@ -18,6 +18,12 @@ def willing(text: str) -> ClassAd:
     return ad
 
 
+def roomy(disk: int) -> ClassAd:
+    ad = slot()
+    ad["Disk"] = disk
+    return ad
+
+
 @pytest.mark.parametrize(
     ("before", "after", "news"),
     [
@@ -30,6 +36,9 @@ def willing(text: str) -> ClassAd:
         (slot(cpus=2), slot(cpus=1), False),
         (slot(memory=10), slot(memory=20), True),
         (slot(), slot(started=6), True),
+        (roomy(0), roomy(10), True),
+        (roomy(10), roomy(20), False),
+        (roomy(10), roomy(0), False),
         (slot(), slot("Claimed"), False),
         (willing("false"), willing("Owner is undefined"), True),
         (willing("true"), willing("true"), False),

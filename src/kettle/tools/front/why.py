@@ -33,6 +33,8 @@ from kettle.wire.commands import Command
 
 # Limit: how many jobs that go first are counted.
 MOST_AHEAD = 1000
+# What slots of a machine whose EXECUTE is full do not meet.
+_ROOM = "MY.Disk > 0"
 # Limit: so many machines are named that take no job for a trouble of their own.
 _MOST_TROUBLES = 3
 
@@ -311,6 +313,11 @@ def describe_mismatch(found: Explanation, name: str) -> str:
     of_slots = [one for one in found.slot_conditions if not one.met and one.asked == found.slots]
     if of_job:
         return f"It is idle because no slot meets {of_job[0].text}.{advise(found, of_job, name)}"
+    if of_slots and of_slots[0].text == _ROOM:
+        return (
+            "It is idle because no machine offers any disk: EXECUTE has no room there beyond "
+            "RESERVED_DISK. It is looked for at each POLLING_INTERVAL."
+        )
     if of_slots:
         return (
             f"It is idle because no slot meets {of_slots[0].text}, which the slots themselves ask "
