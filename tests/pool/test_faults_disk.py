@@ -7,12 +7,14 @@ import os
 import pwd
 import re
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from kettle.errors import KettleError
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import (
@@ -183,6 +185,24 @@ def test_a_pool_that_began_without_room_starts_its_jobs_when_there_is_some(
             assert "no machine offers any disk: EXECUTE has no room there" in said
             filler.unlink()
             jobs.wait_for(5, 30)
+
+
+def test_a_pool_that_cannot_come_up_for_lack_of_room_says_so_at_once(
+    tmp_path: Path, work: Path
+) -> None:
+    """Without room in LOG nobody learns the collector's port, and no log says why."""
+    with (
+        small_disk(work / "log", "1m", 0o777) as logs,
+        personal_pool(tmp_path, f"DAEMON_LIST = MASTER COLLECTOR\nLOG = {logs}\n") as pool,
+    ):
+        assert pool.stop()
+        filler = fill(logs)
+        began = time.monotonic()
+        with pytest.raises(KettleError, match=f"does not come up: {logs}: {FULL}"):
+            pool.start(seconds=60)
+        assert time.monotonic() - began < 20
+        filler.unlink()
+        pool.start(seconds=60)
 
 
 def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(

@@ -41,6 +41,8 @@ _LOOK_SECONDS = 1.0
 # A collector that has not heard us for so long, and says so, will not; nor does a machine that has
 # taken no jobs for so long, and says why.
 _REFUSED_SECONDS = 3.0
+# As much as a daemon has to write to be found.
+_PROBE_BYTES = 512
 # Limit: how much of a log is read for the end of its daemon's last life.
 _TAIL_BYTES = 64 * 1024
 # Limit: one message of a service to its manager; longer is none of ours.
@@ -68,7 +70,9 @@ class Complaints:
         """What is said, in a sentence or two."""
         logs = self._read()
         found = find_complaints(logs) or find_endings(logs) or find_refusals(logs)
-        said = render_complaints(found) or "no log says why"
+        full = why_unwritable(self._folder)
+        # Where nothing can be written nothing was, and what is there is of another time.
+        said = full or render_complaints(found) or "no log says why"
         try:
             with open(self._root, errors=AS_IS) as file:
                 return name_given_lines(said, self._root, file.read())
@@ -81,6 +85,8 @@ class Complaints:
 
     def are_hopeless(self) -> bool:
         """Whether waiting for the pool is in vain."""
+        if self._nobody_finds_collector():
+            return True
         logs = self._read()
         return is_hopeless(find_complaints(logs)) or end_again_and_again(find_endings(logs))
 
@@ -95,6 +101,14 @@ class Complaints:
             return ""
         return render_complaints(find_complaints({os.path.basename(path or ""): text}))
 
+    def _nobody_finds_collector(self) -> bool:
+        """Whether the collector, whose port nobody knows, can not tell anybody where it is."""
+        file = self._config.get("COLLECTOR_ADDRESS_FILE")
+        words = self._config.words("COLLECTOR_HOST")
+        if not file or os.path.exists(file) or not any(word.endswith(":0") for word in words):
+            return False
+        return bool(why_unwritable(os.path.dirname(file)))
+
     def _read(self) -> dict[str, str]:
         logs: dict[str, str] = {}
         for path, size in self._sizes.items():
@@ -102,6 +116,25 @@ class Complaints:
                 file.seek(size)
                 logs[os.path.basename(path)] = file.read()
         return logs
+
+
+def why_unwritable(folder: str) -> str:
+    """Return why daemons cannot write a file into a folder, as far as we see; empty if they can."""
+    # Loaded here: who only asks whether the pool is up need not load it.
+    from kettle.runtime.storage.files import PASSING
+
+    path = os.path.join(folder, f".kettle-{os.getpid()}.probe")
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, bytes(_PROBE_BYTES))
+        finally:
+            os.close(fd)
+            os.unlink(path)
+    except OSError as error:
+        if error.errno in PASSING:
+            return f"{folder}: {error.strerror}: the daemons can write no logs and addresses there"
+    return ""
 
 
 def load_pool_config(pool: PoolFolder) -> Config:
