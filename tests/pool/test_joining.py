@@ -17,7 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from kettle.pool.joining import check_still_admitted, token_path
+from kettle.pool.location import Member, Role
+from kettle.pool.personal import PersonalPool
 from kettle.tools.programs import Streams, load_tool
+from kettle.wire.security.tokens import mint_token, parse_token
+from pool_jobs import run_tool, wait_until
 from system_pools import LIBRARIES, SOURCES, find_interpreter
 
 
@@ -127,6 +132,48 @@ def test_what_is_no_daemon_at_all_is_said_to_be_none(
         said = refusal(home, f"127.0.0.1:{port}", "--token-file", token)
         server.shutdown(socket.SHUT_RDWR)
     assert f"what listens at 127.0.0.1:{port} is nothing of HTCondor's" in said
+
+
+def test_a_member_whose_token_is_revoked_is_out_at_once_and_told_so_when_it_comes_again(
+    centre: Centre, home: Path, tmp_path: Path
+) -> None:
+    token, member = centre.token(tmp_path / "token"), home / "member"
+    pool = PersonalPool(str(centre.folder))
+    code, said = kettle(
+        "up", "--dir", str(member), "--join", centre.address, "--token-file", token, "--name", "m"
+    )
+    revoked = centre.folder / "config.d" / "revoked"
+    try:
+        assert code == 0, said
+        named = ("-constraint", 'regexp("m@", Name)', "-af", "Name")
+        assert run_tool(pool, "condor_status", *named)[1].startswith("slot1@m@")
+        jti = parse_token(token_of(token).strip()).claim("jti")
+        revoked.write_text(f'SEC_TOKEN_REVOCATION_EXPR = jti == "{jti}"\n')
+        assert run_tool(pool, "condor_reconfig", "-all")[0] == 0
+        wait_until(lambda: not run_tool(pool, "condor_status", *named)[1], 20)
+        assert kettle("down", "--dir", str(member), "--fast")[0] == 0
+        code, said = kettle("up", "--dir", str(member))
+        assert code == 1, said
+        assert f"{centre.address} does not accept the token in {member}" in said
+        assert "has been revoked" in said
+    finally:
+        kettle("down", "--dir", str(member), "--fast", "--purge")
+        revoked.unlink(missing_ok=True)
+        run_tool(pool, "condor_reconfig", "-all")
+
+
+def test_a_member_that_comes_before_its_centre_is_not_taken_for_refused(home: Path) -> None:
+    key = bytes(64)
+    text = mint_token(
+        key, key_id="POOL", issuer="there", subject="m@there", issued_at=1, token_id="1"
+    )
+    location = Member("127.0.0.1", free_port(), Role.EXECUTE, "127.0.0.1", "m")
+    pool = PersonalPool(str(home / "member"), location=location)
+    check_still_admitted(pool, 2.0)
+    pool.make()
+    Path(token_path(pool)).write_text(f"{text}\n")
+    Path(token_path(pool)).chmod(0o600)
+    check_still_admitted(pool, 2.0)
 
 
 def token_of(path: str) -> str:

@@ -190,6 +190,10 @@ def token_path(pool: PoolFolder) -> str:
     return os.path.join(pool.folder, "tokens.d", _TOKEN_NAME)
 
 
+class _NotAskedError(RefusedError):
+    """Nobody who takes tokens has answered, so that nothing is known of this one."""
+
+
 class _Witness(SystemClientCredentials):
     """Credentials that remember to whom they were asked to prove themselves."""
 
@@ -201,6 +205,16 @@ class _Witness(SystemClientCredentials):
         """Note the server's domain; else as the others."""
         self.trust_domain_asked = trust_domain
         return super().find_token(trust_domain, issuer_keys, address)
+
+
+def check_still_admitted(pool: PoolFolder, now: float) -> None:
+    """Ask for a member that was let in before; RefusedError if its token is good no more.
+
+    A central manager that cannot be asked now is waited for by the daemons themselves, and a member
+    that keeps no token of ours may have another one.
+    """
+    with contextlib.suppress(NotFoundError, _NotAskedError, ConnectionLost):
+        ask_for_admission(pool, read_token_file(token_path(pool), now))
 
 
 def ask_for_admission(pool: PoolFolder, offered: Offered) -> None:
@@ -276,11 +290,11 @@ def _explain(where: str, offered: Offered, domain: str, error: KettleError) -> R
             hint=f"kettle token, on the machine of {where}, makes another one",
         )
     if isinstance(error, RemoteProtocolError):
-        return RefusedError(
+        return _NotAskedError(
             f"what listens at {where} is nothing of HTCondor's: {error.message}",
             hint="the port is the one that kettle up --host has said, 9618 by default",
         )
-    return RefusedError(
+    return _NotAskedError(
         f"{where} does not answer as a collector that takes tokens does: {error.message}"
     )
 

@@ -159,6 +159,8 @@ def _bring_up(
         if offered is not None and not was_up:
             joining.keep_token(pool, offered)
             joining.ask_for_admission(pool, offered)
+        elif isinstance(pool.location, Member) and not was_up:
+            joining.check_still_admitted(pool, time.time())
         pool.start(tell_trouble=tell_trouble if existed or _has_others(pool) else None)
     except BaseException:
         if not existed:
