@@ -241,6 +241,8 @@ def test_env_prints_lines_that_a_shell_takes(folder: Path) -> None:
     code, said, _ = kettle("env", "--dir", str(folder))
     assert code == 0
     assert f"export CONDOR_CONFIG={folder}/condor_config\n" in said
+    # Those that choose a folder themselves choose the same.
+    assert f"export KETTLE_DIR={folder}\n" in said
 
 
 def test_run_gives_back_the_job_s_output_and_exit_code(folder: Path) -> None:

@@ -222,49 +222,82 @@ def wait_for_ads(
     goes on refusing to answer, or the machine to take jobs: with `tell_trouble` a pool whose own
     machine takes none is up, and that is told why.
     """
-    # Loaded here: who only asks whether the pool is up need not load the wire.
-    from kettle.client.connector import Connector
-    from kettle.client.pool import Pool, make_query
-    from kettle.wire.commands import Command
-
-    looks_at = time.monotonic() + _LOOK_SECONDS
     wanted = _awaited_ads(config)
     if wanted is None:
         return pool.master_pid() is not None
-    collector = Pool(Connector(config))
-    query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
-    missing, heard = set(wanted), time.monotonic()
-    trouble = _Trouble(tell_trouble)
-    names = _daemons(config) - {"MASTER"} | {"SHARED_PORT"}
-    standing = Standing(names, lambda: ask_master(collector), complaints.of_last_life)
-    while True:
-        try:
-            ads = _own(collector.query(Command.QUERY_ANY_ADS, query), pool, config)
-            missing = wanted - {ad.string("MyType") or "" for ad in ads}
-            trouble.hear(ads)
-            if not missing and trouble.is_settled() and standing.is_well():
-                return True
-            heard = time.monotonic()
-        except (AuthenticationFailed, AuthorizationDenied) as error:
-            if time.monotonic() - heard > _REFUSED_SECONDS:
-                raise complaints.error(f"the collector refuses us, {error}") from None
-        except KettleError:
-            # It may come yet.
-            heard = time.monotonic()
-        trouble.check()
-        standing.check()
+    wait = _AdWait(pool, config, complaints, wanted, tell_trouble)
+    while not wait.is_over():
+        wait.check()
         if pool.master_pid() is None:
             return False
-        # A collector that refuses us says so itself, and the master would do no better.
-        if missing and looks_at < heard:
-            standing.is_well()
-            standing.check_none_is_off(_NEEDED_ADS[one] for one in missing)
-            looks_at = time.monotonic() + _LOOK_SECONDS
-        if time.monotonic() > deadline:
-            standing.check_at_last()
-            types = ", ".join(sorted(missing))
-            raise complaints.error(f"the pool has no {types} ad in time")
+        wait.check_time(deadline)
         time.sleep(POLL_SECONDS)
+    return True
+
+
+class _AdWait:
+    """A wait for the ads of these types: what is known, and what speaks against waiting on."""
+
+    def __init__(
+        self,
+        pool: PoolFolder,
+        config: Config,
+        complaints: Complaints,
+        wanted: set[str],
+        tell_trouble: Tells | None,
+    ) -> None:
+        # Loaded here: who only asks whether the pool is up need not load the wire.
+        from kettle.client.connector import Connector
+        from kettle.client.pool import Pool, make_query
+
+        self._pool, self._config, self._complaints = pool, config, complaints
+        self._wanted, self._missing = wanted, wanted
+        self._collector = collector = Pool(Connector(config))
+        self._query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
+        self._trouble = _Trouble(tell_trouble)
+        names = _daemons(config) - {"MASTER"} | {"SHARED_PORT"}
+        self._standing = Standing(names, lambda: ask_master(collector), complaints.of_last_life)
+        # When we were not refused last, and from when on the master is asked what is missing.
+        self._heard = time.monotonic()
+        self._looks_at = self._heard + _LOOK_SECONDS
+
+    def is_over(self) -> bool:
+        """Ask once; KettleError for a collector that goes on refusing us."""
+        from kettle.wire.commands import Command
+
+        try:
+            found = self._collector.query(Command.QUERY_ANY_ADS, self._query)
+            ads = _own(found, self._pool, self._config)
+            self._missing = self._wanted - {ad.string("MyType") or "" for ad in ads}
+            self._trouble.hear(ads)
+            settled = not self._missing and self._trouble.is_settled()
+            if settled and self._standing.is_well():
+                return True
+            self._heard = time.monotonic()
+        except (AuthenticationFailed, AuthorizationDenied) as error:
+            if time.monotonic() - self._heard > _REFUSED_SECONDS:
+                raise self._complaints.error(f"the collector refuses us, {error}") from None
+        except KettleError:
+            # It may come yet.
+            self._heard = time.monotonic()
+        return False
+
+    def check(self) -> None:
+        """Raise KettleError for what will not be otherwise soon."""
+        self._trouble.check()
+        self._standing.check()
+        # A collector that refuses us says so itself, and the master would do no better.
+        if self._missing and self._looks_at < self._heard:
+            self._standing.is_well()
+            self._standing.check_none_is_off(_NEEDED_ADS[one] for one in self._missing)
+            self._looks_at = time.monotonic() + _LOOK_SECONDS
+
+    def check_time(self, deadline: float) -> None:
+        """Raise KettleError if there is no more time."""
+        if time.monotonic() > deadline:
+            self._standing.check_at_last()
+            types = ", ".join(sorted(self._missing))
+            raise self._complaints.error(f"the pool has no {types} ad in time")
 
 
 class _Trouble:

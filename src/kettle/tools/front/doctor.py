@@ -43,6 +43,8 @@ class Finding:
     mend: str = ""
 
 
+# So little room keeps daemons and jobs from working, and so little some jobs.
+_TOO_FEW_GIB, _FEW_GIB = 0.2, 2
 # As whom jobs of root run.
 _JOBS_ACCOUNT = "nobody"
 
@@ -140,13 +142,18 @@ def check_disk(patient: Patient) -> Verdict:
     folder = patient.folder
     while not folder.exists():
         folder = folder.parent
-    free, folder = min(
-        (shutil.disk_usage(each).free / 2**30, each) for each in (folder, *_places(patient))
-    )
-    if free < 0.2:
-        return BAD, f"{free:.2f} GiB free in {folder}", "make room, or choose another folder"
-    if free < 2:
-        return DOUBT, f"only {free:.1f} GiB free in {folder}", "jobs that need more will not match"
+    # Of each disk its first folder.
+    disks: dict[tuple[int, int], Path] = {}
+    for each in (folder, *_places(patient)):
+        disks.setdefault((shutil.disk_usage(each).free, os.stat(each).st_dev), each)
+    found = sorted((free / 2**30, place) for (free, _), place in disks.items())
+    full = [f"{free:.2f} GiB free in {place}" for free, place in found if free < _TOO_FEW_GIB]
+    if full:
+        return BAD, "; ".join(full), "make room, or choose another folder"
+    few = [f"only {free:.1f} GiB free in {place}" for free, place in found if free < _FEW_GIB]
+    if few:
+        return DOUBT, "; ".join(few), "jobs that need more will not match"
+    free, folder = found[0]
     return GOOD, f"{free:.0f} GiB free in {folder}", ""
 
 

@@ -26,11 +26,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the lines; an error if there is no pool to use."""
-    configuration = find_configuration(arguments.dir, environment)
+    variables = find_pool(arguments.dir, environment)
     programs = os.path.dirname(os.path.abspath(sys.argv[0] or sys.executable))
     if not os.path.exists(os.path.join(programs, "condor_submit")):
         programs = os.path.dirname(os.path.abspath(sys.executable))
-    variables = {"CONDOR_CONFIG": configuration}
     path = environment.get("PATH", "")
     if programs not in path.split(os.pathsep):
         variables["PATH"] = f"{programs}{os.pathsep}{path}" if path else programs
@@ -42,15 +41,16 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     return 0
 
 
-def find_configuration(given: str | None, environment: Mapping[str, str]) -> str:
+def find_pool(given: str | None, environment: Mapping[str, str]) -> dict[str, str]:
     """Return what CONDOR_CONFIG has to be: what it is, unless another pool is meant.
 
-    Raises the error if there is no pool, or the configuration cannot be read.
+    That one's folder is $KETTLE_DIR, so that `kettle up` and `kettle down` mean it as well. Raises
+    the error if there is no pool, or the configuration cannot be read.
     """
     if place.is_configured(given, environment):
         place.read_configuration(given, environment)
-        return environment["CONDOR_CONFIG"]
+        return {"CONDOR_CONFIG": environment["CONDOR_CONFIG"]}
     pool = place.open_pool(given, environment)
     if not pool.exists():
         raise place.missing_pool(pool)
-    return pool.config_file
+    return {"CONDOR_CONFIG": pool.config_file, "KETTLE_DIR": pool.folder}
