@@ -73,7 +73,7 @@ class Session(Struct):
     def is_proven(self, now: float) -> bool:
         """Tell whether the token that proved the user is still good.
 
-        Compat: the reference's sessions outlive their tokens, for up to a day; here a session ends
+        Compat: the reference's sessions outlive their tokens; here a session ends
         with its token (test_a_session_ends_with_its_token).
         """
         return self.proof_until is None or now < self.proof_until
@@ -237,7 +237,11 @@ class SessionCache:
         return len(dead)
 
     def end_proofs(self, is_revoked: Callable[[Mapping[str, str | int]], bool]) -> list[Session]:
-        """Drop the sessions whose token is revoked, and end what goes on in them; return them."""
+        """Drop the sessions whose token is revoked, and end what goes on in them; return them.
+
+        Compat: the reference refuses new sessions alone, and those that there are live on
+        (test_a_member_whose_token_is_revoked_leaves_the_pool_at_once).
+        """
         verdicts: dict[tuple[tuple[str, str | int], ...], bool] = {}
         gone = []
         for session in self._sessions.values():
