@@ -28,6 +28,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   └── NotMade                nothing was made: something is there, or may not be
     ├── RefusedError           a daemon said no, with a code and a reason
     │   └── NotCommitted           to all that was asked together
+    ├── NotForked              the machine made no process, whatever it was to be
     └── NotFoundError          a job, a daemon or a file that is not there
         └── UnknownHostError       a host whose name has no address
 
@@ -314,6 +315,10 @@ class RefusedError(KettleError):
 
 class NotCommitted(RefusedError):  # noqa: N818 - the name says what happened
     """A schedd refused all that a transaction had asked for."""
+
+
+class NotForked(KettleError):  # noqa: N818 - the name says what happened
+    """No process could be made: no fault of what was to run in it, and it has not begun."""
 
 
 class NotFoundError(KettleError):

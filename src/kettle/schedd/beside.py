@@ -25,7 +25,7 @@ from kettle.attributes.secret_variables import SECURITY_SESSION
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.config.knobs.schedd import ScheddKnobs
-from kettle.errors import KettleError
+from kettle.errors import KettleError, NotForked
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, signal_death, wished_seconds
@@ -226,21 +226,23 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
     return changes
 
 
-def unstarted_attributes(run: Run) -> dict[str, str]:
+def unstarted_attributes(run: Run, *, begun: bool = True) -> dict[str, str]:
     """Return what takes back the count of a start that came to nothing.
 
-    A starter that was begun stays counted, its program does not; without a starter nothing was.
+    A starter that was `begun` stays counted, its program does not; without a starter nothing was.
     """
     if run.executed:
         return {}
     ad = run.job.ad
-    names = ["NumJobStarts"] if run.job.universe == JobUniverse.LOCAL else [
-        "NumJobStarts", "JobRunCount",
-    ]  # fmt: skip
+    names = ["NumJobStarts"]
+    if run.job.universe != JobUniverse.LOCAL:
+        names += ["JobRunCount"]
+    elif not begun:
+        names += ["JobRunCount", "NumShadowStarts"]
     counts = {name: (ad.integer(name) or 0) - 1 for name in names}
-    # Who never ran has no count of runs.
+    # Who never ran has no count of runs, nor of starters.
     return {
-        name: "undefined" if name == "JobRunCount" and count <= 0 else str(max(0, count))
+        name: "undefined" if name != "NumJobStarts" and count <= 0 else str(max(0, count))
         for name, count in counts.items()
     }
 
@@ -256,11 +258,14 @@ def leave_attributes(run: Run) -> dict[str, object]:
     }
 
 
-def lost_attributes(death: StarterDied) -> dict[str, object]:
-    """Return what a job is told of a run that ended with its starter, and not by anybody's wish."""
+def lost_attributes(failure: StarterDied | NotForked) -> dict[str, object]:
+    """Return what a job is told of a run that nobody wished to end, and that was no fault of it."""
+    code = VacateReasonCode.JobNotStarted
+    if isinstance(failure, StarterDied):
+        code = VacateReasonCode.StarterError
     return {
-        "VacateReason": str(death),
-        "VacateReasonCode": int(VacateReasonCode.StarterError),
+        "VacateReason": str(failure),
+        "VacateReasonCode": int(code),
         "VacateReasonSubCode": 0,
     }
 

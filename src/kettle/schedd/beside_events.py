@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from kettle.attributes.codes import JobUniverse, ShadowExit
+from kettle.errors import NotForked
 from kettle.records.event_base import Event
 from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
 from kettle.records.event_grid import RemoteErrorEvent
@@ -58,9 +59,9 @@ def failure_events(run: Run, failure: NotStarted, host: str) -> list[Event]:
     return [error, JobEvictedEvent(), held]
 
 
-def lost_events(run: Run, death: StarterDied) -> list[Event]:
-    """Return what a log is told of a run that ended with its starter: nothing if it never began."""
-    return [JobEvictedEvent(reason=str(death))] if run.executed else []
+def lost_events(run: Run, failure: StarterDied | NotForked) -> list[Event]:
+    """Return what a log is told of a run that was lost: nothing if it never began."""
+    return [JobEvictedEvent(reason=str(failure))] if run.executed else []
 
 
 def _set_times(event: JobTerminatedEvent | JobEvictedEvent, run: Run) -> None:

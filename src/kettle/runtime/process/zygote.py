@@ -6,7 +6,9 @@ kernel's CLONE_PARENT, so nothing is orphaned and the pid is known at once), ans
 waits on. It has one thread, opens nothing, and ends when its daemon does.
 
 Both halves are here: `Zygote` is what the daemon holds, `serve` is the zygote itself. If the
-zygote dies, the next request starts a fresh interpreter in its place.
+zygote dies, a fresh interpreter takes its place and what it had not done. Each child says by itself
+that it is there, before anything else: when the daemon hears the end of a zygote, which is that of
+the last who could say something, no request that is without an answer has come to run.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import setproctitle
 
-from kettle.errors import KettleError
+from kettle.errors import KettleError, NotForked
+from kettle.runtime import tasks
 from kettle.runtime.process import kernel, late
 
 if TYPE_CHECKING:
@@ -42,6 +45,11 @@ _DESCRIPTORS = 32
 # A collection touches, and so copies, pages that are shared with the zygote: few of them.
 _COLLECTION = (10_000, 20, 50)
 _PREPARED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+
+# Limit: zygotes that may die with one request; after each but the first we wait, longer each time.
+_TRIES = 4
+_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 5.0
 
 # Limit: bytes of what a zygote that cannot begin says of it.
 _MOST_COMPLAINT = 64 * 1024
@@ -71,6 +79,10 @@ def hear_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _PREPARED)
 
 
+class _ZygoteDied(Exception):  # noqa: N818 - the name says what happened
+    """The zygote is gone, and what was asked of it was not begun."""
+
+
 class Zygote:
     """The daemon's end. Make it with `Zygote.launch` while the process is young."""
 
@@ -80,8 +92,12 @@ class Zygote:
         self._preload = tuple(preload)
         self._title = title
         self._processes: SystemProcesses | None = None
-        self._pending: collections.deque[tuple[str, asyncio.Future[Child]]] = collections.deque()
-        self._unsent: collections.deque[tuple[bytes, tuple[int, ...]]] = collections.deque()
+        # What is asked for and not answered, and of that what could not even be sent, by number.
+        self._asked = 0
+        self._pending: dict[int, tuple[str, asyncio.Future[Child]]] = {}
+        self._unsent: collections.deque[tuple[int, bytes, tuple[int, ...]]] = collections.deque()
+        # Zygotes that died one after the other, and none of them answered.
+        self._deaths = 0
         self._child: Child | None = None
         # What one that is started anew says until it is ready, so that we can say it.
         self._complaints = -1
@@ -132,24 +148,41 @@ class Zygote:
 
         The function's int result is the exit code (None is 0). Its descriptors 0 to 2 are the
         zygote's; `fds` are duplicated for it, in order, and stay open here. `environment`
-        replaces the process's own. KettleError if the process could not be made.
+        replaces the process's own. It is begun once: a zygote that dies before is replaced, and the
+        next one asked. NotForked if no process could be made, not by several zygotes either.
         """
         assert self._processes is not None, "attach the zygote to the loop first"
         name = title or entry
-        try:
-            if self._socket is None:
-                self._restart()
-            with _encoded(entry, arguments, title, environment, len(fds)) as (request, extra):
-                self._hand_over(request, (*fds, *extra))
-        except OSError as error:
-            raise KettleError(f"cannot fork {name}: {error.strerror}") from error
-        # Answers come in the order of the requests, so only what is on its way is waited for.
+        reason: Exception | None = None
+        for _ in range(_TRIES):
+            if self._socket is None and self._deaths > 1:
+                await asyncio.sleep(
+                    min(_PAUSE_SECONDS * 2 ** min(self._deaths - 2, 10), _LONGEST_PAUSE_SECONDS)
+                )
+            try:
+                if self._socket is None:
+                    self._restart()
+                with _encoded(entry, arguments, title, environment, len(fds)) as (request, extra):
+                    answer = self._ask(name, request, (*fds, *extra))
+                return await answer
+            except OSError as error:
+                raise NotForked(f"cannot fork {name}: {error.strerror}") from error
+            except _ZygoteDied as error:
+                reason = error
+        raise NotForked(f"cannot fork {name}: {reason}") from reason
+
+    def _ask(self, name: str, request: bytes, fds: tuple[int, ...]) -> asyncio.Future[Child]:
+        """Hand a request over; the result is whom it made, or _ZygoteDied. OSError, _ZygoteDied."""
+        assert self._processes is not None
+        self._asked += 1
+        self._hand_over(self._asked, b"%d %b" % (self._asked, request), fds)
+        # Only what is on its way is waited for.
         answer: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._processes.expect(1)
-        self._pending.append((name, answer))
-        return await answer
+        self._pending[self._asked] = name, answer
+        return answer
 
-    def _hand_over(self, request: bytes, fds: tuple[int, ...]) -> None:
+    def _hand_over(self, number: int, request: bytes, fds: tuple[int, ...]) -> None:
         """Send a request or keep it until the zygote takes it; an error if neither can be."""
         assert self._socket is not None
         if not self._unsent:
@@ -157,31 +190,39 @@ class Zygote:
                 socket.send_fds(self._socket, [request], list(fds))
             except BlockingIOError:
                 pass
-            except OSError as error:
-                self._on_death(str(error))
-                raise KettleError(f"the zygote is gone: {error}") from error
+            except ConnectionError as error:
+                self._on_broken(error)
+                raise _ZygoteDied(f"the zygote is gone: {error.strerror}") from error
             else:
                 return
         kept = _duplicates(fds)
         if not self._unsent:
             asyncio.get_running_loop().add_writer(self._socket.fileno(), self._send_more)
-        self._unsent.append((request, kept))
+        self._unsent.append((number, request, kept))
 
     def _send_more(self) -> None:
         assert self._socket is not None
         while self._unsent:
-            request, fds = self._unsent[0]
+            number, request, fds = self._unsent[0]
             try:
                 socket.send_fds(self._socket, [request], list(fds))
             except BlockingIOError:
                 return
-            except OSError as error:
-                self._on_death(str(error))
+            except ConnectionError as error:
+                self._on_broken(error)
                 return
+            except OSError as error:
+                self._on_refused(number, error)
             self._unsent.popleft()
             for fd in fds:
                 os.close(fd)
         asyncio.get_running_loop().remove_writer(self._socket.fileno())
+
+    def _on_broken(self, error: OSError) -> None:
+        """Nothing can be sent any more; what was answered before that is taken."""
+        self._on_answer()
+        if self._socket is not None:
+            self._on_death(str(error))
 
     def _listen(self) -> None:
         assert self._socket is not None
@@ -193,28 +234,41 @@ class Zygote:
                 answer = self._socket.recv(64)
             except BlockingIOError:
                 return
+            except ConnectionResetError:
+                # It died with unread requests, which is said once, and before what it answered.
+                continue
             except OSError as error:
                 self._on_death(str(error))
                 return
             if not answer:
-                self._on_death("the zygote ended")
+                self._on_death("it has ended")
                 return
-            self._on_forked(int(answer))
+            number, pid = map(int, answer.split())
+            if number in self._pending:  # else its child has said it before
+                self._on_forked(number, pid)
 
-    def _on_forked(self, pid: int) -> None:
+    def _on_forked(self, number: int, pid: int) -> None:
         assert self._processes is not None
         self._take_complaint()
-        name, waiter = self._pending.popleft()
+        self._deaths = 0
         if pid < 0:
-            if not waiter.done():
-                waiter.set_exception(KettleError(f"cannot fork {name}: {os.strerror(-pid)}"))
+            self._on_refused(number, OSError(-pid, os.strerror(-pid)))
+            return
+        name, waiter = self._pending.pop(number)
+        child = self._processes.adopt(pid, name)
+        if waiter.done():
+            # Whoever asked has given up; nobody would ever look after this process.
+            child.signal(signal.SIGKILL)
         else:
-            child = self._processes.adopt(pid, name)
-            if waiter.done():
-                # Whoever asked has given up; nobody would ever look after this process.
-                child.signal(signal.SIGKILL)
-            else:
-                waiter.set_result(child)
+            waiter.set_result(child)
+        self._processes.expect(-1)
+
+    def _on_refused(self, number: int, error: Exception) -> None:
+        """Tell who asked for a process that there will be none."""
+        assert self._processes is not None
+        _, waiter = self._pending.pop(number)
+        if not waiter.done():
+            waiter.set_exception(error)
         self._processes.expect(-1)
 
     def _take_complaint(self) -> str:
@@ -231,19 +285,19 @@ class Zygote:
         return lines[-1] if lines else ""
 
     def _on_death(self, reason: str) -> None:
+        """Let all who wait know: whoever is not answered by now was not begun, and asks again."""
         self.close()
+        self._deaths += 1
         if complaint := self._take_complaint():
             reason = f"{reason}: {complaint}"
-        pending, self._pending = self._pending, collections.deque()
-        unsent, self._unsent = self._unsent, collections.deque()
-        for _, fds in unsent:
+        if self._deaths < _TRIES:
+            tasks.report(f"The process that forks others ({self._title}) is gone: {reason}")
+        for _, _, fds in self._unsent:
             for fd in fds:
                 os.close(fd)
-        for _, waiter in pending:
-            if self._processes is not None:
-                self._processes.expect(-1)
-            if not waiter.done():
-                waiter.set_exception(KettleError(f"the zygote is gone: {reason}"))
+        self._unsent.clear()
+        for number in list(self._pending):
+            self._on_refused(number, _ZygoteDied(f"the zygote is gone: {reason}"))
 
     def _restart(self) -> None:
         """Start a fresh interpreter in the dead zygote's place: slow, but it never forks us."""
@@ -267,7 +321,7 @@ class Zygote:
                 ours.close()
                 self._take_complaint()
                 why = f"{sys.executable}: {error.strerror}"
-                raise KettleError(f"no new zygote can be started: {why}") from error
+                raise NotForked(f"no new zygote can be started: {why}") from error
         self._pid = self._child.pid
         ours.setblocking(False)
         self._socket = ours
@@ -376,22 +430,29 @@ def _serve_requests(sock: socket.socket) -> None:
         data, fds, _, _ = socket.recv_fds(sock, _DATAGRAM, _DESCRIPTORS + 1)
         if not data:
             return
+        number, _, request = data.partition(b" ")
         try:
             pid = kernel.fork_sibling()
         except OSError as error:
             pid = -(error.errno or 1)
         if pid == 0:
-            sock.close()
-            _run(data, fds)
-        sock.send(str(pid).encode("ascii"))
+            _run(sock, number, request, fds)
+        sock.send(b"%b %d" % (number, pid))
         for fd in fds:
             os.close(fd)
 
 
-def _run(data: bytes, fds: list[int]) -> NoReturn:
+def _run(sock: socket.socket, asked: bytes, data: bytes, fds: list[int]) -> NoReturn:
     """Be the child: dress the process as the request says and call the entry."""
     code = 70
     try:
+        try:
+            # The zygote says it too; should one of us two die now, the other has.
+            sock.send(b"%b %d" % (asked, os.getpid()))
+        except OSError:
+            # The daemon is gone: nobody would know of us.
+            os._exit(code)
+        sock.close()
         for number in _PREPARED:
             signal.signal(number, signal.SIG_DFL)
         entry, title, rest = marshal.loads(data)  # noqa: S302 - the daemon's own bytes

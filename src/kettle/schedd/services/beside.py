@@ -7,7 +7,6 @@ A scheduler-universe job is the schedd's own child (S008); a local one has a sta
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import traceback
@@ -19,7 +18,7 @@ from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.stopping import graceful_seconds
-from kettle.errors import KettleError, StorageError
+from kettle.errors import KettleError, NotForked, StorageError
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
@@ -42,6 +41,7 @@ from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job
 from kettle.schedd.services.job_sessions import JobSessions
 from kettle.schedd.services.local import LocalRun, execute_folder
 from kettle.schedd.services.program import start_program
+from kettle.schedd.services.start_turns import StartTurn
 from kettle.schedd.start_pause import AGAIN_SECONDS
 
 if TYPE_CHECKING:
@@ -52,10 +52,6 @@ if TYPE_CHECKING:
 # How often is seen whether policies are to be looked at, while they are not.
 _AGAIN_SECONDS = 60.0
 
-# Limit: a start that takes longer (a folder that does not answer) does not keep back the news of
-# the next.
-_TURN_SECONDS = 1.0
-
 _START_EXPRESSIONS = {
     JobUniverse.LOCAL: "START_LOCAL_UNIVERSE",
     JobUniverse.SCHEDULER: "START_SCHEDULER_UNIVERSE",
@@ -63,22 +59,6 @@ _START_EXPRESSIONS = {
 
 # Requests that leave no time, and what else they are.
 _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
-
-
-class _Turn:
-    """When a start's news may be told: after that of the start before it."""
-
-    def __init__(self, before: asyncio.Event) -> None:
-        self._before: asyncio.Event | None = before
-        self.told = asyncio.Event()
-
-    async def come(self) -> None:
-        """Wait for the start before, for a while."""
-        before, self._before = self._before, None
-        if before is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_TURN_SECONDS):
-                    await before.wait()
 
 
 class BesideJobs:
@@ -201,17 +181,17 @@ class BesideJobs:
         run = self.runs[job.id] = Run(job, now, ad_text=ad_text)
         # Compat: the reference tells of one start after the other
         # (test_scheduler_jobs_are_told_of_in_order).
-        turn = _Turn(self._last_told)
+        turn = StartTurn(self._last_told)
         self._last_told = turn.told
         tasks.spawn(self._live(run, turn), f"job {job.id}")
 
-    async def _live(self, run: Run, turn: _Turn) -> None:
+    async def _live(self, run: Run, turn: StartTurn) -> None:
         """Run one job from its start to its end, whatever goes wrong in between."""
         status = 0
-        failure: NotStarted | StarterDied | None = None
+        failure: NotStarted | StarterDied | NotForked | None = None
         try:
             status = await self._serve(run, turn)
-        except (NotStarted, StarterDied) as error:
+        except (NotStarted, StarterDied, NotForked) as error:
             failure = error
         except (KettleError, OSError) as error:
             failure = NotStarted(str(error))
@@ -226,12 +206,12 @@ class BesideJobs:
         if failure is None or run.wish:
             # One that failed was to leave anyway.
             self._end(run, status)
-        elif isinstance(failure, StarterDied):
-            self._lose(run, failure)
-        else:
+        elif isinstance(failure, NotStarted):
             self._fail(run, failure)
+        else:
+            self._lose(run, failure)
 
-    async def _serve(self, run: Run, turn: _Turn) -> int:
+    async def _serve(self, run: Run, turn: StartTurn) -> int:
         """Return the wait status of a job's program, which is not run if it is to leave by then."""
         await self._wait_for_disk(run)
         if run.wish:
@@ -286,7 +266,7 @@ class BesideJobs:
 
     # -- scheduler universe -----------------------------------------------------------------
 
-    async def _run_program(self, run: Run, turn: _Turn) -> int:
+    async def _run_program(self, run: Run, turn: StartTurn) -> int:
         runtime, job = self._schedd.runtime, run.job
         job_ad = write_job_ad(self._schedd, job.id, run.ad_text)
         told = beside.own_environment(runtime.config, self._sessions.begin(job).text)
@@ -303,7 +283,8 @@ class BesideJobs:
         if run.wish:
             # Nobody could be told while there was no process.
             child.signal(signal.SIGKILL)
-        if await starting.executed():
+        executed = await starting.executed()
+        if executed:
             await turn.come()
             self._on_executing(run)
         turn.told.set()
@@ -314,6 +295,8 @@ class BesideJobs:
         staying = await hunt(lambda: self._left_behind(job, account.uid), privileges)
         if staying:
             runtime.log(f"processes {staying} of job {job.id} cannot be killed")
+        if not executed and not run.wish:
+            raise NotForked("its process was killed before the program began")
         return status
 
     def _left_behind(self, job: Job, uid: int) -> list[int] | None:
@@ -397,18 +380,20 @@ class BesideJobs:
             schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
             self._unwritten.recall(job, fresh=True)
 
-    def _lose(self, run: Run, death: StarterDied) -> None:
-        """Let a job wait again whose starter is dead, as everything that it had begun is.
+    def _lose(self, run: Run, failure: StarterDied | NotForked) -> None:
+        """Let a job wait again that has no part in it: its starter died, or no process was made.
+
+        Everything that it had begun is dead. Who has no luck again and again rests in between.
 
         Compat: the reference starts it again every time, three seconds later, and tells its log
         nothing; ours rests whose starters die one after the other
         (test_a_local_job_whose_starter_dies_waits_and_is_started_again).
         """
         schedd, job = self._schedd, run.job
-        schedd.runtime.log.problem(f"Job {job.id}: {death}")
-        report = dict(ClassAd(beside.lost_attributes(death)).own_texts())
-        report |= beside.unstarted_attributes(run)
-        self._close(run, int(ShadowExit.SHOULD_REQUEUE), report, lost_events(run, death))
+        schedd.runtime.log.problem(f"Job {job.id} waits again: {failure}")
+        report = dict(ClassAd(beside.lost_attributes(failure)).own_texts())
+        report |= beside.unstarted_attributes(run, begun=isinstance(failure, StarterDied))
+        self._close(run, int(ShadowExit.SHOULD_REQUEUE), report, lost_events(run, failure))
         rests = (job.ad.integer(RESTS_UNTIL) or 0) - schedd.now()
         asyncio.get_running_loop().call_later(max(0, rests) + 1, self._start_all)
 

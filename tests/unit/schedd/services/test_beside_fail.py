@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from kettle.attributes.codes import JobUniverse
+from kettle.attributes.codes import JobUniverse, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.errors import StorageError
+from kettle.errors import NotForked, StorageError
 from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
@@ -52,6 +52,40 @@ def test_a_job_that_could_not_be_started_is_held_and_cools_down_in_its_universe(
     assert (report["HoldReasonCode"], report["NumJobStarts"]) == ("6", "0")
     found = (report.get("JobCoolDownExpiration"), report.get("NumJobCoolDowns"))
     assert found == (("1020", "1") if cools else (None, None))
+
+
+@pytest.mark.parametrize("universe", [JobUniverse.SCHEDULER, JobUniverse.LOCAL])
+def test_a_job_for_which_no_process_could_be_made_waits_again_without_hold_and_cool_down(
+    monkeypatch: pytest.MonkeyPatch, universe: int
+) -> None:
+    closed: list[tuple[int, dict[str, str], list[Any]]] = []
+
+    async def main() -> None:
+        config = Config.from_text("SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 20")
+        runtime = SimpleNamespace(config=config, log=_Log())
+        schedd: Any = SimpleNamespace(runtime=runtime, now=lambda: 1000)
+        jobs = BesideJobs(schedd, cast(Any, None))
+        ad = ClassAd({"JobUniverse": universe, "NumJobStarts": 1, "NumShadowStarts": 1})
+        run = Run(cast(Any, SimpleNamespace(id=JobId(1, 0), ad=ad, universe=universe)), 0)
+
+        async def serve(*_: object) -> int:
+            raise NotForked("cannot fork it: the zygote is gone")
+
+        monkeypatch.setattr(jobs, "_serve", serve)
+        monkeypatch.setattr(jobs, "_forget", lambda _: None)
+        monkeypatch.setattr(
+            jobs, "_close", lambda _run, code, report, events: closed.append((code, report, events))
+        )
+        turn: Any = SimpleNamespace(told=asyncio.Event())
+        await jobs._live(run, turn)
+
+    run_virtually(main())
+    ((code, report, events),) = closed
+    assert (code, events) == (int(ShadowExit.SHOULD_REQUEUE), [])
+    assert report["NumJobStarts"] == "0"
+    assert report["VacateReasonCode"] == str(int(VacateReasonCode.JobNotStarted))
+    assert not {"HoldReason", "JobCoolDownExpiration", "NumJobCoolDowns"} & report.keys()
+    assert report.get("NumShadowStarts") == ("undefined" if universe == 12 else None)
 
 
 def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(

@@ -18,6 +18,7 @@ from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services import beside
 from kettle.schedd.services.beside import BesideJobs
+from kettle.schedd.services.start_turns import StartTurn
 from kettle.testing.virtual_loop import run_virtually
 
 
@@ -104,7 +105,7 @@ class Idle:
         monkeypatch.setattr(self.jobs, "_fail", fail)
         told = asyncio.Event()
         told.set()
-        self.living = asyncio.ensure_future(self.jobs._live(run, beside._Turn(told)))
+        self.living = asyncio.ensure_future(self.jobs._live(run, StartTurn(told)))
 
 
 @pytest.mark.parametrize("universe", [JobUniverse.LOCAL, JobUniverse.SCHEDULER])
