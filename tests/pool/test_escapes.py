@@ -14,6 +14,7 @@ from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import (
     Jobs,
     daemon_pids,
+    is_noted,
     kill_at_once,
     programs_of,
     run_tool,
@@ -265,6 +266,25 @@ def test_everything_killed_at_once_leaves_nothing_of_a_scheduler_job_that_kept_i
         assert alive(hidden(work)[0])
         pool.start()
         assert_gone_before_the_second_start(work, jobs)
+
+
+@shows("S008")
+def test_everything_killed_at_once_leaves_nothing_of_a_scheduler_job_after_the_next_start(
+    tmp_path: Path, work: Path
+) -> None:
+    """What threw its environment away was noted by its schedd."""
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90, more="universe = scheduler\n")
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
+        (pid,) = programs_of(hidden(work)[0])
+        notes = Path(pool.folder, "spool/local_univ_execute")
+        wait_until(lambda: is_noted(pid, notes, grouped=False), 20)
+        kill_at_once(pool, "condor_master", "condor_startd", "condor_schedd", "condor_procd")
+        assert alive(hidden(work)[0])
+        pool.start()
+        assert_gone_before_the_second_start(work, jobs)
+        run_tool(pool, "condor_rm", "-all")
+        wait_until(lambda: not list(notes.glob(".processes_*")), 20)
 
 
 def local_sandboxes(pool: PersonalPool) -> list[str]:

@@ -51,7 +51,8 @@ class Abandoned:
     def starters(self) -> list[int]:
         """Return the starters, alive or dead, of sandboxes that nobody is responsible for.
 
-        One that is the child of a startd or a schedd is that one's, in a folder that both have.
+        One that is the child of a startd or a schedd is that one's, in a folder that both have, and
+        so is the note of a schedd that lives.
         """
         try:
             names = os.listdir(self._execute)
@@ -156,8 +157,8 @@ def hierarchy_of(base_group: str) -> Hierarchy | None:
 
 
 def _is_kept(pid: int) -> bool:
-    """Whether a process is the child of a daemon that answers for its starters."""
-    return title_of(parent_of(pid)).startswith(_KEEPERS)
+    """Whether a process is a daemon that answers for its starters, or the child of one."""
+    return any(title_of(each).startswith(_KEEPERS) for each in (pid, parent_of(pid)))
 
 
 def is_starter(pid: int) -> bool:

@@ -41,6 +41,7 @@ from kettle.schedd.services.job_ad_file import remove_job_ad, text_of, write_job
 from kettle.schedd.services.job_sessions import JobSessions
 from kettle.schedd.services.local import LocalRun, execute_folder
 from kettle.schedd.services.program import start_program
+from kettle.schedd.services.program_census import ProgramCensus
 from kettle.schedd.services.start_turns import StartTurn
 from kettle.schedd.start_pause import AGAIN_SECONDS
 
@@ -69,6 +70,7 @@ class BesideJobs:
         self._unwritten = unwritten
         self.runs: dict[JobId, Run] = {}
         self._children: dict[JobId, Child] = {}
+        self._census = ProgramCensus(schedd, self._running_programs)
         self._local: dict[JobId, LocalRun] = {}
         # Runs of which nothing is started before their start is on disk, each with what is set when
         # it is to leave: until then there is nobody to be told.
@@ -280,6 +282,7 @@ class BesideJobs:
             self._starting -= 1
         child = self._children[job.id] = starting.child
         self._remember(job, child.pid)
+        self._census.on_start()
         if run.wish:
             # Nobody could be told while there was no process.
             child.signal(signal.SIGKILL)
@@ -325,6 +328,9 @@ class BesideJobs:
                 and not beside.may_be_of(others, uid, real_uid_of(pid), birth_of(pid))
             ]
         return [*strays, *carriers]
+
+    def _running_programs(self) -> list[int]:
+        return [child.pid for child in self._children.values()]
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
@@ -452,6 +458,7 @@ class BesideJobs:
         if self.runs:
             self._empty.clear()
             await self._empty.wait()
+        self._census.close()
 
     async def _look(self) -> None:
         seconds = self._schedd.settings.policy_seconds

@@ -1,9 +1,10 @@
 """What earlier schedds left of jobs beside them, which ends before another one begins.
 
-A starter's sandbox and notes tell of local jobs (`runtime/process/leftovers.py`); of both universes
-the queue tells whose child a job's process was, and the environment of what it began the same.
-Limit: what a scheduler-universe job begins, and leaves its family and throws its environment away,
-is not known any more when all daemons were killed at once.
+A starter's sandbox and notes tell of local jobs (`runtime/process/leftovers.py`), the schedd's own
+notes of those of the scheduler universe (`program_census.py`); of both the queue tells whose child
+a job's process was, and the environment of what it began the same.
+Limit: what leaves its family and throws its environment away before it was noted, which is less
+than a second after it began, is not known any more when all daemons were killed at once.
 """
 
 from __future__ import annotations
