@@ -439,7 +439,8 @@ def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> i
 
     For SIGKILL the root is stopped first, so that it cannot react to the end of its children, and
     the tree is walked again until nothing is left to signal, because a process may fork while it
-    is being killed; `rounds` bounds that.
+    is being killed; `rounds` bounds that. Of a caller that dies meanwhile the limit of
+    `kill_together` holds.
     """
     sent = 0
     if number == signal.SIGKILL:
@@ -454,7 +455,11 @@ def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> i
 
 
 def kill_together(pids: Collection[int]) -> None:
-    """SIGKILL to all; they are stopped first, so that none reacts to the end of another."""
+    """SIGKILL to all; they are stopped first, so that none reacts to the end of another.
+
+    Limit: who dies between the two leaves them stopped, for whoever ends leftovers after him. Not
+    to stop them would have those that start each other again win against any number of rounds.
+    """
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
             send_signal(pid, number)
