@@ -14,6 +14,24 @@ from kettle.schedd.queue.job_queue import Job
 AGAIN_SECONDS = 10
 
 
+def note_refused(job: Job, error: StorageError, now: int) -> str:
+    """Note in a job's ad, as a rejected match is noted, why it was not started; return why."""
+    reason = f"{NOT_STARTED}: {error.message}"
+    _note(job, reason, now)
+    return reason
+
+
+def forget_refused(job: Job) -> None:
+    """Take that back from a job for whose start no slot is matched, which would overrule it."""
+    for name in ("LastRejMatchTime", "LastRejMatchReason"):
+        job.ad.discard(name)
+
+
+def _note(job: Job, reason: str, now: int) -> None:
+    job.ad["LastRejMatchTime"] = now
+    job.ad["LastRejMatchReason"] = reason
+
+
 class StartPause:
     """Knows of starts that were refused, and asks for matches when it is time to try again."""
 
@@ -25,8 +43,7 @@ class StartPause:
 
     def on_refused(self, job: Job, error: StorageError, now: int) -> None:
         """Note in a job's ad, as a rejected match is noted, why it was not started."""
-        self.reason = f"{NOT_STARTED}: {error.message}"
-        self.note_rejected(job, self.reason, now)
+        self.reason = note_refused(job, error, now)
         if not self.lasts:
             self.lasts = True
             self._outside.trouble(f"job {job.id} is not started: {error.message}")
@@ -34,8 +51,7 @@ class StartPause:
 
     def note_rejected(self, job: Job, reason: str, now: int, negotiator: str | None = None) -> None:
         """Note in a job's ad why it got no slot: that no job starts is the greater trouble."""
-        job.ad["LastRejMatchTime"] = now
-        job.ad["LastRejMatchReason"] = self.reason or reason
+        _note(job, self.reason or reason, now)
         if negotiator is not None:
             job.ad["LastRejMatchNegotiator"] = negotiator
 

@@ -43,7 +43,7 @@ from kettle.schedd.services.local import LocalRun, execute_folder
 from kettle.schedd.services.program import start_program
 from kettle.schedd.services.program_census import ProgramCensus
 from kettle.schedd.services.start_turns import StartTurn
-from kettle.schedd.start_pause import AGAIN_SECONDS
+from kettle.schedd.start_pause import AGAIN_SECONDS, forget_refused, note_refused
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
@@ -150,14 +150,19 @@ class BesideJobs:
         config = schedd.runtime.config
         machine = beside.schedd_as_machine(config, self._read_free_kib())
         machine.update(beside.counts(schedd.queue))
+        refused: StorageError | None = None
         for job in beside.startable(schedd.queue, machine, self._allowed, schedd.now()):
             # One that was held and released waits for the end of its process.
-            if job is not None and job.id not in self.runs and not self._stopping:
+            if job is None or job.id in self.runs or self._stopping:
+                pass
+            elif refused is not None:
+                note_refused(job, refused, schedd.now())
+            else:
                 try:
                     self._begin(job)
                 except StorageError as error:
+                    refused = error
                     self._try_later(job, error)
-                    return
                 machine.update(beside.counts(schedd.queue))
             yield
 
@@ -165,6 +170,7 @@ class BesideJobs:
         """Start no job for a while: the queue has no room to say that one runs."""
         if error.ends_daemon:
             raise error
+        note_refused(job, error, self._schedd.now())
         self._schedd.runtime.log.problem(f"job {job.id} is not started: {error.message}")
         asyncio.get_running_loop().call_later(AGAIN_SECONDS, self._start_all)
 
@@ -179,6 +185,7 @@ class BesideJobs:
         host = schedd.runtime.identity.machine
         ad_text = text_of(job.ad) if job.universe == JobUniverse.SCHEDULER else ""
         schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now), refusable=True)
+        forget_refused(job)
         schedd.statistics.on_started(job, now)
         run = self.runs[job.id] = Run(job, now, ad_text=ad_text)
         # Compat: the reference tells of one start after the other

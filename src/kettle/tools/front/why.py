@@ -284,6 +284,9 @@ def describe_beside(job: ClassAd, schedd: ClassAd | None) -> str:
     if schedd is not None and start is not None and not schedd.satisfies(start, job):
         text = unparse(start, old=True)
         return f"{lead}, and the schedd starts none now: START_{word.upper()}_UNIVERSE is {text}."
+    rejection = rejection_of(job)
+    if rejection.startswith(NOT_STARTED):
+        return f"It is idle because {rejection}."
     requirements = job.lookup("Requirements")
     if requirements is None:
         return f"{lead}; it should start within moments."

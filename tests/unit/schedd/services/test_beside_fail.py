@@ -93,6 +93,7 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
 ) -> None:
     tried: list[float] = []
     said: list[str] = []
+    noted: list[str | None] = []
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -101,7 +102,7 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
         schedd: Any = SimpleNamespace(runtime=runtime, now=lambda: 1000, queue=None)
         jobs = BesideJobs(schedd, cast(Any, None))
         jobs._cleared = True
-        waiting = [SimpleNamespace(id=JobId(1, proc)) for proc in range(2)]
+        waiting = [SimpleNamespace(id=JobId(1, proc), ad=ClassAd()) for proc in range(2)]
         monkeypatch.setattr(beside, "startable", lambda *_: iter(waiting))
         monkeypatch.setattr(beside, "has_idle", lambda _: True)
         monkeypatch.setattr(beside, "counts", lambda _: {})
@@ -111,6 +112,7 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
             tried.append(loop.time())
             if len(tried) == 1:
                 raise StorageError("cannot write job_queue.log: No space left on device")
+            noted.extend(job.ad.string("LastRejMatchReason") for job in waiting)
             waiting.clear()
 
         monkeypatch.setattr(jobs, "_begin", begin)
@@ -121,3 +123,5 @@ def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
     first = tried[0]
     assert [moment - first for moment in tried] == [0, AGAIN_SECONDS]
     assert said == ["job 1.0 is not started: cannot write job_queue.log: No space left on device"]
+    why = "its schedd starts no job: cannot write job_queue.log: No space left on device"
+    assert noted == [why, why]

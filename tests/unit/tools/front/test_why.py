@@ -136,6 +136,13 @@ def test_of_a_job_beside_the_schedd_no_slot_is_asked(
     assert said in describe_beside(job(JobUniverse=universe, RequestMemory=memory), schedd(**facts))
 
 
+@pytest.mark.parametrize("universe", [7, 12])
+def test_of_a_job_beside_the_schedd_is_told_why_its_start_was_refused(universe: int) -> None:
+    reason = "its schedd starts no job: cannot write job_queue.log: No space left on device"
+    refused = job(JobUniverse=universe, LastRejMatchTime=5, LastRejMatchReason=reason)
+    assert describe_beside(refused, schedd()) == f"It is idle because {reason}."
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
