@@ -15,6 +15,7 @@ from kettle.errors import NotForked, StorageError
 from kettle.schedd import beside
 from kettle.schedd.beside import NotStarted, Run
 from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.services import beside as beside_service
 from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.start_pause import AGAIN_SECONDS
 from kettle.testing.virtual_loop import run_virtually
@@ -26,6 +27,10 @@ class _Log:
 
     def problem(self, text: str) -> None:
         assert "1.0" in text
+
+
+class _Session:
+    text = ""
 
 
 @pytest.mark.parametrize(("universe", "cools"), [(JobUniverse.SCHEDULER, True), (12, False)])
@@ -86,6 +91,44 @@ def test_a_job_for_which_no_process_could_be_made_waits_again_without_hold_and_c
     assert report["VacateReasonCode"] == str(int(VacateReasonCode.JobNotStarted))
     assert not {"HoldReason", "JobCoolDownExpiration", "NumJobCoolDowns"} & report.keys()
     assert report.get("NumShadowStarts") == ("undefined" if universe == 12 else None)
+
+
+@pytest.mark.parametrize("wish", ["", "Remove"])
+def test_a_program_whose_process_was_killed_before_it_began_has_not_ended(
+    monkeypatch: pytest.MonkeyPatch, wish: str
+) -> None:
+    """As it is with the zygote, whose title such a process has at first."""
+
+    async def is_false(*_: object) -> bool:
+        return False
+
+    async def killed(*_: object) -> int:
+        return 9
+
+    async def start(*_: object) -> Any:
+        child = SimpleNamespace(pid=7, wait=killed, usage=None, signal=lambda _: True)
+        return SimpleNamespace(child=child, executed=is_false)
+
+    async def main() -> int:
+        config = Config.from_text("")
+        privileges = SimpleNamespace(job_account=lambda _: SimpleNamespace(uid=1))
+        runtime = SimpleNamespace(config=config, log=_Log(), privileges=privileges)
+        jobs = BesideJobs(cast(Any, SimpleNamespace(runtime=runtime)), cast(Any, None))
+        for name in ("write_job_ad", "account_of_owner"):
+            monkeypatch.setattr(beside_service, name, lambda *_: "")
+        monkeypatch.setattr(beside_service, "start_program", start)
+        monkeypatch.setattr(beside_service, "hunt", is_false)
+        monkeypatch.setattr(jobs, "_remember", lambda *_: None)
+        monkeypatch.setattr(jobs, "_sessions", SimpleNamespace(begin=lambda _: _Session))
+        job: Any = SimpleNamespace(id=JobId(1, 0), ad=ClassAd(), universe=7, owner="alice")
+        turn: Any = SimpleNamespace(told=asyncio.Event())
+        return await jobs._run_program(Run(job, 0, wish=wish), turn)
+
+    if wish:
+        assert run_virtually(main()) == 9
+    else:
+        with pytest.raises(NotForked, match="killed before the program began"):
+            run_virtually(main())
 
 
 def test_a_start_for_which_the_queue_has_no_room_is_tried_again_later(
