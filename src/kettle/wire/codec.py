@@ -88,6 +88,14 @@ def is_plain_value(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+def asked_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the names by their lower case, each as it is spelled first."""
+    asked: dict[str, str] = {}
+    for name in names:
+        asked.setdefault(name.lower(), name)
+    return asked
+
+
 def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
     """Return `names` and, recursively, the attributes of the same ad that they refer to."""
     wanted: dict[str, str] = {}
@@ -289,10 +297,14 @@ class Writer:
 
 
 def _projected_lines(ad: ClassAd, projection: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of the attributes that are both wanted and there, as the ad spells them."""
-    for name in dict.fromkeys(map(ad.spelling, projection)):
-        if name is not None:
-            yield f"{name} = {ad.text(name)}"
+    """Yield the lines of the attributes that are both wanted and there, spelled as asked for.
+
+    Compat: so the reference answers (test_an_answer_spells_names_as_they_were_asked_for).
+    """
+    for name in asked_names(projection).values():
+        text = ad.text(name)
+        if text is not None:
+            yield f"{name} = {text}"
 
 
 class Reader:

@@ -13,7 +13,13 @@ from operator import add
 from typing import NamedTuple
 
 from kettle.classad import ClassAd
-from kettle.wire.codec import Writer, expand_projection, is_plain_value, is_private_attribute
+from kettle.wire.codec import (
+    Writer,
+    asked_names,
+    expand_projection,
+    is_plain_value,
+    is_private_attribute,
+)
 
 # Limit: sets of names, and texts known to be plain values, that are remembered.
 _MOST_NAMES = 1000
@@ -38,8 +44,8 @@ class AdEncoder:
     """
 
     def __init__(self, names: Sequence[str] = (), *, encrypted: bool) -> None:
-        self._names = tuple({name.lower(): name for name in names}.values())
-        self._keys = [name.lower() for name in self._names]
+        self._asked = asked_names(names)
+        self._names = tuple(self._asked.values())
         self._encrypted = encrypted
         self._beginnings: dict[tuple[str, ...], _Beginnings | None] = {}
         self._plain: set[str] = set()
@@ -67,14 +73,14 @@ class AdEncoder:
         above = {} if ad.parent is None else ad.parent.table
         names: list[str] = []
         texts = []
-        for key in self._keys:
+        for key, name in self._asked.items():
             raw = table.get(key) or above.get(key)
             if raw is None:
                 continue
             text = raw if isinstance(raw, str) else raw.text(old=True)
             if not (text in plain or self._is_plain(text)):
                 return None
-            names.append(ad.spelling(key) or key)
+            names.append(name)
             texts.append(text)
         return self._fill_in(tuple(names), texts)
 

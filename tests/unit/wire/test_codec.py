@@ -11,6 +11,7 @@ from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer, expand_projection, is_private_attribute, split_names
+from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.frames import encode_header
 
 
@@ -57,7 +58,18 @@ def test_a_projection_takes_what_the_attributes_refer_to() -> None:
     ad.insert_text("Other", "1")
     wanted = expand_projection(ad, ["requirements"])
     sent = read_back(Writer().ad(ad, projection=wanted))
-    assert sorted(sent.names()) == ["Cpus", "Memory", "Requirements", "START"]
+    assert sorted(sent.names()) == ["Cpus", "Memory", "START", "requirements"]
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_an_answer_spells_names_as_they_were_asked_for(encrypted: bool) -> None:
+    ad = ClassAd({"Owner": "ann", "FooBar": 1, "ClaimId": "<1.2.3.4:5>#1"})
+    asked = ["owner", "FOObar", "OWNER", "CLAIMID", "Missing"]
+    assert read_back(Writer(encrypted).ad(ad, projection=asked)).names() == ["owner", "FOObar"]
+    assert Reader(AdEncoder(asked, encrypted=encrypted).encode(ad), encrypted).ad().names() == [
+        "owner",
+        "FOObar",
+    ]
 
 
 def test_projection_text_keeps_names_and_drops_formatting() -> None:

@@ -17,7 +17,13 @@ from kettle.schedd.queue import queries
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.match_news import MatchNews
 from kettle.schedd.queue.queries import Query
-from kettle.wire.codec import Writer, expand_projection, is_plain_value, is_private_attribute
+from kettle.wire.codec import (
+    Writer,
+    asked_names,
+    expand_projection,
+    is_plain_value,
+    is_private_attribute,
+)
 
 Signature = Callable[[Job], tuple[int, tuple[str, ...]]]
 
@@ -141,7 +147,8 @@ class JobBodies:
         self, projection: tuple[str, ...] | None, server_time: int | None, *, encrypted: bool
     ) -> None:
         self._projection = projection
-        self._wanted = None if projection is None else frozenset(map(str.lower, projection))
+        # Lower case → name as it was asked for, which is how it is answered.
+        self._wanted = None if projection is None else asked_names(projection)
         # A secret is never shown, but what it is computed from is, as of any wanted attribute.
         self._asks_secrets = any(map(is_private_attribute, projection or ()))
         self._encrypted = encrypted
@@ -179,7 +186,7 @@ class JobBodies:
         """Encode what a cluster's ad adds to jobs with these own attributes."""
         cluster, _ = key
         own = [
-            (name.lower(), f"{name} = ".encode("utf-8", "surrogateescape"))
+            (name.lower(), f"{self._spelled(name)} = ".encode("utf-8", "surrogateescape"))
             for name in job.ad.own_names()
             if self._is_shown(name.lower(), name)
         ]
@@ -204,7 +211,7 @@ class JobBodies:
                 text = parent.text(name) or "undefined"
                 if not (self._wanted is None or text in self._plain or self._is_plain(text)):
                     return None
-                lines.append((key, self._line(name, text)))
+                lines.append((key, self._line(self._spelled(name), text)))
         return lines
 
     def _own(self, ad: ClassAd, names: list[tuple[str, bytes]]) -> list[bytes] | None:
@@ -231,6 +238,9 @@ class JobBodies:
         wanted = self._wanted
         return (wanted is None or key in wanted) and not is_private_attribute(name)
 
+    def _spelled(self, name: str) -> str:
+        return self._wanted.get(name.lower(), name) if self._wanted else name
+
     def _is_plain(self, text: str) -> bool:
         """Tell whether a text is a value, which needs no other attribute."""
         if not is_plain_value(text):
@@ -241,9 +251,9 @@ class JobBodies:
 
     def _expanded(self, job: Job) -> bytes:
         assert self._projection is not None
-        names = {name.lower() for name in expand_projection(job.ad, self._projection)}
+        names = asked_names(expand_projection(job.ad, self._projection))
         lines = [
-            self._line(name, job.ad.text(name) or "undefined")
+            self._line(names[name.lower()], job.ad.text(name) or "undefined")
             for name in job.ad
             if name.lower() in names and not is_private_attribute(name)
         ]

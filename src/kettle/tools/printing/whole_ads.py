@@ -21,15 +21,19 @@ from kettle.tools.printing.long_ads import LongAds
 _WRITTEN_TOGETHER = 200
 
 
-def restrict(ad: ClassAd, names: Sequence[str]) -> ClassAd:
-    """Return an ad with only these attributes, or the ad itself where no names are given."""
+def restrict(ad: ClassAd, names: Sequence[str], *, respell: bool = False) -> ClassAd:
+    """Return an ad with only these attributes, or the ad itself where no names are given.
+
+    They are spelled as in the ad; with `respell` as they are in `names`, each by the first of its
+    kind there.
+    """
     if not names:
         return ad
     shown = ClassAd()
     for name in names:
         expression = ad.lookup(name)
         if expression is not None:
-            shown.insert(name, expression)
+            shown.insert(name if respell else ad.spelling(name) or name, expression)
     return shown
 
 

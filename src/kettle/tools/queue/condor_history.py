@@ -499,7 +499,7 @@ class Printer(Struct):
         wish = self.wish
         names = self.print_format.own_names() if self.print_format is not None else set()
         names |= wish.automatic.names()
-        return sorted({*wish.attributes, *names}) if names else wish.attributes
+        return [*wish.attributes, *sorted(names)]
 
     def run(self, ads: Iterator[ClassAd]) -> None:
         """Print everything."""
@@ -507,9 +507,11 @@ class Printer(Struct):
         self.begin()
         if self.wish.form:
             names = self._names_of_whole()
+            # Compat: -long alone has them spelled as they were asked for (test_history_recordings).
+            respell = self.wish.form == "long"
             with open_ads(self.wish.form, out) as write:
                 for ad in ads:
-                    write(restrict(ad, names))
+                    write(restrict(ad, names, respell=respell))
             return
         for ad in ads:
             out.write(self.row(ad))

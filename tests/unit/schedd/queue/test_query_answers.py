@@ -25,6 +25,16 @@ def job_of(cluster: int, own: dict[str, str], parent: ClassAd) -> Any:
     return SimpleNamespace(id=JobId(cluster, 0), ad=ad)
 
 
+def test_names_are_spelled_as_they_were_asked_for() -> None:
+    job = job_of(1, {"ProcId": "0", "Cmd": "Args"}, ad := ClassAd({"FooBar": 1, "Owner": "ann"}))
+    asked = ("PROCID", "FOObar", "procid")
+    body = JobBodies(asked, None, encrypted=False).of(job)
+    assert sorted(Reader(body, False).ad().names()) == ["FOObar", "PROCID"]
+    ad.insert_text("FooBar", "Owner")
+    body = JobBodies(asked, None, encrypted=False).of(job)
+    assert sorted(Reader(body, False).ad().names()) == ["FOObar", "Owner", "PROCID"]
+
+
 def lines(body: bytes, *, encrypted: bool) -> list[str]:
     return sorted(Reader(body, encrypted).ad().lines())
 
