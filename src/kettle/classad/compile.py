@@ -242,7 +242,7 @@ def select(state: State, base: Value, key: str) -> Value:
     if isinstance(base, ExprList):
         selected = []
         for element in base.elements:
-            value = select(state, state.evaluate_in(element, base.scope), key)
+            value = select(state, state.evaluate_in(element, state.ad), key)
             selected.append(to_expression(value))
         return ExprList(tuple(selected), base.scope)
     return ERROR

@@ -270,7 +270,10 @@ def plain_values(elements: tuple[Expr, ...]) -> PlainValues | None:
 
 
 class ExprList:
-    """A list inside the evaluator: expressions, and the ad they are evaluated in.
+    """A list inside the evaluator: expressions, and the ad around it.
+
+    An element that is asked for by its number is evaluated in that ad, all elements at once, as
+    functions ask for them, in that of the call.
 
     `plain` is what is known of it if all its elements are values; None if they are not.
     """

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from kettle.classad import ERROR, ClassAd, Context, parse_ad, parse_expression, unparse
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate, evaluate_lazily, new_state
 from kettle.classad.forms import render_ads
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
+from kettle.classad.values import HOT
 from kettle.errors import ClassAdSyntaxError
 
 RECORD = json.loads(
@@ -59,6 +60,7 @@ NAMED = {
     "spans and moments of huge parts",
     "spans and moments whose text stays",
     "hexadecimal numbers with a point",
+    "elements of lists in nested ads",
 }
 
 
@@ -104,6 +106,29 @@ def test_spans_of_huge_parts() -> None:
 
 def test_versions_of_strange_letters() -> None:
     check("versions of strange letters")
+
+
+def test_functions_evaluate_elements_where_the_call_stands() -> None:
+    check("elements of lists in nested ads")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_so_do_generated_functions(strict: bool) -> None:
+    ad = parse_ad("[ x = 1; n = [ x = 10; l = { x }; inside = sum(l) ]; again = n.l ]")
+    target = parse_ad("[ x = 5; n = [ x = 50; l = { x } ] ]")
+    context = Context(strict=strict)
+    # More often than it takes to get a function.
+    for text, wanted in {
+        "sum(n.l)": 1,
+        "sum(again)": 1,
+        "n.l[0]": 10,
+        "n.inside": 10,
+        "sum(TARGET.n.l)": 1,
+        "TARGET.n.l[0]": 50,
+    }.items():
+        expr = parse_expression(text)
+        values = [evaluate(expr, ad, target, context) for _ in range(2 * HOT)]
+        assert set(values) == {wanted}, text
 
 
 def test_nothing_is_compared_after_undefined() -> None:

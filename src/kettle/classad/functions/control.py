@@ -190,7 +190,7 @@ def _in_each(state: State, expr: Expr, contexts: ExprList) -> Iterator[Value]:
     """
     meant = None if state.strict else _expression_meant(state, expr)
     for element in contexts.elements:
-        context = state.evaluate_in(element, contexts.scope)
+        context = state.evaluate_in(element, state.ad)
         if not isinstance(context, ClassAd):
             yield UNDEFINED if context is UNDEFINED else ERROR
             continue

@@ -95,12 +95,16 @@ def undefined_or_error(values: list[Value]) -> Value | None:
 
 
 def elements_of(state: State, items: ExprList) -> Sequence[Value]:
-    """Return the values of a list's elements; SpentError if they are too long together."""
+    """Return the values of a list's elements; SpentError if they are too long together.
+
+    Compat: they are evaluated where the call stands, not where the list does, though `list[0]` is
+    evaluated there (test_functions_evaluate_elements_where_the_call_stands).
+    """
     plain = items.plain
     if plain is not None:
         state.spend(_ELEMENT_BYTES * len(plain.values) + plain.size)
         return plain.values
-    values = [state.evaluate_in(element, items.scope) for element in items.elements]
+    values = [state.evaluate_in(element, state.ad) for element in items.elements]
     texts = sum(len(value) for value in values if type(value) is str)
     state.spend(_ELEMENT_BYTES * len(values) + texts)
     return values

@@ -122,7 +122,7 @@ def quantize(state: State, values: list[Value]) -> Value:
         return _next_multiple(amount, step)
     last: Value = UNDEFINED
     for element in step.elements:
-        last = state.evaluate_in(element, step.scope)
+        last = state.evaluate_in(element, state.ad)
         found = real_of(last)
         if found is None:
             return ERROR
