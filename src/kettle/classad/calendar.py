@@ -54,6 +54,12 @@ def fields_of(seconds: int) -> Fields:
     return dated(Fields(*_civil(days), rest // 3600, rest // 60 % 60, rest % 60))
 
 
+def seconds_of(at: Fields) -> int:
+    """Return the seconds since the epoch of fields that are UTC's; any may be out of its range."""
+    days = _days_of(at.year, at.month, at.day)
+    return days * 86_400 + at.hours * 3600 + at.minutes * 60 + at.seconds
+
+
 def dated(at: Fields) -> Fields:
     """Return the fields with the day of the week and of the year that belong to their date.
 
@@ -127,7 +133,7 @@ def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, 
     if _FIGURES.search(text, found.end()):
         return None
     year, month, day, hours, minutes, seconds = [*fields, *(1, 0, 0, 0, 0)[len(fields) - 1 :]]
-    moment = _days_of(year, month, day) * 86_400 + hours * 3600 + minutes * 60 + seconds
+    moment = seconds_of(Fields(year, month, day, hours, minutes, seconds))
     local = local_offset(moment - local_offset(moment))
     # Compat: the last second before the epoch is how the C library says no
     # (functions_time.json).
@@ -294,7 +300,10 @@ _DIRECTIVE: Final = late_pattern(r"%([-_0^#]*)([0-9]{0,4})[EO]?([A-Za-z%])")
 
 
 def format_fields(template: str, at: Fields, seconds: int, zone: str) -> str:
-    """Return the template with its strftime directives filled in; unknown ones stay."""
+    """Return the template with its strftime directives filled in; unknown ones stay.
+
+    `seconds` is what `%s` stands for, `zone` what `%Z` does.
+    """
 
     def fill(found: re.Match[str]) -> str:
         flags, width, letter = found.groups()

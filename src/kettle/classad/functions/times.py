@@ -14,6 +14,7 @@ from kettle.classad.calendar import (
     format_fields,
     parse_moment,
     parse_span,
+    seconds_of,
 )
 from kettle.classad.functions.convert import real_of
 from kettle.classad.functions.table import Function, StrictCall, plain, strict
@@ -32,6 +33,8 @@ from kettle.digits import saturate_32, wrap_32
 _LONGEST_TEMPLATE: Final = 1022
 # Limit: moments in years of more than 32 bits are ERROR; the reference gives what its memory has.
 _FARTHEST: Final = 67_767_976_233_532_799
+# Days, one of which at least is in any zone's winter.
+_SEASONS: Final = (0, 91, 182, 273)
 
 
 def now(state: State, values: list[Value]) -> Value:
@@ -229,23 +232,33 @@ def format_time(state: State, values: list[Value]) -> Value:
     # Compat: a longer one is cut, as in the reference
     # (test_of_a_long_template_the_beginning_is_filled_in).
     template = template[:_LONGEST_TEMPLATE]
-    seconds, zone = 0, "UTC"
     if isinstance(value, ClassAd):
         fields: Fields | None = _fields_in(value)
     elif isinstance(value, AbsoluteTime):
-        seconds = value.seconds
-        fields = _local_fields(state, seconds, value.offset_seconds)
+        fields = _local_fields(state, value.seconds, value.offset_seconds)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = saturate_32(value) if isinstance(value, float) else value
-        fields = _local_fields(state, seconds)
-        zone = state.context.zone_name(seconds)
+        fields = _local_fields(state, saturate_32(value) if isinstance(value, float) else value)
     else:
         return ERROR
     if fields is None:
         return ERROR
-    text = format_fields(template, fields, seconds, zone)
+    text = format_fields(template, fields, *_in_standard_time(state, fields))
     # Limit: where a width makes more of it the reference gives what lies in its memory.
     return text if len(text) <= _LONGEST_TEMPLATE else ERROR
+
+
+def _in_standard_time(state: State, fields: Fields) -> tuple[int, str]:
+    """Return the moment whose fields these are where clocks are never put forward, and the zone.
+
+    Compat: so the reference reads what it is about to print, whatever zone or season the fields are
+    of (test_seconds_of_a_time_are_those_of_its_fields_in_standard_time).
+    """
+    seconds = seconds_of(fields)
+    near = seconds if abs(seconds) <= _FARTHEST else 0
+    context = state.context
+    winter = min((near + days * 86_400 for days in _SEASONS), key=context.utc_offset)
+    shown = seconds - context.utc_offset(winter) if near == seconds else -1
+    return shown, context.zone_name(winter)
 
 
 def _fields_in(ad: ClassAd) -> Fields:
