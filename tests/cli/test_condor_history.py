@@ -226,3 +226,30 @@ def test_a_search_is_ended_by_a_job_or_by_what_a_record_may_be(tmp_path: Path, w
     assert complaint == (
         f"Error: invalid -since constraint: {word}\n\tconstraint must be a job-id, or expression.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("WHERE ClusterId > 4", "6 5"),
+        ('WHERE ClusterId > 2 && Owner == "ann"', "3"),
+        ("WHERE false", ""),
+    ],
+)
+def test_a_condition_of_a_print_format_chooses_records(
+    tmp_path: Path, lines: str, said: str
+) -> None:
+    """25.14.1: `WHERE expression is not valid: …`, exit code 1, whatever the condition is."""
+    wanted = tmp_path / "wanted.cpf"
+    wanted.write_text(f"SELECT\n  ClusterId\n{lines}\n")
+    words = ("-file", str(tmp_path / "history"), "-print-format", str(wanted))
+    code, out, err = run(tmp_path, *words)
+    assert (code, out.split(), err) == (0, ["ClusterId", *said.split()], "")
+
+
+def test_a_condition_of_a_print_format_that_does_not_parse_is_refused(tmp_path: Path) -> None:
+    wanted = tmp_path / "wanted.cpf"
+    wanted.write_text("SELECT\n  ClusterId\nWHERE JobStatus ==\n")
+    words = ("-file", str(tmp_path / "history"), "-print-format", str(wanted))
+    complaint = "Error:  could not parse constraint ( (JobStatus ==) )\n"
+    assert run(tmp_path, *words) == (1, "", complaint)

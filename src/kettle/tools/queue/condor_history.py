@@ -533,6 +533,8 @@ def make_printer(wish: Wish, streams: Streams) -> Printer:
     )
     streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     if found.constraint:
+        # Compat: the reference refuses every file with a condition that parses; here it counts, as
+        # for condor_q (test_a_condition_of_a_print_format_chooses_records).
         wish.constraints.append(found.constraint)
     if wish.width != 0:
         # Also where the output is no terminal (tests/data/cli/print_formats.json).
