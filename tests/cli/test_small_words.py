@@ -139,6 +139,26 @@ def test_a_schedd_without_a_host_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         assert (out.getvalue(), err.getvalue()) == (said, f"Error: {complaint}\n")
 
 
+def test_a_constraint_that_is_none_shows_no_job(tmp_path: Path) -> None:
+    """25.14.1: `Invalid constraint: ( (Owner ==) )`, all jobs of the file, exit code 0."""
+    jobs = tmp_path / "jobs"
+    jobs.write_text('ClusterId = 1\nProcId = 0\nOwner = "ann"\n')
+    where, out, err = streams()
+    words = ["condor_q", "-jobads", str(jobs), "-constraint", "Owner ==", "-af", "Owner"]
+    assert condor_q.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
+    assert (out.getvalue(), err.getvalue()) == ("", "Error: could not parse constraint Owner ==\n")
+
+
+@pytest.mark.parametrize("names", ["Owner S", "Owner,S", "Owner, S"])
+def test_blanks_part_attributes_as_commas_do(tmp_path: Path, names: str) -> None:
+    ads = tmp_path / "ads"
+    ads.write_text('Name = "a"\nOwner = "ann"\nS = 2\n')
+    where, out, _ = streams()
+    words = ["condor_status", "-ads", str(ads), "-any", "-long", "-attributes", names]
+    assert condor_status.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 0
+    assert out.getvalue() == 'Owner = "ann"\nS = 2\n\n'
+
+
 def test_condor_status_says_of_a_constraint_that_it_is_none() -> None:
     where, out, err = streams()
     assert condor_status.main(["condor_status", "-constraint", "foo("], {}, where) == 1

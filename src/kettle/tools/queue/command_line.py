@@ -387,7 +387,8 @@ def read_constraint(text: str, complaint: str = "") -> str:
     """Return the constraint if it parses; UsageError with `complaint` if not.
 
     Compat: an expression of jobs that is none is named, where the reference asks the schedd all the
-    same and says that it failed (test_small_words).
+    same and says that it failed (test_small_words), and of a file's jobs says what is wrong and
+    shows all of them (test_a_constraint_that_is_none_shows_no_job).
     """
     try:
         parse_expression(text)

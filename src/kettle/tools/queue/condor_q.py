@@ -359,7 +359,8 @@ def _now(answer: Answer) -> float:
 
 def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: Streams) -> None:
     ads = list(answer.ads)
-    if found.aggregation and (wish.job_file or wish.user_log):
+    from_file = bool(wish.job_file or wish.user_log)
+    if found.aggregation and from_file:
         ads = found.distinct(ads)
     ads = found.arrange(ads if found.aggregation else sorted(ads, key=job_id))
     parts = [render_title(answer.title, _now(answer))] if found.title else []
@@ -370,6 +371,9 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
         parts += [found.mask.render(ad) for ad in ads]
     if found.own_summary:
         parts.append("\n\n")
+    elif found.summary and found.aggregation:
+        # Groups are no jobs to be counted; lines of the schedd's own counts stay empty.
+        parts.append("\n\n" if from_file else "\n\n\n\n")
     elif found.summary:
         parts += [_render_totals(wish, answer, ads), "\n"]
     streams.stdout.write("".join(parts))

@@ -322,7 +322,8 @@ def _apply_form(
             # As in the reference -long alone gives way to a form that was chosen before.
             wish.form = wish.form if name == "long" and wish.form else name
         case "attributes":
-            wish.attributes += values[0].replace(",", " ").split()
+            # The last one counts, where those of condor_q come together.
+            wish.attributes = values[0].replace(",", " ").split()
         case "wide":
             wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
         case "format":

@@ -286,6 +286,8 @@ def _take_plain(wish: Wish, option: Given) -> None:
     if name == "constraint":
         wish.constraints.append(option.value)
     elif name == "attributes":
+        # Compat: a blank parts names, too, as for condor_q; in the reference such a name is none's
+        # (test_blanks_part_attributes_as_commas_do).
         wish.attributes += option.value.replace(",", " ").split()
     elif name == "limit":
         wish.limit = _read_limit(option.value)
