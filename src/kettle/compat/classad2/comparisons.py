@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from kettle.classad.compile import evaluate_once
+from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.nodes import AttributeReference, Binary, Call, Conditional, Parentheses, Unary
 from kettle.classad.operators import COMPARISONS
 from kettle.classad.values import ERROR, AbsoluteTime, RelativeTime
@@ -19,7 +19,8 @@ from kettle.classad.values import Expr, Value
 
 _TEXT_AGAINST_OTHER: Final = "strings can only be compared to strings"
 _OTHERS: Final = (bool, int, float, AbsoluteTime, RelativeTime)
-# Limit: parts of an expression that are looked at; each may be as much work as the whole.
+# Limit: parts of an expression that are looked at; all together are no more work than an evaluation
+# may be (`state.MOST_STEPS`).
 _MOST_PARTS: Final = 64
 
 
@@ -30,12 +31,14 @@ def note_error(value: Value, tree: Expr, ad: ClassAd | None, target: ClassAd | N
 
 
 def _compares_text_with_other(tree: Expr, ad: ClassAd | None, target: ClassAd | None) -> bool:
+    state = new_state(ad, target, CONTEXT)
+
     def value_of(part: Expr) -> Value:
-        return evaluate_once(part, ad, target, CONTEXT)
+        return evaluate_lazily(part, state)
 
     waiting = [tree]
     for _ in range(_MOST_PARTS):
-        if not waiting:
+        if not waiting or not state.charge(0):
             return False
         part = waiting.pop()
         if value_of(part) is not ERROR:
