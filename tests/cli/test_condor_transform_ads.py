@@ -72,6 +72,33 @@ def test_rules_without_a_statement_leave_the_ads_alone() -> None:
         assert rules(text, "one") == (0, f"{ONE}\n", "")
 
 
+@pytest.mark.parametrize("condition", ["defined MY.A", "$(MY.A)", "defined MY.C"])
+@pytest.mark.parametrize(
+    ("iteration", "times"),
+    [
+        ("", 1),
+        ("TRANSFORM", 1),
+        ("TRANSFORM 2", 2),
+        ("TRANSFORM x in (a,b)", 2),
+        ("TRANSFORM x from (\na\nb\n)", 2),
+    ],
+)
+def test_rules_whose_statements_stand_in_an_if_are_applied(
+    condition: str, iteration: str, times: int
+) -> None:
+    # The reference makes as many; without TRANSFORM it crashes.
+    text = f"if {condition}\nSET B 1\nendif\n{iteration}\n"
+    code, out, err = rules(text, "one")
+    assert (code, err) == (0, "")
+    assert out.count("ClusterId") == times
+    assert out.count("B = 1\n") == (0 if "MY.C" in condition else times)
+
+
+def test_a_configured_rule_whose_statements_stand_in_an_if_is_applied() -> None:
+    config = "JOB_TRANSFORM_T @=e\nif defined MY.A\nSET B 1\nendif\n@e\n"
+    assert run("-jobt", "T", "one", config=config) == (0, f"A = 1\nB = 1\n{ONE[6:]}\n", "")
+
+
 def test_what_makes_no_sense_is_told_in_the_references_words() -> None:
     code, out, err = rules("SET B 1\nDELET A\n", "one")
     assert (code, out) == (255, "")

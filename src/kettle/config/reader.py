@@ -141,12 +141,17 @@ class StatementReader:
                     continue
                 if branches.enabled:
                     self._try_statement(line, lines, place)
+                else:
+                    self.pass_over(line)
             except ConfigError as error:
                 raise Trouble(tail=error.message) from None
         if branches.depth:
             raise Trouble(
                 self._at(place, lines.number, ""), tail="endif(s) not found before end-of-file"
             )
+
+    def pass_over(self, line: str) -> None:
+        """Hear of a line whose branch of an `if` is not in force; it means nothing here."""
 
     def _try_statement(self, line: str, lines: LineReader, place: Place) -> None:
         try:

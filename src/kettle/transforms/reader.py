@@ -31,7 +31,10 @@ _ATTRIBUTE = late_pattern(r"(?:(?:MY|TARGET)\.)?[A-Za-z_][A-Za-z0-9_]*", re.IGNO
 
 
 class TransformReader(StatementReader):
-    """Reads one rule; `steps` counts its statements, assignments left out."""
+    """Reads one rule; `steps` counts the statements that it carries out, assignments left out.
+
+    `passed_over` counts those whose branch of an `if` is not in force.
+    """
 
     def __init__(self, macros: TransformMacros, editor: Editor | None, name: str) -> None:
         super().__init__(macros, MemorySources())
@@ -39,6 +42,7 @@ class TransformReader(StatementReader):
         self.editor = editor
         self.name = name
         self.steps = 0
+        self.passed_over = 0
         # Names of attributes that no expression can mention, with their lines.
         self.odd_names: list[tuple[int, str]] = []
         self._number = 0
@@ -73,12 +77,16 @@ class TransformReader(StatementReader):
             line = f"MY.{line[1:]}"
         elif NOTHING.match(line):
             return
-        name = re.match(r"[^\s=:]*", line)
-        rest = line[name.end() :].lstrip() if name else line
-        if rest.startswith(("=", "@=")):
+        if _is_assignment(line):
             super().assign(line, lines, place)
         else:
             self.execute(line)
+
+    def pass_over(self, line: str) -> None:
+        """Count a statement that another ad may have carried out."""
+        others = STATEMENT.match(line) or line[0] == "+" or NOTHING.match(line)
+        if not others and not _is_assignment(line):
+            self.passed_over += 1
 
     def use(self, rest: str, number: int, place: Place) -> None:
         """Refuse it: rules are read once for each ad."""
@@ -133,6 +141,12 @@ class TransformReader(StatementReader):
     ) -> TransformError:
         place = self.name, lines.number
         return TransformError(message, source=place[0], line=place[1], hint=hint, nearest=nearest)
+
+
+def _is_assignment(line: str) -> bool:
+    name = re.match(r"[^\s=:]*", line)
+    rest = line[name.end() :].lstrip() if name else line
+    return rest.startswith(("=", "@="))
 
 
 def _change_name(editor: Editor, word: str, name: str, to: str) -> None:

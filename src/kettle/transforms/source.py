@@ -76,15 +76,16 @@ class Transform(Struct):
     def check(self, macros: TransformMacros, odd_names: list[tuple[int, str]] | None = None) -> int:
         """Return how many statements it has; TransformError if one makes no sense.
 
-        Names of attributes that no expression can mention are put into `odd_names`, with their
-        lines. Its assignments are made: what is only a configuration can be asked afterwards.
+        Those in a branch of an `if` that is not in force count: it may be for some ad. Names of
+        attributes that no expression can mention are put into `odd_names`, with their lines. Its
+        assignments are made: what is only a configuration can be asked afterwards.
         """
         macros.ad = None
         reader = TransformReader(macros, None, self.name)
         reader.read_rule(self.body)
         if odd_names is not None:
             odd_names += reader.odd_names
-        return reader.steps
+        return reader.steps + reader.passed_over
 
 
 def tell_odd_name(name: str) -> str:

@@ -393,8 +393,10 @@ class _Run:
                 return FAILED
         if is_input:
             self._rest = rule.rest
-        # Compat: without any statement ads are printed as they came; the reference crashes
-        # (test_rules_without_a_statement_leave_the_ads_alone).
+        # Compat: without any statement ads are printed as they came, and with all of them in `if`s
+        # whose branches are for some ads alone they are applied; the reference crashes
+        # (test_rules_without_a_statement_leave_the_ads_alone,
+        # test_rules_whose_statements_stand_in_an_if_are_applied).
         if steps:
             self.rules.append(rule)
         return 0

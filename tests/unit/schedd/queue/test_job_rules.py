@@ -90,6 +90,16 @@ def test_every_new_job_is_changed_by_the_rules_for_it_in_order() -> None:
     )
 
 
+def test_a_rule_whose_statements_stand_in_an_if_is_applied_to_the_jobs_that_it_is_for() -> None:
+    text = (
+        "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A @=end\nif defined MY.Foo\nSET TA 1\nendif\n@end\n"
+    )
+    schedd = Schedd(rules=rules(text))
+    assert submit(schedd, {}, {"Foo": "1"}).value == 0
+    assert texts(schedd, JobId(1, 0), "TA") == {"TA": None}
+    assert texts(schedd, JobId(1, 1), "TA") == {"TA": "1"}
+
+
 def test_an_edit_changes_nothing_else() -> None:
     schedd = Schedd(rules=rules("JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A = SET TA Foo\n"))
     assert submit(schedd, {}, Foo="1").value == 0
