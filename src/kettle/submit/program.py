@@ -139,8 +139,9 @@ def set_executable(job: JobBuilder) -> None:
 
 
 def _transfers_executable(job: JobBuilder) -> bool:
+    # As in the reference no other spelling of "no" counts here; `transfer.py` asks otherwise.
     text = job.param("transfer_executable")
-    return text is None or text.lower() not in ("false", "f", "no", "0")
+    return text is None or text.lower() not in ("false", "f")
 
 
 def _is_container(job: JobBuilder) -> bool:

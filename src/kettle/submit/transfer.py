@@ -43,6 +43,8 @@ def set_transfer(job: JobBuilder) -> None:
     """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
     names = _list_inputs(job)
     should, when = choose_transfer(job, _listed(job, names))
+    if should == "NO":
+        _refuse_program(job)
     named = bool(names) or job.input_files_named
     _set_common(job)
     if should != "NO":
@@ -147,6 +149,32 @@ def wrap(text: str) -> str:
 def _complain(text: str) -> SubmitError:
     mark = f"\n{ERROR_MARK}"
     return SubmitError(wrap(f"{mark}{text}")[len(mark) :], mark=mark)
+
+
+def _refuse_program(job: JobBuilder) -> None:
+    """Raise SubmitError where nothing travels and the program was asked to.
+
+    What has no truth asks for it, so that `transfer_executable = no` does, whatever becomes of it
+    where files do travel (test_spellings_of_transfer_executable).
+    """
+    if job.universe in (JobUniverse.JAVA, JobUniverse.GRID):
+        return
+    try:
+        wanted, said = job.boolean("transfer_executable"), ""
+    except SubmitError as error:
+        wanted, said = True, f"\n{error.message}"
+    if wanted:
+        complaint = _complain(
+            "You explicitly requested that the executable be transfered, but for this to work, you "
+            "must enable Condor's file transfer functionality. You need to define either: "
+            '"when_to_transfer_output = ON_EXIT" or "when_to_transfer_output = ON_EXIT_OR_EVICT". '
+            'Optionally, you can define "should_transfer_files = IF_NEEDED" if you do not want any '
+            "files to be transfered if the job executes on a machine in the same FileSystemDomain. "
+            "See the Condor manual for more details."
+        )
+        raise SubmitError(
+            f"{complaint.said}{said}", mark=complaint.mark, command="transfer_executable"
+        )
 
 
 def choose_transfer(job: JobBuilder, listed: list[str]) -> tuple[str, str]:

@@ -511,7 +511,7 @@ def test_a_pattern_in_brackets_is_no_slice() -> None:
         ("initialdir = //work//", "Iwd", "/work/"),
         ("executable = .//job.sh", "Cmd", "/work/./job.sh"),
         # A program that stays where it is, and names for the job, are as they were written.
-        ("executable = a//b\ntransfer_executable = no", "Cmd", "a//b"),
+        ("executable = a//b\ntransfer_executable = false", "Cmd", "a//b"),
         ("output = a//b", "Out", "a//b"),
     ],
 )

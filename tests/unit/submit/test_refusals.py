@@ -27,7 +27,7 @@ def test_a_program_that_is_empty_is_refused_where_it_travels(universe: str) -> N
     with pytest.raises(SubmitError) as raised:
         list(submission(f"{text}queue\n", files).jobs())
     assert raised.value.message == "\nERROR: Executable file empty has zero length"
-    assert len(list(submission(f"{text}transfer_executable = no\nqueue\n", files).jobs())) == 1
+    assert len(list(submission(f"{text}transfer_executable = false\nqueue\n", files).jobs())) == 1
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,62 @@ def test_contradictions_of_file_transfer_break_their_lines_where_the_reference_d
     text: str, said: str
 ) -> None:
     assert complaint(text) == f"\nERROR: {said}"
+
+
+# Whether the program travels, and what is refused where nothing does: nothing, that it was asked
+# to travel, or that the value is no truth as well (25.14.1).
+SPELLINGS = {
+    "false": (False, ""), "FaLsE": (False, ""), "$(Z:false)": (False, ""),
+    "f": (False, "no truth"), "F": (False, "no truth"),
+    "0": (True, ""), "0.0": (True, ""), "1 == 2": (True, ""), "$(Z:0)": (True, ""),
+    "no": (True, "no truth"), "NO": (True, "no truth"), "n": (True, "no truth"),
+    "yes": (True, "no truth"), "t": (True, "no truth"), "undefined": (True, "no truth"),
+    '"false"': (True, "no truth"), "off": (True, "no truth"),
+    "true": (True, "asked"), "TRUE": (True, "asked"), "1": (True, "asked"), "0.5": (True, "asked"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_spellings_of_transfer_executable(text: str) -> None:
+    travels, refused = SPELLINGS[text]
+    line = f"transfer_executable = {text}\n"
+    for should in ("", "should_transfer_files = YES\n", "should_transfer_files = IF_NEEDED\n"):
+        made, _ = jobs_of(f"{line}{should}queue\n")
+        assert made.cluster.get("TransferExecutable") == (None if travels else "false")
+        assert made.cluster.get("Cmd") == ('"/work/job.sh"' if travels else '"job.sh"')
+    nothing = f"{line}should_transfer_files = NO\nqueue\n"
+    if not refused:
+        assert jobs_of(nothing)[0].cluster.get("Cmd") == (
+            '"/work/job.sh"' if travels else '"job.sh"'
+        )
+        return
+    said = complaint(f"{line}should_transfer_files = NO")
+    assert said.startswith(
+        "\nERROR: You explicitly requested that the executable be transfered, but for \n"
+    )
+    invalid = f"ERROR: transfer_executable={text} is invalid, must eval to a boolean."
+    last = invalid if refused == "no truth" else "the Condor manual for more details. "
+    assert said.split("\n")[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("universe", "is_refused"),
+    [
+        ("local", True),
+        ("scheduler", True),
+        ("docker\ndocker_image = x", True),
+        ("java\narguments = Main", False),
+        ("grid\ngrid_resource = batch slurm", False),
+    ],
+)
+def test_a_program_that_is_asked_to_travel_where_nothing_does_is_refused(
+    universe: str, is_refused: bool
+) -> None:
+    text = f"universe = {universe}\ntransfer_executable = true\nshould_transfer_files = NO\n"
+    if is_refused:
+        assert complaint(text).startswith("\nERROR: You explicitly requested")
+    else:
+        assert jobs_of(f"{text}queue\n")
 
 
 def test_requirements_that_do_not_parse_are_warned_of_as_well() -> None:
