@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kettle.config import Config
-from kettle.config.expander import DEEPEST, DOLLAR, Expander
+from kettle.config.expander import DOLLAR, Expander
 from kettle.config.macro_search import MacroSearch, Reference, closing_bracket
 from kettle.config.metaknobs import parse_items
 from kettle.errors import ConfigError
@@ -132,11 +132,42 @@ def test_defaults_inside_defaults_are_looked_at_once() -> None:
     assert time.process_time() - began < MOST_SECONDS
 
 
-def test_names_inside_names_end_with_a_sentence() -> None:
-    chain = {f"A{number}": f"$(A{number + 1})" for number in range(1000)}
-    with pytest.raises(ConfigError, match=f"A0 mentions {DEEPEST} names"):
-        expand("$(A0)", **chain)
-    assert expand(f"$(A{1000 - DEEPEST})", **chain) == ""
+@pytest.mark.parametrize("text", ["$(A{})", "$(NONE:$(A{}))", "<$(A{}:no)>"])
+def test_names_inside_names_have_no_bound_but_time(text: str) -> None:
+    # The reference makes 1,000 at least.
+    count = 5000
+    chain = {f"A{number}": text.format(number + 1) for number in range(count)} | {f"A{count}": "x"}
+    began = time.process_time()
+    ends = count if text[0] == "<" else 0
+    assert expand("$(A0)", **chain) == "<" * ends + "x" + ">" * ends
+    assert time.process_time() - began < MOST_SECONDS
+
+
+def test_a_long_circle_is_told_by_its_ends() -> None:
+    count = 20_000
+    ring = {f"A{number}": f"$(A{(number + 1) % count})" for number in range(count)}
+    began = time.process_time()
+    with pytest.raises(ConfigError) as raised:
+        expand("$(A7)", **ring)
+    assert raised.value.message == (
+        "A7 refers to itself: A7 -> A8 -> A9 -> A10 -> 19,993 more -> A4 -> A5 -> A6 -> A7"
+    )
+    assert len(raised.value.circle) == 8
+    assert time.process_time() - began < MOST_SECONDS
+
+
+def test_functions_and_defaults_inside_each_other_end_with_a_sentence() -> None:
+    for count, is_made in ((60, True), (61, False), (5000, False)):
+        chain = {f"A{number}": f"$INT(A{number + 1})" for number in range(count)}
+        chain[f"A{count}"] = "7"
+        if is_made:
+            assert expand("$(A0)", **chain) == "7"
+            continue
+        with pytest.raises(ConfigError, match="60 functions, each inside the one before"):
+            expand("$(A0)", **chain)
+    assert expand("$(A:" * 300 + "x" + ")" * 300) == "x"
+    with pytest.raises(ConfigError, match="300 defaults, each inside the one before"):
+        expand("$(A:" * 1000 + ")" * 1000)
 
 
 def test_names_that_double_each_other_into_nothing_have_no_end() -> None:

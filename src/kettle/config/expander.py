@@ -14,7 +14,7 @@ What the functions compute is `functions.py`. Rules shown by the vectors `config
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from kettle.config import functions
 from kettle.config.macro_search import MacroSearch, Reference
@@ -22,7 +22,7 @@ from kettle.errors import ConfigError
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
     from random import Random
 
     from kettle.classad import ClassAd
@@ -37,8 +37,15 @@ KEPT = "\ud800"
 # far above any configuration that a person wrote.
 MOST_REPLACEMENTS = 10_000
 LONGEST_TEXT = 4 << 20
-# Limit: macros inside macros; the stack of Python ends at some more.
+# Limit: texts inside texts that are followed on the stack of Python, which ends at some more; those
+# of names that mention each other have no bound but MOST_WORK.
 DEEPEST = 100
+_MOST_FILLED = 30
+_MOST_FUNCTIONS = 60
+# Limit: defaults inside defaults; each is searched anew.
+_MOST_DEFAULTS = 300
+# Limit: the names of a circle that are told one by one at each of its ends.
+_MOST_TOLD = 4
 # Limit: what all replacements of one text together may copy, those inside others too. Names that
 # mention the next one twice double the work each, also where the text stays short: a replacement
 # counts as so many characters at least.
@@ -125,6 +132,8 @@ class Expander:
         # What all further texts together may copy, by the measure of MOST_WORK; None for any.
         self.allowance: int | None = None
         self._work = 0
+        # How many functions ask for the text of a name, each inside the other.
+        self._functions = 0
         # The text that is being expanded, until it was thought about.
         self._whole = ""
 
@@ -172,36 +181,75 @@ class Expander:
         return functions.compute(functions.Call(found.function, found.name, *asked))
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:
-        """Return the expanded text of a name for a function; None if nobody defines it."""
+        """Return the expanded text of a name that is mentioned inside the names `active`.
+
+        None if nobody defines it; ConfigError for a circle.
+        """
+        self._work = 0
+        self._whole = ""
+        return self._value(name, active)
+
+    def _value(self, name: str, active: tuple[str, ...]) -> str | None:
         raw = self.lookup(name)
         if raw is None or "$" not in raw:
             return raw
-        return self._expand(raw, enter(name, active))
+        return self._expand(raw, (*active, _enter(name, active)))
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
-        if self._repeats and self.ad is None:
+        if self._repeats and self.ad is None and len(active) < _MOST_FILLED:
             template = template_of(text)
             if template is not None:
                 return self._fill(template, text, active)
         return self._search(text, active)
 
     def _search(self, text: str, active: tuple[str, ...]) -> str:
-        steps = 0
-        search = MacroSearch(text)
-        found = search.next()
-        while found is not None:
-            search.replace(found, self._replace(found, search.text, active))
-            steps += 1
-            size = len(search.text)
-            self._work += max(size, LEAST_WORK)
-            self._spend(max(size, LEAST_WORK))
-            endless = steps > MOST_REPLACEMENTS or size > LONGEST_TEXT or self._work > MOST_WORK
-            if endless or self._work > _WORK_TO_THINK:
-                self._think()
-            if endless:
-                raise ConfigError(f"the expansion of {(*active, found.name)[0]} has no end")
-            found = search.look_again(found.start)
-        return search.text
+        """Replace the macros of a text, and of those inside it, however deep they lie."""
+        path = dict.fromkeys(active)
+        levels = [_Level(text)]
+        while True:
+            level = levels[-1]
+            if level.found is None:
+                levels.pop()
+                path.pop(level.name, None)
+                if not levels:
+                    return level.search.text
+                self._put(levels[-1], level.search.text, path)
+                continue
+            self._work_more(LEAST_WORK, path, level.found)
+            value, name = self._look_up(level.found, level.search.text, path)
+            if name is None:
+                self._put(level, value, path)
+                continue
+            if name:
+                path[name] = None
+            levels.append(_Level(value, name, 0 if name else level.defaults + 1))
+            if levels[-1].defaults > _MOST_DEFAULTS:
+                raise ConfigError(f"{_MOST_DEFAULTS} defaults, each inside the one before")
+
+    def _put(self, level: _Level, value: str, path: Iterable[str]) -> None:
+        """Put the value of the macro of a level in its place, and go on to the next."""
+        search, found = level.search, level.found
+        assert found is not None
+        search.replace(found, value)
+        level.steps += 1
+        size = len(search.text)
+        if level.steps > MOST_REPLACEMENTS or size > LONGEST_TEXT:
+            self._end(path, found)
+        self._work_more(max(size - LEAST_WORK, 0), path, found)
+        level.found = search.look_again(found.start)
+
+    def _work_more(self, work: int, path: Iterable[str], found: Reference) -> None:
+        """Count work; ConfigError where it is too much."""
+        self._work += work
+        self._spend(work)
+        if self._work > MOST_WORK:
+            self._end(path, found)
+        if self._work > _WORK_TO_THINK:
+            self._think()
+
+    def _end(self, path: Iterable[str], found: Reference) -> NoReturn:
+        self._think()
+        raise ConfigError(f"the expansion of {next(iter(path), found.name)} has no end")
 
     def _think(self) -> None:
         """Raise ConfigError if the whole text would become too long; once a text."""
@@ -217,10 +265,13 @@ class Expander:
 
     def _fill(self, template: Template, text: str, active: tuple[str, ...]) -> str:
         """Return what `_search` would; where the macros of the text stand is known."""
-        self._spend(LEAST_WORK * len(template.macros))
         pieces: list[str] = []
+        if template.macros:
+            self._work_more(LEAST_WORK * len(template.macros), active, template.macros[0])
         for part, found in zip(template.before, template.macros, strict=True):
-            value = self._replace(found, text, active)
+            value, name = self._look_up(found, text, active)
+            if name is not None:
+                value = self._expand(value, (*active, name))
             pieces += (part, value)
             if "$" in value or len(value) > LEAST_WORK:
                 # From here on one has to look what the text has become.
@@ -234,26 +285,33 @@ class Expander:
             if self.allowance < 0:
                 raise ConfigError("all macros together take too much work to replace")
 
-    def _replace(self, found: Reference, text: str, active: tuple[str, ...]) -> str:
+    def _look_up(
+        self, found: Reference, text: str, active: Collection[str]
+    ) -> tuple[str, str | None]:
+        """Return what stands for a macro of a text, and the name whose text that still is.
+
+        The name is empty for a default, None where all is replaced.
+        """
         if found.function == "ENV":
-            return self._environment_value(found, text)
+            return self._environment_value(found, text), None
         if found.function:
-            return self._compute(found, active)
+            return self._compute(found, active), None
         if found.name.upper() == "DOLLAR" and not found.default_start:
-            return DOLLAR
+            return DOLLAR, None
         raw = self.lookup(found.name)
         if not raw:
             # A default belongs to the text that mentions the name, and may mention it again.
-            return self._expand(found.default(text), active)
-        if "$" not in raw:
-            return raw
-        return self._expand(raw, enter(found.name, active))
+            default = found.default(text)
+            return default, "" if "$" in default else None
+        return raw, _enter(found.name, active) if "$" in raw else None
 
-    def _compute(self, found: Reference, active: tuple[str, ...]) -> str:
+    def _compute(self, found: Reference, active: Collection[str]) -> str:
         kept = self.ad is not None
+        if self._functions >= _MOST_FUNCTIONS:
+            raise ConfigError(f"{_MOST_FUNCTIONS} functions, each inside the one before")
 
         def value(name: str) -> str | None:
-            text = self.value(name, active)
+            text = self._value(name, tuple(active))
             return shown(text) if kept and text is not None else text
 
         call = functions.Call(
@@ -266,7 +324,11 @@ class Expander:
             self.lookup,
             self.ad,
         )
-        text = functions.compute(call)
+        self._functions += 1
+        try:
+            text = functions.compute(call)
+        finally:
+            self._functions -= 1
         return keep(text) if kept else text
 
     def _environment_value(self, found: Reference, text: str) -> str:
@@ -276,19 +338,51 @@ class Expander:
         return found.default(text) if found.default_start else "UNDEFINED"
 
 
+class _Level:
+    """A text that is being expanded, the name that it is of, and the macro it has come to.
+
+    `defaults` counts the defaults that it is in, up to the next name.
+    """
+
+    __slots__ = ("defaults", "found", "name", "search", "steps")
+
+    def __init__(self, text: str, name: str = "", defaults: int = 0) -> None:
+        self.defaults = defaults
+        self.search = MacroSearch(text)
+        self.name = name
+        self.found = self.search.next()
+        self.steps = 0
+
+
 def enter(name: str, active: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that are being expanded, with one more; ConfigError for a circle."""
-    key = name.upper()
-    if key in active:
-        circle = (*active[active.index(key) :], key)
-        # Compat: the reference goes round for ever
-        # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
-        error = ConfigError(f"{name} refers to itself: {' -> '.join(circle)}")
-        error.circle = circle
-        raise error
+    """Return the names that are being expanded, with one more; ConfigError for a circle.
+
+    And for more of them than the stack of Python can hold.
+    """
+    key = _enter(name, active)
     if len(active) >= DEEPEST:
         raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
     return (*active, key)
+
+
+def _enter(name: str, active: Collection[str]) -> str:
+    """Return a name as it is compared; ConfigError if it is being expanded."""
+    key = name.upper()
+    if key not in active:
+        return key
+    names = list(active)
+    circle = (*names[names.index(key) :], key)
+    told = " -> ".join(circle)
+    if len(circle) > 3 * _MOST_TOLD:
+        first, last = circle[:_MOST_TOLD], circle[-_MOST_TOLD:]
+        between = f"{len(circle) - len(first) - len(last):,} more"
+        told = " -> ".join((*first, between, *last))
+        circle = (*first, *last)
+    # Compat: the reference goes round for ever
+    # (test_a_circle_of_macros_is_an_error_that_shows_the_circle).
+    error = ConfigError(f"{name} refers to itself: {told}")
+    error.circle = circle
+    raise error
 
 
 def keep(text: str) -> str:

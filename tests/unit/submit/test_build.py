@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kettle.classad.text import quote_old
@@ -555,3 +557,18 @@ def test_what_came_by_standard_input_has_no_file() -> None:
     facts = FACTS.changed(file_name="-")
     assert values('+File = "$(SUBMIT_FILE)"\nqueue\n', "File", facts=facts) == ['""']
     assert values('+File = "$(SUBMIT_FILE)"\nqueue\n', "File") == ['"job.sub"']
+
+
+def test_names_of_a_description_may_mention_each_other_without_end() -> None:
+    chain = "".join(f"A{number} = $(A{number + 1})\n" for number in range(1000))
+    assert values(f"{chain}A1000 = 7$(Process)\n+X = $(A0)\nqueue 2\n", "X") == ["70", "71"]
+
+
+@pytest.mark.parametrize("last", ["x", "$(Process)"])
+def test_names_that_double_each_other_are_refused_with_little_work(last: str) -> None:
+    doubled = "".join(f"A{number} = $(A{number + 1})$(A{number + 1})\n" for number in range(60))
+    began = time.process_time()
+    with pytest.raises(SubmitError, match=r"the expansion of A0 has no end .*A0 mentions A1 twice"):
+        jobs_of(f'{doubled}A60 = {last}\n+X = "$(A0)"\nqueue 3\n')
+    # It took 11 s.
+    assert time.process_time() - began < 2
