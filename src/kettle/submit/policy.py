@@ -23,6 +23,8 @@ LEAVE_SPOOLED = (
     "JobStatus == 4 && (time() - (CompletionDate ?: time())) < 864000"
     " && (StageOutFinish ?: 0) < EnteredCurrentStatus"
 )
+# A lease of so many seconds need not be compared with the shortest that there is.
+_SURELY_LONG = 60
 WITHOUT_LEASE = (JobUniverse.LOCAL, JobUniverse.SCHEDULER, JobUniverse.GRID, JobUniverse.MPI)
 
 
@@ -110,23 +112,27 @@ def set_lease(job: JobBuilder) -> None:
     """Decide JobLeaseDuration; only jobs that a machine runs have one."""
     text = job.param("job_lease_duration")
     if text is None:
-        if job.universe not in WITHOUT_LEASE and not job.is_later:
-            name = "JOB_DEFAULT_LEASE_DURATION"
-            usual = job.config.get(name) or job.config.default_text(name)
-            if usual is not None:
-                job.set_expression("JobLeaseDuration", usual)
-        return
-    from kettle.policy.lease import SHORTEST_SECONDS  # few descriptions name a lease
+        if job.universe in WITHOUT_LEASE or job.is_later:
+            return
+        name = "JOB_DEFAULT_LEASE_DURATION"
+        text = job.config.get(name) or job.config.default_text(name)
+        if text is None:
+            return
+    job.set_expression("JobLeaseDuration", _long_enough(job, text))
 
+
+def _long_enough(job: JobBuilder, text: str) -> str:
+    """Return a lease, the shortest that there is for a number below it; warn of that."""
     seconds = literal_number(text.strip())
-    if seconds is not None and 1 <= seconds < SHORTEST_SECONDS:
-        job.warn(
-            "job_lease_duration",
-            f"JobLeaseDuration less than {SHORTEST_SECONDS} seconds is not "
-            f"allowed, using {SHORTEST_SECONDS} instead",
-        )
-        text = str(SHORTEST_SECONDS)
-    job.set_expression("JobLeaseDuration", text)
+    if seconds is None or not 1 <= seconds < _SURELY_LONG:
+        return text
+    from kettle.policy.lease import SHORTEST_SECONDS  # few leases are so short
+
+    if seconds >= SHORTEST_SECONDS:
+        return text
+    said = f"less than {SHORTEST_SECONDS} seconds is not allowed, using {SHORTEST_SECONDS} instead"
+    job.warn("job_lease_duration", f"JobLeaseDuration {said}")
+    return str(SHORTEST_SECONDS)
 
 
 def set_accounting(job: JobBuilder) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.errors import Form, StatementError, SubmitError
 from kettle.submit.notices import TWICE, WARNING_MARK, Notice
-from unit.submit.submitting import jobs_of
+from unit.submit.submitting import jobs_of, submission
 
 
 def refusal(text: str) -> SubmitError:
@@ -60,3 +60,21 @@ def test_what_is_wrong_is_apart_from_the_word_before_it(
     assert error.mark == mark
     assert error.complaint.startswith(complaint)
     assert error.message == f"{error.mark}{error.said}"
+
+
+@pytest.mark.parametrize(
+    ("usual", "lease"),
+    [
+        ("5", "20"), ("19", "20"), ("19.5", "20"), ("true", "20"),
+        ("20", "20"), ("0", "0"), ("-1", "-1"), ("10+5", "10 + 5"), ('"5"', '"5"'),
+    ],
+)  # fmt: skip
+def test_the_usual_lease_is_no_shorter_than_one_of_a_description(usual: str, lease: str) -> None:
+    made = submission(
+        "executable = job.sh\nqueue\n", config=f"JOB_DEFAULT_LEASE_DURATION = {usual}\n"
+    )
+    assert len(list(made.jobs())) == 1
+    assert made.cluster.get("JobLeaseDuration") == lease
+    said = "JobLeaseDuration less than 20 seconds is not allowed, using 20 instead"
+    is_told = lease == "20" and usual != "20"
+    assert [notice.sentence for notice in made.warnings] == [said] * is_told
