@@ -51,6 +51,9 @@ def set_container(job: JobBuilder) -> None:
         job.container_clause = "TARGET.HasContainer && TARGET.HasDockerURL"
     else:
         # Blanks around it stay, as in the reference.
+        # Compat: quotes around it do not, as they do not around docker_image; there they do, so
+        # that no machine finds the image, and its job asks for another kind than it has
+        # (test_quotes_around_an_image_are_no_part_of_it).
         _set_image(job, unquoted(image))
     _set_services(job)
 

@@ -572,3 +572,13 @@ def test_names_that_double_each_other_are_refused_with_little_work(last: str) ->
         jobs_of(f'{doubled}A60 = {last}\n+X = "$(A0)"\nqueue 3\n')
     # It took 11 s.
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("image", ["docker://a", "/images/a.sif", "https://h.x/a"])
+def test_quotes_around_an_image_are_no_part_of_it(image: str) -> None:
+    made, quoted = (
+        jobs_of(f"universe = container\ncontainer_image = {text}\nqueue\n")[0].cluster
+        for text in (image, f'"{image}"')
+    )
+    assert list(made) == list(quoted)
+    assert quote_old(image) in (quoted.get("ContainerImage"), quoted.get("ContainerImageFullPath"))
