@@ -109,8 +109,8 @@ def check_submission(
     _describe(submission, report)
     findings = report.findings
     findings += _find_missing(submission, report.missing)
-    findings += _find_unused(submission, only_slips=failed is not None)
-    findings += _find_warnings(submission)
+    findings += (unused := list(_find_unused(submission, only_slips=failed is not None)))
+    findings += _find_warnings(submission, unused)
     findings += _find_never_true(submission)
     findings += _place_doubts(submission)
     findings += find_odd_lines(submission.reader.lines.physical_lines, submission.facts.file_name)
@@ -228,7 +228,11 @@ def _fault(submission: Submission, error: SubmitError) -> Finding:
     name = variable.name if variable else ""
     hint = error.hint
     if variable is not None and isinstance(error.__cause__, ClassAdSyntaxError):
-        hint = "\n".join(filter(None, (hint, _drawn(submission, variable))))
+        drawn = _drawn(submission, variable)
+        if drawn:
+            # The reference shows all that it would have made of it.
+            text = f"what {name} says is no expression"
+        hint = "\n".join(filter(None, (hint, drawn)))
     return Finding(ERROR, "value", source, line, name, text, hint=hint)
 
 
@@ -315,13 +319,16 @@ def _find_unused(submission: Submission, *, only_slips: bool) -> Iterator[Findin
         yield Finding(NOTE, "unused", source, line, variable.name, sentence)
 
 
-def _find_warnings(submission: Submission) -> Iterator[Finding]:
+def _find_warnings(submission: Submission, unused: list[Finding]) -> Iterator[Finding]:
     """Find what a submission would be warned of, but for the unused lines, told already."""
     told = (notice for _, notice in submission.problems)
+    slips = {(slip.source, slip.line) for slip in unused if slip.kind == "unknown"}
     for notice in (*submission.warnings, *told):
         command = notice.command
         variable = submission.macros.variable_of(command) if command else None
         source, line = _place(submission, variable)
+        if line and (source, line) in slips:
+            continue
         text = _one_line(notice.sentence)
         yield Finding(WARNING, "said", source, line, variable.name if variable else "", text)
 

@@ -87,6 +87,23 @@ def test_a_misspelt_command_is_named_with_the_nearest_one() -> None:
     assert finding.nearest == "request_memory"
 
 
+def test_a_misspelt_request_is_told_once() -> None:
+    (finding,) = check("executable = run.sh\nrequest_cpu = 4\nqueue\n").findings
+    assert (finding.kind, finding.line, finding.nearest) == ("unknown", 2, "request_cpus")
+
+
+@pytest.mark.parametrize("line", ["requirements = (Disk >", "request_memory = 5x5", "+x = 1 +"])
+def test_what_is_no_expression_is_told_without_what_would_be_made_of_it(line: str) -> None:
+    error = check(f"executable = run.sh\n{line}\nqueue\n").refusal
+    assert error is not None
+    name, _, text = line.partition(" = ")
+    assert error.line == 2
+    assert error.sentence == f"what {name.replace('+', 'MY.')} says is no expression"
+    drawn = error.hint.split("\n")[-2:]
+    assert drawn[0].strip() == text
+    assert "^" in drawn[1]
+
+
 def test_so_it_is_where_no_job_can_be_made() -> None:
     slip, error = check("exectuable = run.sh\nfoo = 1\nqueue\n").findings
     assert error.severity == "error"

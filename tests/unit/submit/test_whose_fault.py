@@ -99,7 +99,6 @@ def test_of_commands_that_one_step_looks_at_it_is_the_faulty_one(
         (["notify_user = never"], 2),
         (["nice_user = true", "accounting_group = g"], 2),
         (["job_lease_duration = 1", "log = x"], 2),
-        (["request_cpu = 2"], 2),
         (["x = 1", "rank = $INT(y)"], 3),
     ],
 )
