@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
+from kettle.classad import parse_expression
+from kettle.classad.nodes import Literal, Parentheses
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, evaluate, literal_number, normalize, whole_number
+from kettle.submit.job import JobBuilder, literal_number, normalize, whole_number
 from kettle.submit.notices import ERROR_MARK
 
 GROUP_NAME = late_pattern(r"\S+")
@@ -230,7 +232,7 @@ def needs_deferral(job: JobBuilder) -> bool:
 
 
 def _non_negative(job: JobBuilder, command: str, text: str) -> str:
-    """Return a text that is a whole number from 0 or an expression over attributes."""
+    """Return a text that is a whole number from 0 or an expression, whatever it is worth."""
     del job
     said = f"{command} = {text} is invalid, must eval to a non-negative integer."
     error = SubmitError(said)
@@ -240,11 +242,13 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
         name = "".join(word.capitalize() for word in command.split("_"))
         more = f"{ERROR_MARK}Parse error in expression: \n\t{name} = {text}\n\t"
         raise SubmitError(f"{said}\n{more}") from fault
-    value = evaluate(text)
-    if isinstance(value, (bool, str, float)) or text.lower() in ("undefined", "error"):
-        raise error
-    if isinstance(value, int) and value < 0:
-        raise error
+    tree = parse_expression(text, old=True)
+    while isinstance(tree, Parentheses):
+        tree = tree.inner
+    if isinstance(tree, Literal):
+        number = None if isinstance(tree.value, bool) else tree.value
+        if not isinstance(number, int) or number < 0:
+            raise error
     return expression
 
 

@@ -257,3 +257,26 @@ def test_the_order_of_faults_is_the_reference_s() -> None:
             told = complaint(f"{later}\n{first}")
             wrong += [] if told == said[first] else [(first, later, told)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("command", ["deferral_time", "deferral_window", "deferral_prep_time"])
+def test_what_is_written_out_for_a_deferral_is_a_number_from_0(command: str) -> None:
+    """What is no value by itself passes, whatever it is worth: recorded from HTCondor 25.14.1."""
+    first = "" if command == "deferral_time" else "deferral_time = 5\n"
+    for text in (
+        "5",
+        "+5",
+        "0-0",
+        "1-6",
+        "- 5",
+        "-(5)",
+        "time() > 5",
+        "!true",
+        "1.5+1",
+        "x",
+        "{1}",
+    ):
+        assert jobs_of(f"{first}{command} = {text}\nqueue\n")[1]
+    for text in ("-5", "(-5)", "true", "(true)", "1.5", '"x"', "undefined", "(undefined)", "error"):
+        said = f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
+        assert complaint(f"{first}{command} = {text}") == said
