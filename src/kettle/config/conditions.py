@@ -7,6 +7,7 @@ Anything else is refused with the reference's words (vectors, topics "condition"
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import Protocol
 
@@ -31,6 +32,10 @@ OLDEST_VERSION = 6
 # Words that are true or false where a condition is one word; Y and N are names like any other.
 TRUE_WORDS = frozenset({"true", "t", "yes"})
 FALSE_WORDS = frozenset({"false", "f", "no"})
+
+_TOO_COMPLEX = "complex conditionals are not supported"
+# What a text is worth, and how it was written before macros were replaced; None for no truth.
+TruthOf = Callable[[str, str], bool | None]
 
 
 class Kind(Enum):
@@ -60,7 +65,9 @@ class Names(Protocol):
 class Branches:
     """The open `if`s of one file, innermost last."""
 
-    def __init__(self) -> None:
+    def __init__(self, truth_of: TruthOf | None = None) -> None:
+        """`truth_of` is asked for the truth of what is no simple condition."""
+        self._truth_of = truth_of
         # For each open if: is the branch in force, was one taken, was `else` seen.
         self._open: list[tuple[bool, bool, bool]] = []
 
@@ -99,7 +106,7 @@ class Branches:
         elif taken or not self.enabled:
             self._open.append((False, taken, False))
         else:
-            truth = decide_condition(condition, names, word)
+            truth = decide_condition(condition, names, word, self._truth_of)
             self._open.append((truth, truth, False))
         return True
 
@@ -110,17 +117,26 @@ class Branches:
             # Nothing below is in force whatever it says, so it is not even looked at.
             self._open.append((False, True, False))
             return
-        truth = decide_condition(condition, names)
+        truth = decide_condition(condition, names, truth_of=self._truth_of)
         self._open.append((truth, truth, False))
 
 
-def decide_condition(written: str, names: Names, word: str = "if") -> bool:
-    """Return the truth of a condition; raise ConfigError if it is none."""
+def decide_condition(
+    written: str, names: Names, word: str = "if", truth_of: TruthOf | None = None
+) -> bool:
+    """Return the truth of a condition; raise ConfigError if it is none.
+
+    `truth_of` is asked for the truth of what is no simple condition, and gets how it was written.
+    """
     text = names.expand(written).strip()
     negated = text.startswith("!")
     if negated:
         text = text[1:].strip()
     truth, why_not = _decide(text, names)
+    if why_not == _TOO_COMPLEX and truth_of is not None:
+        found = truth_of(text, written)
+        if found is not None:
+            truth, why_not = found, ""
     # What turns out to be empty is false; what is written empty is no condition.
     if why_not or (not text and "$" not in written):
         why = why_not or "expression is not a conditional"
@@ -142,7 +158,7 @@ def _decide(text: str, names: Names) -> tuple[bool, str]:
     if word in TRUE_WORDS or word in FALSE_WORDS or not text:
         return word in TRUE_WORDS, ""
     if kind is Kind.COMPLEX:
-        return False, "complex conditionals are not supported"
+        return False, _TOO_COMPLEX
     return False, "expression is not a conditional"
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kettle.classad import parse_expression
 from kettle.config.lines import LineReader
 from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
 from kettle.config.sources import MemorySources
-from kettle.errors import ConfigError, TransformError
+from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
 from kettle.patterns import late_pattern
 from kettle.transforms.statements import Line, take_apart
 
@@ -81,6 +82,24 @@ class TransformReader(StatementReader):
             super().assign(line, lines, place)
         else:
             self.execute(line)
+
+    def truth_of(self, text: str, written: str) -> bool | None:
+        """Return what an expression is worth in the ad, None for what is no truth there.
+
+        Without an ad what mentions macros may be anything, and is not in force.
+        Compat: what is false is false here; the reference takes it for no condition, and the rule
+        fails (test_a_condition_may_be_an_expression_over_the_ad).
+        """
+        if self.macros.ad is None and "$" in written:
+            return False
+        try:
+            tree = parse_expression(text, old=True)
+        except ClassAdSyntaxError:
+            return None
+        if self.macros.ad is None:
+            return False
+        value = self.macros.ad.evaluate_expression(tree)
+        return bool(value) if isinstance(value, (bool, int, float)) else None
 
     def pass_over(self, line: str) -> None:
         """Count a statement that another ad may have carried out."""

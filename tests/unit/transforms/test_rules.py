@@ -400,3 +400,36 @@ def test_a_rule_makes_only_so_many_changes() -> None:
         changing.delete("A")
     with pytest.raises(TransformError, match="writes more than any ad has"):
         changing.set_expression("A", value)
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_true"),
+    [
+        # As the reference has them.
+        ("$(MY.W)", True), ("1+1", True), ("A == 1", True), ("MY.A == 1", True), ("(true)", True),
+        ("$(MY.A) == 1", True), ("$INT(A) + 1", True), ("isUndefined(No)", True), ("- 1", True),
+        ("!(1)", False), ("! (A == 1)", False), ("! $(MY.W)", False),
+        # The rule fails there.
+        ("1-1", False), ("A == 2", False), ('B == "x"', False), ("! (A == 2)", True),
+    ],
+)  # fmt: skip
+def test_a_condition_may_be_an_expression_over_the_ad(condition: str, is_true: bool) -> None:
+    text = (
+        f"if {condition}\nSET X 1\nelse\nSET X 2\nendif\nif false\nelif {condition}\nSET Y 1\nendif"
+    )
+    assert read_transform(text, "rules").check(macros()) == 3
+    changed, _ = apply(text, 'A = 1\nB = "b"\nW = A + 1')
+    assert texts(changed)["X"] == ("1" if is_true else "2")
+    assert ("Y" in changed) is is_true
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "{1}", "No + 1", "error + 1", "strcat(B)", "A +", "$(MY.No) == 1", "$(MY.L)",
+        "A > 0 && defined MY.B", "A", "MY.A", "$(MY.B)",
+    ],
+)  # fmt: skip
+def test_a_condition_without_a_truth_in_the_ad_fails_the_rule(condition: str) -> None:
+    with pytest.raises(TransformError, match="is not a valid if condition"):
+        apply(f"if {condition}\nSET X 1\nendif", 'A = 1\nB = "b"\nL = { 1 }')
