@@ -314,6 +314,9 @@ class Submission(Struct):
             told.hint = self._hint(error, told)
             raise told from None
         except SubmitError as error:
+            # Compat: also of jobs that are made later; there the same is said in the middle of a
+            # complaint about the line of the queue statement
+            # (test_a_job_that_is_made_later_is_refused_in_the_same_words).
             self._take_warnings(job.warnings)
             error.command = job.at_fault(error)
             error.hint = error.hint or self._hint(error, error)

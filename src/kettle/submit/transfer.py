@@ -43,8 +43,7 @@ def set_transfer(job: JobBuilder) -> None:
     """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
     names = _list_inputs(job)
     should, when = choose_transfer(job, _listed(job, names))
-    if should == "NO":
-        _refuse_program(job)
+    _refuse_program(job, should)
     named = bool(names) or job.input_files_named
     _set_common(job)
     if should != "NO":
@@ -151,13 +150,13 @@ def _complain(text: str) -> SubmitError:
     return SubmitError(wrap(f"{mark}{text}")[len(mark) :], mark=mark)
 
 
-def _refuse_program(job: JobBuilder) -> None:
+def _refuse_program(job: JobBuilder, should: str) -> None:
     """Raise SubmitError where nothing travels and the program was asked to.
 
     What has no truth asks for it, so that `transfer_executable = no` does, whatever becomes of it
     where files do travel (test_spellings_of_transfer_executable).
     """
-    if job.universe in (JobUniverse.JAVA, JobUniverse.GRID):
+    if should != "NO" or job.universe in (JobUniverse.JAVA, JobUniverse.GRID):
         return
     try:
         wanted, said = job.boolean("transfer_executable"), ""

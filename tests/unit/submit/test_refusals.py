@@ -280,3 +280,8 @@ def test_what_is_written_out_for_a_deferral_is_a_number_from_0(command: str) -> 
     for text in ("-5", "(-5)", "true", "(true)", "1.5", '"x"', "undefined", "(undefined)", "error"):
         said = f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
         assert complaint(f"{first}{command} = {text}") == said
+
+
+@pytest.mark.parametrize("line", ["rank = 1 +", "hold = perhaps", "deferral_time = true"])
+def test_a_job_that_is_made_later_is_refused_in_the_same_words(line: str) -> None:
+    assert complaint(f"{line}\nmax_idle = 1") == complaint(line)
