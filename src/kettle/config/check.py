@@ -49,6 +49,7 @@ def check_config(
 
     `more` finds what only readers of other languages can judge.
     """
+    config = config.remembering()
     strict = config.strictly()
     findings = [*_find_said(strict), *_find_wrong_values(strict), *_find_names(strict)]
     findings += _find_never_true(strict, {finding.name.upper() for finding in findings})

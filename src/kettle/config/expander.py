@@ -136,6 +136,19 @@ class Expander:
         self._functions = 0
         # The text that is being expanded, until it was thought about.
         self._whole = ""
+        # By name, what `remembering` keeps: its expanded text, and why it has none.
+        self._known: dict[str, str] | None = None
+        self._failed: dict[str, ConfigError] = {}
+
+    def remembering(self) -> Expander:
+        """Return one that expands each name once, for many questions about the same texts.
+
+        Of many names that fail together, as in a long circle, all have the error of the first.
+        """
+        asks = self.lookup, self.environment, self.random
+        same = Expander(*asks, on_problem=self.on_problem, absolute=self.absolute)
+        same._known = {}
+        return same
 
     def expand(self, text: str) -> str:
         """Return the text with every macro replaced; raise ConfigError for a circle."""
@@ -205,7 +218,14 @@ class Expander:
     def _search(self, text: str, active: tuple[str, ...]) -> str:
         """Replace the macros of a text, and of those inside it, however deep they lie."""
         path = dict.fromkeys(active)
-        levels = [_Level(text)]
+        try:
+            return self._follow([_Level(text)], path)
+        except ConfigError as error:
+            if self._known is not None and len(path) > 3 * _MOST_TOLD:
+                self._failed.update(dict.fromkeys(path, error))
+            raise
+
+    def _follow(self, levels: list[_Level], path: dict[str, None]) -> str:
         while True:
             level = levels[-1]
             if level.found is None:
@@ -213,6 +233,8 @@ class Expander:
                 path.pop(level.name, None)
                 if not levels:
                     return level.search.text
+                if self._known is not None and level.name:
+                    self._known[level.name] = level.search.text
                 self._put(levels[-1], level.search.text, path)
                 continue
             self._work_more(LEAST_WORK, path, level.found)
@@ -303,7 +325,15 @@ class Expander:
             # A default belongs to the text that mentions the name, and may mention it again.
             default = found.default(text)
             return default, "" if "$" in default else None
-        return raw, _enter(found.name, active) if "$" in raw else None
+        if "$" not in raw:
+            return raw, None
+        if self._known is not None:
+            key = found.name.upper()
+            if key in self._failed:
+                raise self._failed[key]
+            if key in self._known:
+                return self._known[key], None
+        return raw, _enter(found.name, active)
 
     def _compute(self, found: Reference, active: Collection[str]) -> str:
         kept = self.ad is not None

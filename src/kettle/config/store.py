@@ -212,10 +212,18 @@ class Config:
 
     def strictly(self) -> Config:
         """Return the same configuration, which forgives nothing."""
+        same = self._copy()
+        same.forgive_nothing()
+        return same
+
+    def remembering(self) -> Config:
+        """Return the same configuration for questions about all of it: a name is expanded once."""
+        return self._copy(_expander=self._expander.remembering())
+
+    def _copy(self, **changes: object) -> Config:
         # `copy` would be loaded for this alone, by every tool.
         same = type(self).__new__(type(self))
-        same.__dict__.update(self.__dict__)
-        same.forgive_nothing()
+        same.__dict__.update(self.__dict__, **changes)
         return same
 
     def forgive_nothing(self) -> None:

@@ -48,6 +48,24 @@ def test_all_names_of_a_growing_family_are_refused_with_little_work(names: dict[
     assert counting.asked < 500_000
 
 
+@pytest.mark.parametrize("last", ["x", "$(C0)"], ids=["a chain", "a circle"])
+def test_who_asks_about_all_names_has_each_expanded_once(last: str) -> None:
+    names = {f"C{number}": f"<$(C{number + 1})>" for number in range(1000)} | {"C1000": last}
+    counting = Counting(names)
+    expander = Expander(
+        counting.lookup, lambda name: None, lambda: random.Random(1), on_problem=print
+    ).remembering()
+    for number in range(1000):
+        if last == "x":
+            depth = 1000 - number
+            assert expander.expand(f"$(C{number})") == f"{'<' * depth}x{'>' * depth}"
+        else:
+            with pytest.raises(ConfigError, match="refers to itself: C0 -> C1"):
+                expander.expand(f"$(C{number})")
+    # Half a million otherwise.
+    assert counting.asked < 5000
+
+
 def test_the_error_shows_how_the_text_grows() -> None:
     config = Config.from_text("".join(f"{name} = {text}\n" for name, text in DOUBLING.items()))
     said = (
