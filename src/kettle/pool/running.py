@@ -101,7 +101,9 @@ def _launch_master(pool: PoolFolder, notify: str) -> int:
         ],
         setsid=True,
         setsigmask=(),
-        setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+        # A shell has what it puts into the background ignore some: the master has to hear them
+        # from its first moment.
+        setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
     )
 
 

@@ -17,6 +17,8 @@ from kettle.pool.personal import PersonalPool
 _START_SECONDS = 120.0
 # Limit: how long what a stopped pool left may take to go; it costs time only if it stays.
 _GONE_SECONDS = 60.0
+# Limit: bytes of a file that a report shows; not all that lies beside logs is one.
+_MOST_SHOWN = 16 * 1024
 
 
 @contextlib.contextmanager
@@ -81,9 +83,10 @@ def print_logs(pool: PersonalPool, *, lines: int = 60) -> None:
             path = os.path.join(pool.log_folder, name)
             if name.startswith(".") or not os.path.isfile(path):
                 continue
-            with open(path, errors="replace") as file:
-                tail = file.readlines()[-lines:]
-            sys.stdout.write(f"--- {name}\n{''.join(tail)}")
+            with open(path, "rb") as file:
+                file.seek(max(0, os.path.getsize(path) - _MOST_SHOWN))
+                tail = file.read().replace(b"\0", b"").decode(errors="replace")
+            sys.stdout.write(f"--- {name}\n{''.join(tail.splitlines(keepends=True)[-lines:])}")
 
 
 def _describe(pids: list[int]) -> str:

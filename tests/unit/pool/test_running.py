@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +58,31 @@ def test_a_pool_of_one_user_s_is_down_in_a_minute_and_that_of_a_machine_when_its
     assert "SHUTDOWN_GRACEFUL_TIMEOUT = 60\n" in render_configuration(alone)
     machine = PoolSettings("/d", ("root",), "here", "/bin", system=True)
     assert "SHUTDOWN_GRACEFUL_TIMEOUT" not in render_configuration(machine)
+
+
+def test_a_master_ignores_nothing_that_its_starter_ignores(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A shell's background has SIGQUIT ignored: a master that just began was not stopped by it."""
+
+    def spawn(_path: str, _argv: object, environment: dict[str, str], **options: object) -> int:
+        options["file_actions"] = []
+        show = "grep SigIgn /proc/self/status > $OUT"
+        words = ["/bin/sh", "-c", show]
+        return true_spawn(
+            "/bin/sh", words, {**environment, "OUT": str(tmp_path / "out")}, **options
+        )
+
+    true_spawn = os.posix_spawn
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    ignored = [signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1]
+    before = [signal.signal(number, signal.SIG_IGN) for number in ignored]
+    try:
+        pool = StubbornPool(str(tmp_path), {"PATH": "/bin:/usr/bin"}, None)
+        os.waitpid(running._launch_master(pool, "@nobody"), 0)
+    finally:
+        for number, handler in zip(ignored, before, strict=True):
+            signal.signal(number, handler)
+    mask = int((tmp_path / "out").read_text().split()[1], 16)
+    # The two behind the standard ones are of the C library's own.
+    assert mask & 0x7FFFFFFF == 0
