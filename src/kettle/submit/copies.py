@@ -93,7 +93,9 @@ def copy_of(job: JobBuilder, step: Step, record: Record, writes: Writes) -> Copy
     if draft.forced.texts.keys() != writes.forced:
         return None
     found = draft.copy()
-    if not found.make(draft):
+    draft.macros.drew = False
+    if not found.make(draft) or draft.macros.drew:
+        # Where a drawn word is none, the step would draw again: words would be drawn more often.
         return None
     after, own, forced = record.after, draft.attributes.texts, draft.forced.texts
     is_same = all(after.attributes.get(key) == one for key, one in own.items())

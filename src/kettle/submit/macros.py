@@ -119,8 +119,11 @@ class SubmitMacros:
         )
 
     def draw(self) -> Random:
-        """Return the source of randomness, and remember that somebody used it."""
-        self.drew = True
+        """Return the source of randomness, and remember that somebody used it.
+
+        What is drawn is another thing for each job, as what is live.
+        """
+        self.drew = self.looked_at_live = True
         return self._sources.random()
 
     def set_numbers(self, process: int, step: int, index: int) -> None:

@@ -242,9 +242,15 @@ def test_a_run_that_the_queue_does_not_take_leaves_its_job_and_its_claim_free(
     assert not world.scheduler.on_match(job.submitter, "<d>#1#1#key", offer)
     ((seconds, again),) = world.hands.again
     assert seconds == AGAIN_SECONDS
+    pause = world.scheduler.pause
+    pause.note_rejected(job, "no match found", 5)
+    assert job.ad.string("LastRejMatchReason") == "its schedd starts no job: no room"
     asked = world.hands.wanted
     again()
     assert world.hands.wanted == asked + 1
+    # What keeps a job once there may be room is told.
+    pause.note_rejected(job, "no match found", 6)
+    assert job.ad.string("LastRejMatchReason") == "no match found"
     world.run(job)
     assert status_of(job) is JobStatus.RUNNING
 

@@ -222,9 +222,10 @@ class DigestSources:
     (test_no_digest_looks_at_the_access_point).
     """
 
-    def __init__(self, items_file: str, items: Sequence[str]) -> None:
+    def __init__(self, items_file: str, items: Sequence[str], dice: Random | None = None) -> None:
         self._items_file = items_file
         self._items = items
+        self._dice = dice or Random(0)  # noqa: S311 - a job's choice is no secret
 
     def read_text(self, path: str) -> str:
         """Refuse."""
@@ -267,8 +268,8 @@ class DigestSources:
         return []
 
     def random(self) -> Random:
-        """Return the source of `$RANDOM_CHOICE()`: the same one for the same cluster."""
-        return Random(0)  # noqa: S311 - a job's choice is no secret
+        """Return the source of `$RANDOM_CHOICE()`, which goes on from job to job."""
+        return self._dice
 
 
 def progress(ad: ClassAd) -> int:

@@ -11,6 +11,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
@@ -307,7 +308,8 @@ class Factories:
             environment={},
             cluster=cluster.id,
         )
-        sources = factory.DigestSources(items_file, items)
+        # After a restart others are drawn: those of jobs that are in the queue stay as they are.
+        sources = factory.DigestSources(items_file, items, SystemRandom())
         return later_jobs(
             digest,
             ad,
