@@ -38,8 +38,8 @@ class StartPause:
     def __init__(self, outside: Outside) -> None:
         self._outside = outside
         self.lasts = False
-        # Why no job starts, while that lasts and no start is taken: what keeps a job later is another
-        # matter, until a start is refused again.
+        # Why no job starts, while that lasts and no start is taken: what keeps a job later is
+        # another matter, until a start is refused again.
         self.reason = ""
 
     def on_refused(self, job: Job, error: StorageError, now: int) -> None:
