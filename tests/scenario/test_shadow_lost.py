@@ -193,33 +193,51 @@ async def start_collector(world: World, *slots: ClassAd) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "name", "began_at", "is_gone"),
+    ("host", "port", "name", "began_at", "is_gone"),
     [
-        pytest.param("10.0.0.2", "slot1@ep", 2, True, id="its successor"),
-        pytest.param("10.0.0.2", "slot1@ep", 1, False, id="itself"),
-        pytest.param("10.0.0.2", "slot1@other", 2, False, id="another startd"),
-        pytest.param("10.0.0.9", "slot1@ep", 2, False, id="the same name elsewhere"),
+        pytest.param("10.0.0.2", 9700, "slot1@ep", 2, True, id="its successor"),
+        pytest.param("10.0.0.2", 9701, "slot1@ep", 1, True, id="its successor of that second"),
+        pytest.param("10.0.0.2", 9701, "slot1@ep", 0, False, id="one from before"),
+        pytest.param("10.0.0.2", 9700, "slot1@other", 2, False, id="another startd"),
+        pytest.param("10.0.0.9", 9700, "slot1@ep", 2, False, id="the same name elsewhere"),
     ],
 )
 def test_a_job_is_gone_when_its_startd_s_successor_does_not_know_it(
-    host: str, name: str, began_at: int, is_gone: bool, tmp_path: Path
+    host: str, port: int, name: str, began_at: int, is_gone: bool, tmp_path: Path
 ) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         began = world.clock.now()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(4)
         await there.network.close()
-        later = ExecutionPoint(world, host=host, port=9700, locate="Failure")
+        later = ExecutionPoint(world, host=host, port=port, locate="Failure")
         await later.start()
-        await start_collector(
-            world, slot_of(there, "slot1_1@ep", 1), slot_of(later, name, began_at)
-        )
+        before, now = slot_of(there, "slot1_1@ep", 1), slot_of(later, name, began_at)
+        now["LastHeardFrom"] = 5
+        await start_collector(world, before, now)
         assert exit_of(await here.ended()) == (116, False)
         assert ("Job not found at execution machine" in here.log.read_text()) is is_gone
         return world.clock.now() - began
 
     waited: float = play(tmp_path, scenario, script=break_off)
     assert (waited < 20) is is_gone
+
+
+def test_a_startd_that_is_known_where_it_was_may_answer_yet(tmp_path: Path) -> None:
+    """No process changes its port: what is at the same one is itself, and not its successor."""
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        await there.network.close()
+        await start_collector(world, slot_of(there, "slot1_1@ep", 1))
+        assert exit_of(await here.ended()) == (116, False)
+        assert "Job not found at execution machine" not in here.log.read_text()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert waited >= 600
 
 
 def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:

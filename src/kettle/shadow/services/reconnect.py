@@ -140,7 +140,18 @@ async def _find_startd(run: Run) -> Place | None:
     if given is None or found.began_at < given:
         return None
     # The same startd is elsewhere only as far as its broker has another number for it.
-    return found if found.began_at > given or found.address.ccb_contacts else None
+    return found if _is_another(run, found) or found.address.ccb_contacts else None
+
+
+def _is_another(run: Run, found: Place) -> bool:
+    """Whether a startd that is no older than that of our claim is another one.
+
+    Both may have begun in one second; but no process changes its port.
+    """
+    if found.began_at != run.claim.birthday or not run.claim.address:
+        return found.began_at != run.claim.birthday
+    before, now = Sinful.parse(run.claim.address), found.address
+    return (before.port, before.shared_port_id) != (now.port, now.shared_port_id)
 
 
 async def _is_successor(run: Run) -> bool:
@@ -149,12 +160,8 @@ async def _is_successor(run: Run) -> bool:
     Nor its number at a broker, where a number may have been given to another daemon.
     """
     found = await _find_startd(run)
-    given = run.claim.birthday
     return (
-        found is not None
-        and given is not None
-        and found.began_at > given
-        and str(found.address) == run.startd_address
+        found is not None and _is_another(run, found) and str(found.address) == run.startd_address
     )
 
 
@@ -169,7 +176,7 @@ async def _follow(run: Run) -> bool:
         return False
     run.log(f"The startd of {run.slot_name} is at {found.address} now")
     run.startd_address = run.link.address = str(found.address)
-    if found.began_at == run.claim.birthday:
+    if not _is_another(run, found):
         run.update(texts({"StartdIpAddr": run.startd_address}))
         run.flush()
     return True

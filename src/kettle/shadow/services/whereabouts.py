@@ -68,7 +68,7 @@ class Whereabouts:
 
     async def _ask(self, startd: str, pool: str) -> Place | None:
         query = ClassAd({"MyType": "Query", "TargetType": "Machine", "LimitResults": _MOST_SLOTS})
-        query["Projection"] = "Name MyAddress DaemonStartTime"
+        query["Projection"] = "Name MyAddress DaemonStartTime LastHeardFrom"
         query.insert_text("Requirements", equals("splitSlotName(Name)[1]", startd))
         try:
             collectors = self._collectors(pool)
@@ -80,8 +80,8 @@ class Whereabouts:
                 async with asyncio.timeout(_QUERY_SECONDS):
                     ads = await self._query(collector, query)
                 # What a startd that died had told of its slots stays there for a while.
-                places = [_place(ad) for ad in ads if ad.string("MyAddress")]
-                newest = max(places, key=lambda place: place.began_at, default=None)
+                told = max(filter(_has_place, ads), key=_how_new, default=None)
+                newest = None if told is None else _place(told)
             except (KettleError, OSError, TimeoutError) as error:
                 problem = "it is too slow" if isinstance(error, TimeoutError) else str(error)
                 self._runtime.log.full(f"{collector} does not tell where {startd} is: {problem}")
@@ -102,6 +102,15 @@ class Whereabouts:
             return QueryReply.read(await stream.receive(_QUERY_SECONDS)).ads
         finally:
             stream.close()
+
+
+def _has_place(ad: ClassAd) -> bool:
+    return bool(ad.string("MyAddress"))
+
+
+def _how_new(ad: ClassAd) -> tuple[int, int]:
+    """Return when a startd began, and of two that began in one second who was heard last."""
+    return ad.integer("DaemonStartTime") or 0, ad.integer("LastHeardFrom") or 0
 
 
 def _place(ad: ClassAd) -> Place:
