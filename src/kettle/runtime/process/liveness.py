@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from typing import NamedTuple
 
@@ -25,14 +24,12 @@ def is_zombie(pid: int) -> bool:
 def is_ending(pid: int) -> bool:
     """Whether the process has ended, or is past the point from which it adopts nobody.
 
-    The kernel passes over a subreaper that has begun to exit, with every thread: what its dead
-    children leave falls to the one above it long before it can be reaped, or is seen as a zombie.
+    The kernel passes over a subreaper that has begun to exit: what its dead children leave falls
+    to the one above it long before it can be reaped, or is seen as a zombie. Limit: one whose first
+    thread alone has ended counts as well; no daemon of ours ends so.
     """
     stat = _stat_of(pid)
-    if not (stat.exiting or stat.state in _ENDED):
-        return False
-    # The first thread may have ended by itself; the others go on, and adopt.
-    return stat.threads <= 1 or all(map(_is_over, _threads_of(pid)))
+    return stat.exiting or stat.state in _ENDED
 
 
 def is_killed(pid: int) -> bool:
@@ -56,10 +53,7 @@ def in_kernels_hands(pid: int) -> bool:
 
 
 class _Stat(NamedTuple):
-    """What the kernel says of a thread, a process's first unless another is asked for.
-
-    `threads` is how many its process has.
-    """
+    """What the kernel says of a process: of its first thread, but for the number of `threads`."""
 
     state: bytes
     threads: int
@@ -68,25 +62,8 @@ class _Stat(NamedTuple):
 
 def _stat_of(pid: int) -> _Stat:
     """Return what the kernel says of a process; one that is gone has no state."""
-    return _read_stat(f"/proc/{pid}/stat")
-
-
-def _threads_of(pid: int) -> list[str]:
-    """Return the folder of each thread of a process; none of one that is gone."""
     try:
-        return [f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        return []
-
-
-def _is_over(thread: str) -> bool:
-    stat = _read_stat(f"{thread}/stat")
-    return stat.exiting or stat.state in _ENDED
-
-
-def _read_stat(path: str) -> _Stat:
-    try:
-        words = read_small(path).rpartition(b")")[2].split()
+        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
         words = []
     if len(words) <= 17:
