@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.classad import parse_expression
-from kettle.classad.nodes import Literal, Parentheses
+from kettle.classad.nodes import AttributeReference, Literal, Parentheses, Selection, children
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, literal_number, normalize, whole_number
@@ -78,11 +78,22 @@ def _retry_until(text: str) -> str:
     except ClassAdSyntaxError as fault:
         raise SubmitError(said, command="retry_until") from fault
     code = whole_number(text)
-    if code is None:
+    if code is None or _asks_for_attributes(text):
+        # What asks for an attribute is a condition, though it may have a value without any job.
         return expression
     if abs(code) >> 31:
         raise SubmitError(said, command="retry_until")
     return f"ExitCode =?= {code}"
+
+
+def _asks_for_attributes(text: str) -> bool:
+    pending = [parse_expression(text, old=True)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, AttributeReference | Selection):
+            return True
+        pending += children(node)
+    return False
 
 
 def set_leave_in_queue(job: JobBuilder) -> None:

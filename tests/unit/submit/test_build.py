@@ -582,3 +582,21 @@ def test_quotes_around_an_image_are_no_part_of_it(image: str) -> None:
     )
     assert list(made) == list(quoted)
     assert quote_old(image) in (quoted.get("ContainerImage"), quoted.get("ContainerImageFullPath"))
+
+
+@pytest.mark.parametrize(
+    ("said", "clause"),
+    [
+        ("3", "ExitCode =?= 3"),
+        ("2 + 1", "ExitCode =?= 3"),
+        ("ExitCode =!= 1", "ExitCode =!= 1"),
+        ("(ExitCode =?= 2) || (ExitCode =?= 3)", "(ExitCode =?= 2) || (ExitCode =?= 3)"),
+        ("isUndefined(ExitSignal)", "isUndefined(ExitSignal)"),
+        ("ExitBySignal =!= true", "ExitBySignal =!= true"),
+    ],
+)
+def test_what_asks_for_an_attribute_ends_retries_as_it_is_written(said: str, clause: str) -> None:
+    """Without a job it has a value, which says nothing of one (as dry runs of 25.14.1 show)."""
+    (found,) = values(f"max_retries = 3\nretry_until = {said}\nqueue\n", "OnExitRemove")
+    assert found is not None
+    assert found.endswith(f"ExitCode =?= 0 || {clause}")
