@@ -56,6 +56,10 @@ ENCRYPTED = (
     ("dont_encrypt_input_files", "DontEncryptInputFiles"),
     ("dont_encrypt_output_files", "DontEncryptOutputFiles"),
 )
+# What names an operating system: who asks for one of these has chosen it. A version alone does not.
+SYSTEMS = frozenset(
+    ("opsys", "opsysandver", "opsyslegacy", "opsyslongname", "opsysname", "opsysshortname")
+)
 SAME_DOMAIN = "(TARGET.FileSystemDomain == MY.FileSystemDomain)"
 MIXED = {"Disk": "Your", "Memory": "your"}
 
@@ -252,7 +256,7 @@ def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
             clauses.append(OTHER_ADDRESS)
     elif job.container_clause:
         clauses.append(job.container_clause)
-    elif not any(name.startswith("opsys") for name in names):
+    elif SYSTEMS.isdisjoint(names):
         clauses.append(f"({equals('TARGET.OpSys', job.config.get('OPSYS') or '')})")
     return clauses
 

@@ -600,3 +600,19 @@ def test_what_asks_for_an_attribute_ends_retries_as_it_is_written(said: str, cla
     (found,) = values(f"max_retries = 3\nretry_until = {said}\nqueue\n", "OnExitRemove")
     assert found is not None
     assert found.endswith(f"ExitCode =?= 0 || {clause}")
+
+
+@pytest.mark.parametrize(
+    ("name", "chooses"),
+    [
+        *((f"OpSys{rest}", True) for rest in ("", "AndVer", "Legacy", "LongName", "Name")),
+        ("OpSysShortName", True),
+        *((f"OpSys{rest}", False) for rest in ("MajorVer", "Ver", "Foo", "_And_Ver")),
+    ],
+)
+def test_who_names_an_operating_system_gets_no_other_clause_for_it(
+    name: str, chooses: bool
+) -> None:
+    """As dry runs of 25.14.1 have it."""
+    (found,) = values(f"requirements = target.{name} == 9\nqueue\n", "Requirements")
+    assert ('(TARGET.OpSys == "LINUX")' in (found or "")) is not chooses
