@@ -47,10 +47,11 @@ def test_a_schedd_s_zygote_that_is_killed_costs_no_job_anything(
             f"transfer_executable = false\nqueue {COUNT}\n",
         )
         for _ in range(3):
-            before = notes.stat().st_size
+            # A line of each, of a digit and its end, and no more when all of them have begun.
+            wanted = min(notes.stat().st_size + 1, 2 * COUNT)
             kill_zygotes(pool)
             wait_until(
-                lambda before=before: notes.stat().st_size > before, 30,  # type: ignore[misc]
+                lambda wanted=wanted: notes.stat().st_size >= wanted, 30,  # type: ignore[misc]
                 lambda: run_tool(pool, "condor_q", "-hold", "-all")[1],
             )  # fmt: skip
         done = "JobStatus == 4 && NumJobStarts == 1 && NumJobCoolDowns is undefined"
