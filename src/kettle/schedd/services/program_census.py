@@ -9,7 +9,6 @@ which takes us for the starter.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -38,6 +37,8 @@ class ProgramCensus:
         self._programs = programs
         self._census: Census | None = None
         self._pause = _FIRST_SECONDS
+        # Whether the log has it that no note can be written.
+        self._told = False
         # How long the last look took, the next one, and what fell to us and is nobody's child here.
         self._took = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -73,8 +74,14 @@ class ProgramCensus:
         if not programs:
             self.close()
             return
-        with contextlib.suppress(KettleError, OSError):
+        try:
             self._note(programs)
+        except (KettleError, OSError) as error:
+            if not self._told:
+                self._told = True
+                self._schedd.runtime.log(
+                    f"What scheduler-universe jobs begin cannot be noted: {error}"
+                )
         self._took = clock.monotonic() - began
         self._look_in(self._pause)
         self._pause = min(self._pause * 2, _LONGEST_SECONDS)
