@@ -140,20 +140,24 @@ class FactoryPausedEvent(Event):
     def from_body(cls, lines: Lines) -> Self:
         """Read the reason and the codes; what is no sentence is a reason, as in the reference.
 
+        Codes without a reason that are all zero are left, and so written again: what follows them
+        would stand for the reason otherwise.
+
         Compat: there a code where a reason could be is the reason
         (test_a_code_is_no_reason).
         """
-        first = lines.take()
-        event = cls(reason=None if first.startswith(cls._sentence) else first.strip() or None)
-        if first.startswith(cls._sentence) and not _is_code(lines.peek()):
+        lines.maybe_after(cls._sentence)
+        event = cls()
+        if not _is_code(lines.peek()):
             event.reason = lines.maybe_trimmed() or None
-        ahead = lines.ahead()[:2]
-        if len(ahead) > 1 and not ahead[0].strip() and _is_code(ahead[1]):
-            lines.skip(1)
-        while _is_code(line := lines.peek()):
-            name, _, text = (line or "").strip().partition(" ")
+        ahead = lines.ahead()
+        begin = 1 if event.reason is None and ahead and not ahead[0].strip() else 0
+        end = next((at for at in range(begin, len(ahead)) if not _is_code(ahead[at])), len(ahead))
+        for line in ahead[begin:end]:
+            name, _, text = line.strip().partition(" ")
             setattr(event, _CODES[name], leading_number(text, otherwise=0))
-            lines.skip(1)
+        if event.reason or event.pause_code or event.hold_code:
+            lines.skip(end)
         return event
 
 
@@ -178,11 +182,12 @@ class FactoryResumedEvent(Prefixed):
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the reason; what is no sentence is one, as in the reference."""
-        first = lines.take()
-        if first.startswith(cls.SENTENCE):
-            return cls().read_lines(lines)
-        return cls(reason=first.strip() or None)
+        """Read the reason; what is no sentence is one, as in the reference.
+
+        An empty line in its place is left, and so written again: what follows would become it.
+        """
+        lines.maybe_after(cls.SENTENCE)
+        return cls().read_lines(lines)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -414,7 +419,7 @@ class CommonFilesEvent(Event):
     def body(self) -> list[str]:
         """Return what happened."""
         first = f"Common files event: {one_line(self.kind)}"
-        return [first, f"\t{one_line(self.text)}"] if self.text else [first]
+        return [first] if self.text is None else [first, f"\t{one_line(self.text)}"]
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:

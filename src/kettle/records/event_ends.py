@@ -59,7 +59,8 @@ def _take_table(lines: Lines) -> dict[str, UsageValue]:
     if line is None or not is_usage_heading(line):
         return {}
     table, taken = parse_usage_table(lines.ahead())
-    lines.skip(taken)
+    # A heading without rows is none of a table: it is written again as it was.
+    lines.skip(taken if table else 0)
     return table
 
 

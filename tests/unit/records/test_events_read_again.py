@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from kettle.classad import ClassAd
@@ -28,6 +30,34 @@ HEAD = "000 (001.000.000) {} Job submitted from host: <1.2.3.4:5>\n...\n"
 @pytest.mark.parametrize("number", sorted(EVENTS))
 def test_every_event_is_the_same_in_every_form(number: int) -> None:
     check_events([example(EVENTS[number])], as_text=True)
+
+
+ODD_LINES = ("", "\t", "\tsome words", "some words", "\tHoldCode 0", "\t0  -  Run Bytes Sent")
+
+
+@pytest.mark.parametrize("number", sorted(EVENTS))
+def test_an_odd_line_anywhere_changes_nothing_but_once(number: int) -> None:
+    """Of a log that is damaged or of another version all is kept that was understood once."""
+    head, *body = render_event(example(EVENTS[number])).decode().split("\n")[:-2]
+    begin = len(f"{number:03} (012.003.000) 2026-11-29 10:00:00 ")
+    lines = [head[begin:], *body]
+    for at, odd, left in product(range(len(lines) + 1), ODD_LINES, range(3)):
+        changed = "\n".join((*lines[:at], odd, *lines[at + left :]))
+        check_events(read_events(f"{head[:begin]}{changed}\n...\n".encode()), as_text=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "037 {}\tPauseCode 0\n\n\tHoldCode 3",
+        "037 {}Job Materialization Paused\n\twhy\n\tPauseCode 0\n\n\tHoldCode 3",
+        "037 {}\n\tPauseCode 5\n\tPauseCode 0\n\tsome words",
+        "038 {}\n\tsome words\n\tother words",
+    ],
+)
+def test_what_follows_no_reason_does_not_become_one(body: str) -> None:
+    log = body.format("(001.000.000) 2026-11-29 10:00:00 ") + "\n...\n"
+    check_events(read_events(log.encode()), as_text=True)
 
 
 @pytest.mark.parametrize("number", range(41, 46))
