@@ -10,7 +10,7 @@ other forms in `event_log.py` and `event_forms.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
@@ -53,6 +53,8 @@ class Event:
     type_name: ClassVar[str] = ""
     # (field, ClassAd attribute); a field that is None is left out.
     ATTRIBUTES: ClassVar[Attributes] = ()
+    # What an ad that does not say a field leaves it at, where that is not the field's default.
+    UNSAID: ClassVar[Mapping[str, object]] = {}
     # Whether its ad says also what is empty, and what happened in other words.
     SAYS_EMPTY: ClassVar[bool] = False
     DESCRIPTION: ClassVar[str] = ""

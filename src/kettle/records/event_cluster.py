@@ -5,9 +5,10 @@ Formats: wire notes, Job event log.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from kettle.patterns import late_pattern
 from kettle.records.event_base import (
@@ -21,6 +22,9 @@ from kettle.records.event_base import (
 from kettle.records.event_grid import Prefixed
 from kettle.records.event_kinds import SubmitEvent
 from kettle.records.event_text import one_line
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
 
 
 @dataclass(slots=True, kw_only=True)
@@ -208,6 +212,12 @@ class FileTransferEvent(Event):
         ("queue_seconds", "QueueingDelay"),
         ("host", "Host"),
     )
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Take a time in the queue below zero away, which is unknown."""
+        if (self.queue_seconds or 0) < 0:
+            del ad["QueueingDelay"]
+
     _SENTENCES: ClassVar[dict[int, str]] = {
         1: "Entered queue to transfer input files",
         2: "Started transferring input files",
@@ -279,10 +289,10 @@ class _Reuse(Prefixed):
 class ReserveSpaceEvent(_Reuse):
     """Space for files that jobs share was set aside."""
 
-    size: int | None = None
-    expires_at: int | None = None
-    reservation: str | None = None
-    tag: str | None = None
+    size: int = 0
+    expires_at: int = 0
+    reservation: str = ""
+    tag: str = ""
 
     number: ClassVar[int] = 41
     type_name: ClassVar[str] = "ReserveSpaceEvent"
@@ -305,7 +315,7 @@ class ReserveSpaceEvent(_Reuse):
 class ReleaseSpaceEvent(_Reuse):
     """Space that was set aside is free again."""
 
-    reservation: str | None = None
+    reservation: str = ""
 
     number: ClassVar[int] = 42
     type_name: ClassVar[str] = "ReleaseSpaceEvent"
@@ -317,10 +327,10 @@ class ReleaseSpaceEvent(_Reuse):
 class FileCompleteEvent(_Reuse):
     """A file that jobs share has arrived."""
 
-    size: int | None = None
-    checksum: str | None = None
-    checksum_type: str | None = None
-    reservation: str | None = None
+    size: int = 0
+    checksum: str = ""
+    checksum_type: str = ""
+    reservation: str = ""
 
     number: ClassVar[int] = 43
     type_name: ClassVar[str] = "FileCompleteEvent"
@@ -343,9 +353,9 @@ class FileCompleteEvent(_Reuse):
 class FileUsedEvent(_Reuse):
     """A file that jobs share was used."""
 
-    checksum: str | None = None
-    checksum_type: str | None = None
-    tag: str | None = None
+    checksum: str = ""
+    checksum_type: str = ""
+    tag: str = ""
 
     number: ClassVar[int] = 44
     type_name: ClassVar[str] = "FileUsedEvent"
@@ -365,10 +375,10 @@ class FileUsedEvent(_Reuse):
 class FileRemovedEvent(_Reuse):
     """A file that jobs shared was deleted."""
 
-    size: int | None = None
-    checksum: str | None = None
-    checksum_type: str | None = None
-    tag: str | None = None
+    size: int = 0
+    checksum: str = ""
+    checksum_type: str = ""
+    tag: str = ""
 
     number: ClassVar[int] = 45
     type_name: ClassVar[str] = "FileRemovedEvent"
@@ -415,6 +425,7 @@ class CommonFilesEvent(Event):
     type_name: ClassVar[str] = "CommonFilesEvent"
     SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (("kind", "Type"), ("text", "Text"))
+    UNSAID: ClassVar[Mapping[str, object]] = {"kind": "None"}
 
     def body(self) -> list[str]:
         """Return what happened."""

@@ -5,6 +5,7 @@ Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -49,6 +50,9 @@ _HOW_IT_ENDED: Attributes = (
     ("signal", "TerminatedBySignal"),
     ("core_file", "CoreFile"),
 )
+_VALUES = _HOW_IT_ENDED[1:3]
+# A return value or signal that is none.
+_NO_VALUE = -1
 _NODE = "DAG Node: "
 # What is in an ad of a header, which is no resource.
 _HEADER = ("MyType", "EventTypeNumber", "EventTime", "Cluster", "Proc", "Subproc", "Node")
@@ -109,6 +113,12 @@ class _Ended(Event):
     def _usage_in(self, ad: ClassAd) -> dict[str, UsageValue]:
         own = (*self.ATTRIBUTES, *_HOW_IT_ENDED)
         return usage_in(ad, [*_HEADER, *(attribute for _, attribute in own)])
+
+    def _forget_no_value(self, ad: ClassAd) -> None:
+        """Take values away that stand for none."""
+        for name, attribute in _VALUES:
+            if getattr(self, name) == _NO_VALUE:
+                del ad[attribute]
 
     def _ending(self, *, core: bool = True) -> list[str]:
         if self.normal:
@@ -261,10 +271,12 @@ class JobTerminatedEvent(_Ended):
         ("total_sent_bytes", "TotalSentBytes"),
         ("total_received_bytes", "TotalReceivedBytes"),
     )
+    UNSAID: ClassVar[Mapping[str, object]] = {"normal": False}
     _by: ClassVar[str] = "Job"
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add the table of resources."""
+        self._forget_no_value(ad)
         ad.update(self.usage)
 
     def take_from_ad(self, ad: ClassAd) -> None:
@@ -317,7 +329,25 @@ class NodeTerminatedEvent(JobTerminatedEvent):
     number: ClassVar[int] = 15
     type_name: ClassVar[str] = "NodeTerminatedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (*JobTerminatedEvent.ATTRIBUTES, ("node", "Node"))
+    UNSAID: ClassVar[Mapping[str, object]] = {"normal": False, "node": -1}
     _by: ClassVar[str] = "Node"
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Add the table of resources; both ways to end have a value, whichever it was."""
+        super(NodeTerminatedEvent, self).add_to_ad(ad)
+        for name, attribute in _VALUES:
+            if (value := getattr(self, name)) is None:
+                value = _NO_VALUE
+            ad[attribute] = value
+        if self.node < 0:
+            del ad["Node"]
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take the table of resources; of the way that it did not end no value counts."""
+        super(NodeTerminatedEvent, self).take_from_ad(ad)
+        other = "signal" if self.normal else "return_value"
+        if getattr(self, other) == _NO_VALUE:
+            setattr(self, other, None)
 
     def _head(self) -> str:
         return f"Node {self.node} terminated."
@@ -340,6 +370,11 @@ class PostScriptTerminatedEvent(_Ended):
         *_HOW_IT_ENDED[:3],
         ("node_name", "DAGNodeName"),
     )
+    UNSAID: ClassVar[Mapping[str, object]] = {"normal": False}
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Take values away that stand for none."""
+        self._forget_no_value(ad)
 
     def body(self) -> list[str]:
         """Return how it ended and for which node."""

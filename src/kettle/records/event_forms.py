@@ -114,6 +114,8 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     names = header_names(number)
     event.cluster, event.proc, event.subproc = (_whole(ad, name, -1) for name in names)
     event.time = parse_moment(ad.string("EventTime") or "")
+    for name, value in event.UNSAID.items():
+        setattr(event, name, value)
     event.read_attributes(ad, event.ATTRIBUTES)
     event.take_from_ad(ad)
     return event

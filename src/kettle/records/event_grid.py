@@ -80,6 +80,7 @@ class RemoteErrorEvent(Event):
 
     number: ClassVar[int] = 21
     type_name: ClassVar[str] = "RemoteErrorEvent"
+    _mild: ClassVar[str] = "Warning"
     ATTRIBUTES: ClassVar[Attributes] = (
         ("daemon", "Daemon"),
         ("host", "ExecuteHost"),
@@ -89,39 +90,46 @@ class RemoteErrorEvent(Event):
     )
 
     def add_to_ad(self, ad: ClassAd) -> None:
-        """Say that it is not critical, if so."""
+        """Say that it is not critical, if so; codes are said both, or neither of them."""
         if not self.critical:
             ad["CriticalError"] = 0
+        if self.code:
+            ad["HoldReasonSubCode"] = self.subcode or 0
+        else:
+            for attribute in ("HoldReasonCode", "HoldReasonSubCode"):
+                if attribute in ad:
+                    del ad[attribute]
 
     def take_from_ad(self, ad: ClassAd) -> None:
-        """Take whether it is critical; it is unless that is denied."""
+        """Take whether it is critical, which it is unless that is denied; code 0 is none."""
+        self.code = self.code or None
         critical = ad.evaluate("CriticalError")
         self.critical = not isinstance(critical, (int, float)) or bool(critical)
 
     def body(self) -> list[str]:
         """Return who reports, the message's lines, and the codes if there are any."""
-        kind = "Error" if self.critical else "Message"
+        kind = "Error" if self.critical else self._mild
         lines = [f"{kind} from {one_line(self.daemon)} on {one_line(self.host)}:"]
         lines += [f"\t{one_line(line)}" for line in self.message.split("\n")]
-        if self.code:
+        if self.code is not None:
             lines.append(f"\tCode {self.code} Subcode {self.subcode or 0}")
         return lines
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read who reports, the message and the codes."""
+        """Read who reports, the message and the codes; any other word is one for an error."""
         kind, separator, rest = lines.take().partition(" from ")
         daemon, second, host = rest.partition(" on ")
-        if not separator or not second or kind not in ("Error", "Message", "Warning"):
+        if not separator or not second or kind.split() != [kind]:
             raise BodyError("not a remote error")
-        event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind == "Error")
+        event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind != cls._mild)
         message: list[str] = []
-        for line in lines.rest():
+        while (line := lines.maybe_take()) is not None:
             codes = _CODES.match(line)
-            if codes is None:
-                message.append(line.removeprefix("\t"))
-            else:
+            if codes is not None:
                 event.code, event.subcode = int(codes[1]), int(codes[2])
+                break
+            message.append(line.removeprefix("\t"))
         event.message = "\n".join(message)
         return event
 
@@ -155,8 +163,8 @@ class JobDisconnectedEvent(Event):
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the reason and what is being tried."""
-        lines.after("Job disconnected")
+        """Read the reason and what is being tried, whatever words stand above, as the reference."""
+        lines.take()
         reason = lines.after("    ")
         name, _, address = lines.after("    Trying to reconnect to ").partition(" ")
         return cls(reason=reason, startd_name=name, startd_address=address)
@@ -222,8 +230,8 @@ class JobReconnectFailedEvent(Event):
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the reason and the slot."""
-        lines.after("Job reconnection failed")
+        """Read the reason and the slot, whatever words stand above them, as the reference."""
+        lines.take()
         reason = lines.after("    ")
         name = lines.after("    Can not reconnect to ")
         return cls(reason=reason, startd_name=name.partition(",")[0])

@@ -7,6 +7,7 @@ Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -198,10 +199,16 @@ class ExecutableErrorEvent(Event):
     number: ClassVar[int] = 2
     type_name: ClassVar[str] = "ExecutableErrorEvent"
     ATTRIBUTES: ClassVar[Attributes] = (("kind", "ExecuteErrorType"),)
+    UNSAID: ClassVar[Mapping[str, object]] = {"kind": -1}
     _TEXTS: ClassVar[dict[int, str]] = {
         0: "Job file not executable.",
         1: "Job not properly linked for Condor.",
     }
+
+    def add_to_ad(self, ad: ClassAd) -> None:
+        """Take a kind away that is none."""
+        if self.kind not in self._TEXTS:
+            del ad["ExecuteErrorType"]
 
     def body(self) -> list[str]:
         """Return the kind and its sentence."""
@@ -230,6 +237,7 @@ class JobImageSizeEvent(Event):
         ("resident_kb", "ResidentSetSize"),
         ("proportional_kb", "ProportionalSetSize"),
     )
+    UNSAID: ClassVar[Mapping[str, object]] = {"size_kb": -1}
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Take sizes below zero away, which are unknown; what is resident is zero if not said."""
@@ -259,7 +267,8 @@ class JobImageSizeEvent(Event):
         """Read the sizes that are there."""
         event = cls(size_kb=leading_number(lines.after("Image size of job updated: ")))
         while (found := cls._size_in(lines.peek() or "")) is not None:
-            setattr(event, *found)
+            name, size = found
+            setattr(event, name, size if size >= 0 else None)
             lines.skip(1)
         return event
 
@@ -370,6 +379,7 @@ class JobSuspendedEvent(Event):
     number: ClassVar[int] = 10
     type_name: ClassVar[str] = "JobSuspendedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (("processes", "NumberOfPIDs"),)
+    UNSAID: ClassVar[Mapping[str, object]] = {"processes": -1}
 
     def body(self) -> list[str]:
         """Return the number of processes."""
@@ -473,6 +483,7 @@ class NodeExecuteEvent(ExecuteEvent):
         ("slot_name", "SlotName"),
         ("node", "Node"),
     )
+    UNSAID: ClassVar[Mapping[str, object]] = {"node": -1}
 
     def _head(self) -> str:
         return f"Node {self.node} executing on host: {one_line(self.host)}"

@@ -10,4 +10,5 @@ def one_line(text: str) -> str:
     """Return a text that stays on its line, whatever a user or a peer put into it."""
     if "\n" in text or "\r" in text:
         text = " ".join(text.split())
-    return text[:MAX_TEXT]
+    # Blanks at the end are lost at reading, so that a cut may not leave any.
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT].rstrip()

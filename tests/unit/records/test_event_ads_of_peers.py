@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
 from kettle.records.event_ends import JobEvictedEvent, JobTerminatedEvent
-from kettle.records.event_forms import event_from_ad, render
+from kettle.records.event_forms import event_ad, event_from_ad, render
+from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import GenericEvent, JobHeldEvent, JobImageSizeEvent
 from kettle.records.event_log import EVENTS, EventReader, Format, Style
 
@@ -59,7 +60,7 @@ def test_so_is_an_ad_of_many(kind: type[Event], data: st.DataObject) -> None:
     ("kind", "attribute", "value", "field", "kept"),
     [
         (GenericEvent, "Info", 1, "info", ""),
-        (JobImageSizeEvent, "Size", "x", "size_kb", 0),
+        (JobImageSizeEvent, "Size", "x", "size_kb", -1),
         (JobImageSizeEvent, "MemoryUsage", "5", "memory_mb", None),
         (JobImageSizeEvent, "MemoryUsage", 5.0, "memory_mb", 5),
         (JobHeldEvent, "HoldReasonCode", math.inf, "code", 0),
@@ -74,3 +75,40 @@ def test_a_field_takes_a_value_of_its_own_type(
     event = event_from_ad(ad_of(kind, {attribute: value}))
     assert event is not None
     assert getattr(event, field) == kept
+
+
+@pytest.mark.parametrize(
+    ("number", "said", "shown"),
+    [
+        (2, {}, {"ExecuteErrorType": None}),
+        (2, {"ExecuteErrorType": 5}, {"ExecuteErrorType": None}),
+        (5, {}, {"TerminatedNormally": False}),
+        (5, {"ReturnValue": -1}, {"ReturnValue": None}),
+        (6, {}, {"Size": None}),
+        (10, {}, {"NumberOfPIDs": -1}),
+        (14, {}, {"Node": -1}),
+        (15, {}, {"Node": None, "ReturnValue": -1, "TerminatedBySignal": -1}),
+        (16, {"ReturnValue": -1}, {"TerminatedNormally": False, "ReturnValue": None}),
+        (21, {"HoldReasonCode": 3}, {"HoldReasonCode": 3, "HoldReasonSubCode": 0}),
+        (21, {"HoldReasonSubCode": 3}, {"HoldReasonCode": None, "HoldReasonSubCode": None}),
+        (21, {"HoldReasonCode": 0}, {"HoldReasonCode": None}),
+        (40, {"QueueingDelay": -1}, {"QueueingDelay": None}),
+        (41, {}, {"ReservedSpace": 0, "UUID": "", "Tag": ""}),
+        (44, {}, {"Checksum": "", "ChecksumType": "", "Tag": ""}),
+        (47, {}, {"Type": "None"}),
+    ],
+)
+def test_what_an_ad_does_not_say_is_what_the_reference_takes_it_for(
+    number: int, said: dict[str, object], shown: dict[str, object]
+) -> None:
+    """Asked of the wheel 25.14.1, which reads such ads in logs of XML."""
+    event = event_from_ad(ad_of(EVENTS[number], said))
+    assert event is not None
+    ad = event_ad(event)
+    assert {name: ad.evaluate(name) if name in ad else None for name in shown} == shown
+
+
+def test_a_remote_error_that_is_not_critical_is_a_warning_in_text() -> None:
+    """The reference takes any other word for an error, which ends the run."""
+    event = RemoteErrorEvent(daemon="starter", host="h", message="m", critical=False)
+    assert b" Warning from starter on h:\n" in render(event)

@@ -105,10 +105,19 @@ SAID: list[tuple[int, str, dict[str, Any]]] = [
     (
         15,
         "Node 2 terminated.\n" + NORMAL.split("\n", 1)[1] + TIMES + TOTALS,
-        {"Node": 2, "SentBytes": 0.0},
+        {"Node": 2, "SentBytes": 0.0, "TerminatedBySignal": -1},
     ),
     (21, "Error from starter on slot1@x:\n\tmsg", {"ErrorMsg": "msg", "CriticalError": None}),
     (21, "Warning from starter on slot1@x:\n\tmsg", {"ErrorMsg": "msg", "CriticalError": 0}),
+    (21, "Message from starter on slot1@x:\n\tmsg", {"CriticalError": None}),
+    (21, "Error from starter on x:\n\tmsg\n\tCode 0 Subcode 4", {"HoldReasonSubCode": None}),
+    (21, "Error from starter on x:\n\tmsg\n\tCode 3 Subcode 0", {"HoldReasonSubCode": 0}),
+    (21, "Error from starter on x:\n\tmsg\n\tCode 3 Subcode 0\n\tmore", {"ErrorMsg": "msg"}),
+    (
+        24,
+        "Words\n    why\n    Can not reconnect to s, rescheduling job",
+        {"Reason": "why", "StartdName": "s"},
+    ),
     (21, "Error from starter on slot1@x:", {"ErrorMsg": None, "Daemon": "starter"}),
     (
         28,

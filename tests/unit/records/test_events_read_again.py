@@ -20,6 +20,7 @@ from kettle.records.event_log import (
     render_event,
     render_time,
 )
+from kettle.records.event_text import MAX_TEXT
 from kettle.testing.fuzz.decoder import LawError
 from kettle.testing.fuzz.event_laws import check_events
 from unit.records.test_event_log import example
@@ -56,6 +57,18 @@ def test_an_odd_line_anywhere_changes_nothing_but_once(number: int) -> None:
     ],
 )
 def test_what_follows_no_reason_does_not_become_one(body: str) -> None:
+    log = body.format("(001.000.000) 2026-11-29 10:00:00 ") + "\n...\n"
+    check_events(read_events(log.encode()), as_text=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "006 {}Image size of job updated: 0\n\t-1  -  MemoryUsage of job (MB)\n\tsome words",
+        f"001 {{}}Job executing on host: h\n\tSlotName: slot1{' ' * MAX_TEXT}slot2",
+    ],
+)
+def test_what_is_not_written_is_not_read(body: str) -> None:
     log = body.format("(001.000.000) 2026-11-29 10:00:00 ") + "\n...\n"
     check_events(read_events(log.encode()), as_text=True)
 
