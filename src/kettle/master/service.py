@@ -113,7 +113,7 @@ class MasterService:
                 make_pool_key(self._runtime.config)
             except StorageError as error:
                 self._runtime.log.problem(f"No tokens can be signed: {error}")
-        self._note_standings()
+        self._note_states()
         await self._metrics.configure()
         tasks.spawn(self._start_all(), "starting the daemons")
         tasks.repeat(Output(self._runtime).keep_short, "output")
@@ -153,7 +153,7 @@ class MasterService:
         for child in self._children.values():
             child.signal(signal.SIGHUP)
         await self._metrics.configure()
-        self._note_standings()
+        self._note_states()
         self._advertise()
 
     async def shut_down(self, how: str) -> None:
@@ -337,7 +337,7 @@ class MasterService:
             return False
         state, effects = machine.step(state, event, self._runtime.clock.steady())
         self._states[name] = state
-        self._note_standings()
+        self._note_states()
         for effect in effects:
             self._perform(name, effect)
         self._changed.set()
@@ -346,8 +346,8 @@ class MasterService:
             self._tell_manager()
         return True
 
-    def _note_standings(self) -> None:
-        """Tell whoever watches how every daemon of the list stands."""
+    def _note_states(self) -> None:
+        """Tell whoever watches the state of every daemon of the list."""
         self._metrics.note(
             {
                 name: (describe(state), serves(state))

@@ -29,7 +29,7 @@ from kettle.pool.complaints import (
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
 from kettle.pool.settings import name_given_lines
-from kettle.pool.standing import Standing, ask_master
+from kettle.pool.watched_daemons import WatchedDaemons, ask_master
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -226,7 +226,7 @@ def wait_for_ads(
     if wanted is None:
         return pool.master_pid() is not None
     wait = _AdWait(pool, config, complaints, wanted, tell_trouble)
-    while not wait.is_over():
+    while not wait.look():
         wait.check()
         if pool.master_pid() is None:
             return False
@@ -256,13 +256,18 @@ class _AdWait:
         self._query = make_query("Any", projection=("MyType", "Name", "KettleTrouble"))
         self._trouble = _Trouble(tell_trouble)
         names = _daemons(config) - {"MASTER"} | {"SHARED_PORT"}
-        self._standing = Standing(names, lambda: ask_master(collector), complaints.of_last_life)
+        self._daemons = WatchedDaemons(
+            names, lambda: ask_master(collector), complaints.of_last_life
+        )
         # When we were not refused last, and from when on the master is asked what is missing.
         self._heard = time.monotonic()
         self._looks_at = self._heard + _LOOK_SECONDS
 
-    def is_over(self) -> bool:
-        """Ask once; KettleError for a collector that goes on refusing us."""
+    def look(self) -> bool:
+        """Ask the collector once; True if nothing is to be waited for any more.
+
+        KettleError for a collector that goes on refusing us.
+        """
         from kettle.wire.commands import Command
 
         try:
@@ -271,7 +276,7 @@ class _AdWait:
             self._missing = self._wanted - {ad.string("MyType") or "" for ad in ads}
             self._trouble.hear(ads)
             settled = not self._missing and self._trouble.is_settled()
-            if settled and self._standing.is_well():
+            if settled and self._daemons.look():
                 return True
             self._heard = time.monotonic()
         except (AuthenticationFailed, AuthorizationDenied) as error:
@@ -285,17 +290,17 @@ class _AdWait:
     def check(self) -> None:
         """Raise KettleError for what will not be otherwise soon."""
         self._trouble.check()
-        self._standing.check()
+        self._daemons.check()
         # A collector that refuses us says so itself, and the master would do no better.
         if self._missing and self._looks_at < self._heard:
-            self._standing.is_well()
-            self._standing.check_none_is_off(_NEEDED_ADS[one] for one in self._missing)
+            self._daemons.look()
+            self._daemons.check_none_is_off(_NEEDED_ADS[one] for one in self._missing)
             self._looks_at = time.monotonic() + _LOOK_SECONDS
 
     def check_time(self, deadline: float) -> None:
         """Raise KettleError if there is no more time."""
         if time.monotonic() > deadline:
-            self._standing.check_at_last()
+            self._daemons.check_at_last()
             types = ", ".join(sorted(self._missing))
             raise self._complaints.error(f"the pool has no {types} ad in time")
 

@@ -232,7 +232,7 @@ def _number(text: str) -> UsageValue:
 def usage_in(ad: ClassAd, known: Iterable[str]) -> dict[str, UsageValue]:
     """Return the table of resources that an ad has: what is no attribute that is `known` otherwise.
 
-    A name that is no word is no label of a row.
+    A name that is no word, or has a colon, is no label of a row.
 
     Compat: the reference takes of an XML or JSON log only resources that were requested, and loses
     the rest of what it wrote (test_resources_without_a_request_are_kept).
@@ -243,7 +243,7 @@ def usage_in(ad: ClassAd, known: Iterable[str]) -> dict[str, UsageValue]:
         value = ad.evaluate(name)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         is_assigned = isinstance(value, str) and name.lower().startswith("assigned")
-        if name.lower() in explained or name.split() != [name]:
+        if name.lower() in explained or name.split() != [name] or ":" in name:
             continue
         if is_number or is_assigned:
             assert isinstance(value, (int, float, str))

@@ -155,9 +155,10 @@ def test_a_thousandth_of_any_second_is_written_as_it_was_read(second: int, thous
 
 
 def test_what_is_no_word_is_no_resource() -> None:
-    """A name with a blank is an attribute in JSON, and no label of a row."""
+    """A name with a blank or a colon is an attribute in JSON, and no label of a row."""
     ad = ClassAd({"MyType": "JobTerminatedEvent", "EventTypeNumber": 5, "CpusUsage": 1})
     ad["Two words"] = 1
+    ad["A:colon"] = 1
     event = event_from_ad(ad)
     assert isinstance(event, JobTerminatedEvent)
     assert event.usage == {"CpusUsage": 1}

@@ -1,4 +1,4 @@
-"""How the master of a pool says that its daemons stand, while somebody waits for them.
+"""Which daemons of a pool are missed, as their master says, while somebody waits for the pool.
 
 The collector's word is not enough: the ad of a daemon that was killed is there for a quarter of
 an hour. Which states there are is decided in `master/ads.py`.
@@ -45,7 +45,7 @@ def ask_master(pool: Pool) -> ClassAd | None:
         return None
 
 
-class Standing:
+class WatchedDaemons:
     """Which of the daemons in `names` are at work, by the answer of `ask`, and since when not.
 
     `last_words` returns what the log of a daemon's last life says of its end, empty for nothing.
@@ -64,8 +64,11 @@ class Standing:
         self._missed: dict[str, str] = {}
         self._since = self._asked = 0.0
 
-    def is_well(self) -> bool:
-        """Whether no daemon is missed; a master that does not answer misses none."""
+    def look(self) -> bool:
+        """Ask now, unless that was just done; True if no daemon is missed.
+
+        A master that does not answer misses none.
+        """
         now = time.monotonic()
         if self._missed and now - self._asked < _LOOK_SECONDS:
             return False
