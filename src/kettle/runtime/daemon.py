@@ -50,7 +50,8 @@ from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.reach import check_reach
 from kettle.runtime.process.snapshot import ForkedSnapshots
-from kettle.runtime.process.zygote import Zygote, hear_signals
+from kettle.runtime.process.zygote import Zygote
+from kettle.runtime.process.zygote_process import hear_signals
 from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.renewal import check_own_settings, renew, tell_own_settings
 from kettle.runtime.self_monitor import SelfMonitor

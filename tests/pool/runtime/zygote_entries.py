@@ -7,7 +7,7 @@ import signal
 
 import setproctitle
 
-from kettle.runtime.process.zygote import hear_signals, waits_for_handlers
+from kettle.runtime.process.zygote_process import hear_signals, waits_for_handlers
 
 
 def tell(arguments: bytes, fds: list[int]) -> int:

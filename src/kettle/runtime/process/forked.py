@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from kettle.runtime.process.inheritance import PIPE_VARIABLE
-from kettle.runtime.process.zygote import waits_for_handlers
+from kettle.runtime.process.zygote_process import waits_for_handlers
 
 
 def encode_call(module: str, argv: Sequence[str]) -> bytes:

@@ -1,8 +1,8 @@
 """The few kernel calls that Python has no name for: prctl, namespaces, forks of other kinds.
 
-Only wrappers are here; what they are for is told in `zygote.py` and `processes.py`. Everything
-degrades on a kernel without the call: `fork_sibling` falls back to forking twice, the others
-return False.
+Only wrappers are here; what they are for is told in `zygote_process.py` and `processes.py`.
+Everything degrades on a kernel without the call: `fork_sibling` falls back to forking twice, the
+others return False.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 
-_PROOF = "kettle.runtime.process.zygote:prove"
+_PROOF = "kettle.runtime.process.zygote_process:prove"
 # How soon after a failure the first try is, and how far apart they get.
 _FIRST_SECONDS = 2.0
 _LONGEST_SECONDS = 60.0

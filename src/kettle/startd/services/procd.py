@@ -42,7 +42,7 @@ from kettle.runtime.process.namespaces import MountNamespace, PidNamespace
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import Child, title_of
 from kettle.runtime.process.signalling import send_signal
-from kettle.runtime.process.zygote import waits_for_handlers
+from kettle.runtime.process.zygote_process import waits_for_handlers
 from kettle.startd.vigil import Verdict, is_needed, judge, pause_after
 
 _MODULE = "kettle.startd.services.procd"

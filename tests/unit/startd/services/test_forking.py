@@ -26,7 +26,7 @@ class Zygote:
         self.tries: list[float] = []
 
     async def fork(self, entry: str) -> Any:
-        assert entry == "kettle.runtime.process.zygote:prove"
+        assert entry == "kettle.runtime.process.zygote_process:prove"
         self.tries.append(asyncio.get_running_loop().time())
         if self.sick:
             raise KettleError(self.sick)

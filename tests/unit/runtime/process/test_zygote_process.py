@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kettle.runtime.process import kernel, zygote
+from kettle.runtime.process import kernel, zygote_process
 
 
 class Ended(BaseException):
@@ -33,8 +33,8 @@ def test_a_zygote_whose_daemon_was_killed_ends_quietly(
         codes.append(code)
         raise Ended
 
-    monkeypatch.setattr(zygote, "_prepare", lambda *_: None)
-    monkeypatch.setattr(zygote.gc, "freeze", lambda: None)
+    monkeypatch.setattr(zygote_process, "_prepare", lambda *_: None)
+    monkeypatch.setattr(zygote_process.gc, "freeze", lambda: None)
     monkeypatch.setattr(os, "_exit", leave)
     daemon, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(kernel, "fork_sibling", _answerless(daemon))
@@ -44,6 +44,6 @@ def test_a_zygote_whose_daemon_was_killed_ends_quietly(
         else:
             daemon.send(b"fork")
         with pytest.raises(Ended):
-            zygote.serve(ours, (), "")
+            zygote_process.serve(ours, (), "")
     assert codes == [0]
     assert "Traceback" not in capfd.readouterr().err
