@@ -13,8 +13,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from kettle.classad import UNDEFINED, ClassAd, Expr, parse_ads, parse_expression, unparse
-from kettle.classad.nodes import literal
+from kettle.classad import UNDEFINED, ClassAd, parse_ads, parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
     KettleError,
@@ -389,10 +388,7 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
     """
     ads = ads[: wish.limit] if wish.limit else ads
     if wish.sort and wish.sort != ["no"]:
-        expressions = [parse_expression(text) for text in wish.sort if text != "no"]
-        keyed = [(_sort_key(ad, expressions), ad) for ad in ads]
-        found = [(key, ad) for key, ad in keyed if key is not None]
-        ads = [ad for _, ad in sorted(found, key=itemgetter(0))]
+        ads = _sort(ads, [text for text in wish.sort if text != "no"], keep="no" in wish.sort)
     elif not wish.sort and not wish.sums_alone:
         from kettle.tools.status.order import natural_key
 
@@ -410,20 +406,21 @@ def _is_compact(wish: Wish) -> bool:
     return wish.compact is not None and not wish.totals_only and wish.mode in COMPACT
 
 
-def _sort_key(ad: ClassAd, expressions: Sequence[Expr]) -> list[object] | None:
-    """Return what an ad is sorted by: values as they are printed, numbers in them as numbers.
+def _sort(ads: Sequence[ClassAd], texts: Sequence[str], *, keep: bool) -> list[ClassAd]:
+    """Return the ads by these expressions; those that lack one of them only if they are to be kept.
 
-    So of numbers below zero the one that is nearest to it comes first, as in the reference.
+    Compat: they are where `no` is among the keys, which changes nothing else then, as in the
+    reference (test_sorting.py).
     """
-    from kettle.tools.status.order import natural_text
+    from kettle.tools.status.order import natural_text, sort_text
 
-    keys: list[object] = []
-    for expression in expressions:
-        value = ad.evaluate_expression(expression)
-        if value is UNDEFINED:
-            return None
-        keys.append(natural_text(value if isinstance(value, str) else unparse(literal(value))))
-    return keys
+    expressions = [parse_expression(text) for text in texts]
+    keyed = []
+    for ad in ads:
+        values = [ad.evaluate_expression(expression) for expression in expressions]
+        if keep or UNDEFINED not in values:
+            keyed.append(([natural_text(sort_text(value)) for value in values], ad))
+    return [ad for _, ad in sorted(keyed, key=itemgetter(0))]
 
 
 # --- how ------------------------------------------------------------------------------------

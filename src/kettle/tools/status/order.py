@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import struct
 from typing import Final
 
+from kettle.classad import Value, unparse
+from kettle.classad.nodes import literal
+from kettle.classad.values import RelativeTime
 from kettle.octets import to_bytes
 from kettle.patterns import late_pattern, replace_each
 
@@ -38,6 +42,22 @@ def natural_order(machines: list[str | None], names: list[str | None]) -> list[i
 
 def _key_or_none(text: str | None) -> bytes:
     return natural_text(_NONE if text is None else text)
+
+
+def sort_text(value: Value) -> str:
+    """Return the text that stands for a value of `-sort`, to be ordered by `natural_text`.
+
+    A string stands for itself, what is no number for what is written. So does a whole number, truth
+    being 1: of two below zero the one that is nearest to it comes first. A real, and so a span of
+    time, is the whole number of its 64 bits, which grows with it: 0.05 is behind 9. Source:
+    observed of condor_status -ads 25.14.1.
+    """
+    if isinstance(value, str):
+        return value
+    number = value.seconds if isinstance(value, RelativeTime) else value
+    if isinstance(number, float):
+        return str(struct.unpack(">q", struct.pack(">d", number))[0])
+    return str(int(value)) if isinstance(value, bool) else unparse(literal(value))
 
 
 def natural_text(text: str) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_expression
 from kettle.tools.programs import Streams
 from kettle.tools.status.condor_status import arrange, main
 from kettle.tools.status.order import natural_order, natural_text
@@ -47,6 +47,30 @@ def test_ads_are_sorted_as_values_are_printed(by: list[str], names: str) -> None
     wish = Wish()
     wish.sort = by
     assert " ".join(ad.string("Name") or "" for ad in arrange(wish, ADS)) == names
+
+
+MEASURED = (
+    "-1 -10 -1E+300 -2.5 -0.5 -1E-07 -0.0 false true 5 7 100 1E-07 0.05 0.25 "
+    "4602678819172646911 0.5 4602678819172646913 1.5 10.25 relTime(1800) relTime(3600) 1E+20 "
+    'real("INF") real("NaN") 9223372036854775807 "abc" error {1,2}'
+)
+
+
+def test_reals_are_sorted_by_their_bits_and_so_behind_whole_numbers() -> None:
+    texts = MEASURED.split()[::-1]
+    ads = [ClassAd({"Name": text, "M": parse_expression(text)}) for text in texts]
+    ads.append(ClassAd({"Name": "nothing"}))
+    wish = Wish()
+    wish.sort = ["M"]
+    assert [ad.string("Name") for ad in arrange(wish, ads)] == texts[::-1]
+
+
+def test_ads_that_lack_a_key_are_kept_where_no_is_among_the_keys() -> None:
+    ads = [ClassAd({"Name": "z", "Tag": "v"}), ClassAd({"Name": "y"}), ClassAd({"Tag": "a"})]
+    for sort, kept in ((["Tag"], "a v"), (["Tag", "no"], "a None v"), (["no", "Tag"], "a None v")):
+        wish = Wish()
+        wish.sort = sort
+        assert " ".join(str(ad.string("Tag")) for ad in arrange(wish, ads)) == kept
 
 
 @pytest.mark.parametrize(
