@@ -72,9 +72,12 @@ class Column(Struct):
 
 
 def _fill(alternative: str, width: int) -> str:
-    """Return what stands where there is no value; two of a character fill the column."""
+    """Return what stands where there is no value; two of a character fill the column.
+
+    One stands at the left, whatever the column does.
+    """
     if len(alternative) < 2 or width < 1:
-        return alternative
+        return alternative.ljust(width)
     inner = alternative[0] * max(0, width - 2)
     return f"[{inner}]"[:width] if alternative == "??" else alternative[0] * width
 
@@ -96,7 +99,10 @@ class Mask(Struct):
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
         """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
-        self.columns[-1].width = None
+        last = self.columns[-1]
+        if last.width is not None:
+            # It grows from the width that it had; its heading may stick out.
+            last.least, last.width = last.width, None
         self.fill_heading = True
         for qualifiers, text in added:
             form = parse_format(f"%{qualifiers[:1] or 'v'}")
@@ -109,7 +115,7 @@ class Mask(Struct):
             self._widths = [
                 column.width
                 if column.width is not None
-                else max(length(column.heading), column.least or 0)
+                else (length(column.heading) if column.least is None else column.least)
                 for column in self.columns
             ]
         return self._widths

@@ -22,8 +22,6 @@ WANTED = (
     "DAG_NodesTotal DAG_NodesDone DAGNodeName TotalSubmitProcs JobMaterializeNextProcId"
 )
 _LEAST_OWNER, _LEAST_BATCH, _LEAST_IDS = 8, 10, 9
-# What an owner's column takes where rows are cut.
-_WIDE_OWNER = 14
 # The columns whose width the jobs do not change, with what is between all of them.
 _FIXED = 50
 
@@ -253,8 +251,8 @@ def render_batches(
     if batches and not held and not any(batch.held for batch in batches):
         shown.remove(3)
     widths = [max(6, *(len(str(batch.counts[n])) for batch in batches), 0) for n in range(5)]
-    words = ("DONE", "RUN ", "IDLE", "HOLD", "TOTAL")
-    headings = "".join(f" {words[n]:>{widths[n]}}" for n in shown)
+    words = ("  DONE", "  RUN ", "  IDLE", "  HOLD", " TOTAL")
+    headings = "".join(f" {words[n]:<{widths[n]}}" for n in shown)
     rows = [f"{'OWNER':<{owner_width}} {'BATCH_NAME':<{name_width}}    SUBMITTED{headings} JOB_IDS"]
     for batch in batches:
         when = "" if batch.submitted is None else format_moment(batch.submitted)
@@ -277,13 +275,12 @@ def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:
         return len("OWNER"), 12
     owner = max(length(batch.owner or "") for batch in batches)
     name = max(length(batch.name) for batch in batches)
-    if not most:
-        return owner if owner >= len("OWNER") else _LEAST_OWNER, max(_LEAST_BATCH, name)
     ids = max(length(batch.ids) for batch in batches)
     spare = most + 1 - _FIXED
-    if owner + name + ids > spare:
-        owner, name = _share(owner, name, ids, spare)
-    return owner if owner >= _WIDE_OWNER else max(_LEAST_OWNER, owner), max(_LEAST_BATCH, name)
+    if not most or owner + name + ids <= spare:
+        return owner if owner >= len("OWNER") else _LEAST_OWNER, max(_LEAST_BATCH, name)
+    owner, name = _share(owner, name, ids, spare)
+    return max(_LEAST_OWNER, owner), max(_LEAST_BATCH, name)
 
 
 def _unknown(width: int) -> str:

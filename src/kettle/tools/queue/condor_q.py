@@ -48,7 +48,7 @@ MODE_ATTRIBUTES = {
     "run": "RemoteHost GridResource EC2RemoteVirtualMachineName",
     "hold": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
     "hold-codes": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
-    "idle": "RequestCpus RequestMemory RequestDisk DiskUsage NumJobStarts LastRemoteHost",
+    "idle": "RequestCpus RequestMemory RequestDisk DiskUsage NumShadowStarts LastRemoteHost",
     "io": "BytesSent BytesRecvd NumJobStarts NumCkpts_RAW FileReadBytes FileWriteBytes",
     "grid": "GridResource GridJobId GridJobStatus EC2RemoteVirtualMachineName",
     "dag": "DAGManJobId DAGNodeName",
@@ -457,10 +457,12 @@ def _kind_of_table(wish: Wish) -> str:
 
 
 def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
-    from kettle.tools.queue.tables import TABLES, lay_out, render_hold_codes
+    from kettle.tools.queue.tables import TABLES, hold_code_table, lay_out
 
     if "hold-codes" in wish.modes:
-        return render_hold_codes(ads)
+        mask, ads = hold_code_table(ads)
+        mask.measure(ads)
+        return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
     kind = _kind_of_table(wish)
     if not kind and "cputime" in wish.flags:
         kind = "cputime"

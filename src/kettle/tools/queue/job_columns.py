@@ -28,7 +28,18 @@ _STATUS_WORDS = {
     9: "Blocked",
     10: "Preparing",
 }
-_GRID_STATUS_WORDS = {1: "IDLE", 2: "RUNNING", 4: "COMPLETED", 5: "HELD"}
+_GRID_STATUS_WORDS = {
+    1: "IDLE",
+    2: "RUNNING",
+    3: "REMOVED",
+    4: "COMPLETED",
+    5: "HELD",
+    6: "XFER_OUT",
+    7: "SUSPENDED",
+    8: "FAILED",
+    9: "BLOCKED",
+    10: "PREPARING",
+}
 _UNIVERSES = {
     JobUniverse.VANILLA: "Vanilla",
     JobUniverse.SCHEDULER: "Scheduler",
@@ -49,7 +60,7 @@ def show_job_id(ad: ClassAd) -> str | None:
 
 def show_owner(ad: ClassAd) -> str | None:
     """Return who the job belongs to."""
-    return ad.string("Owner") or None
+    return ad.string("Owner")
 
 
 def show_node_name(ad: ClassAd, depth: int = 1) -> str | None:
@@ -70,13 +81,9 @@ def show_transfers(ad: ClassAd) -> str | None:
 
 
 def show_universe(ad: ClassAd) -> str | None:
-    """Return the universe in words."""
+    """Return the universe in words; a container does not count."""
     number = ad.integer("JobUniverse")
-    if number is None:
-        return None
-    if ad.string("ContainerImage") or ad.boolean("WantContainer"):
-        return "Container"
-    return _UNIVERSES.get(JobUniverse(number), "Unknown") if number in set(JobUniverse) else "???"
+    return None if number is None else universe_word(number)
 
 
 def show_status(ad: ClassAd) -> str | None:
@@ -176,13 +183,16 @@ def show_memory(ad: ClassAd) -> str | None:
 
 
 def show_description(ad: ClassAd) -> str | None:
-    """Return the job's description in parentheses, or its command without the path."""
-    described = ad.string("JobDescription")
-    if described:
-        return f"({described})"
+    """Return the job's description in parentheses, or its command without the path.
+
+    A job that does not say its command has no description either.
+    """
     command = ad.string("Cmd")
     if command is None:
         return None
+    described = ad.string("JobDescription")
+    if described:
+        return f"({described})"
     return _with_arguments(basename(command), ad)
 
 
@@ -217,43 +227,49 @@ def _name_of(address: str) -> str:
         return address
 
 
-def show_hold_code(ad: ClassAd) -> str | None:
-    """Return code and subcode of the hold."""
-    code = ad.integer("HoldReasonCode")
-    if code is None:
-        return "?       "
+def show_hold_subcode(ad: ClassAd) -> str:
+    """Return what stands right behind the code of the hold."""
     subcode = ad.integer("HoldReasonSubCode")
-    return f"{code:4d}    " if subcode is None else f"{code:4d}/{subcode:<3d}"
+    return "    " if subcode is None else f"/{subcode:<3d}"
 
 
 def show_grid_resource(ad: ClassAd) -> str | None:
     """Return `type->manager host` of a grid job."""
-    resource = ad.string("GridResource")
-    if not resource:
+    text = ad.string("GridResource")
+    if text is None:
         return None
-    words = resource.split()
-    if words[0] == "ec2":
-        return f"ec2 {ad.string('EC2RemoteVirtualMachineName') or ' '.join(words[1:])}"
-    manager = words[2] if len(words) > 2 else "[?]"
-    return f"{words[0]}->{manager} {words[1] if len(words) > 1 else ''}"
+    kind, blank, rest = text.partition(" ")
+    if not blank:
+        kind, rest = "globus", text
+    place, blank, manager = rest.partition(" ")
+    if not blank:
+        place, word, manager = rest.partition("jobmanager-")
+        manager = manager if word else "[?]"
+    host = place.partition("://")[2] if "://" in place else place
+    for end in ":/":
+        host = host.partition(end)[0]
+    if kind == "ec2":
+        return f"ec2 {ad.string('EC2RemoteVirtualMachineName') or host}"
+    return f"{kind}->{manager.replace(' ', '/')} {host}"
 
 
 def show_grid_id(ad: ClassAd) -> str | None:
     """Return the job's name at the place it was sent to."""
     text = ad.string("GridJobId")
-    if not text:
+    if text is None:
         return None
-    last = text.split()[-1]
-    return last[last.index("/") :] if "/" in last else last
+    last = text.rpartition(" ")[2]
+    place = last.partition("://")[2] if "://" in last else last
+    slash = place.find("/")
+    return place[slash:] if slash >= 0 else place
 
 
 def show_grid_status(ad: ClassAd) -> str | None:
     """Return what the remote system says of the job."""
-    text = ad.string("GridJobStatus")
-    if text is not None:
+    text, number = ad.string("GridJobStatus"), ad.integer("GridJobStatus")
+    if text is not None or number is None:
         return text
-    number = ad.integer("GridJobStatus")
-    return None if number is None else _GRID_STATUS_WORDS.get(number, str(number))
+    return _GRID_STATUS_WORDS.get(number, str(number))
 
 
 def show_date(attribute: str) -> Shown:
@@ -277,7 +293,11 @@ def show_span(attribute: str) -> Shown:
 
 
 def show_number(attribute: str) -> Shown:
-    """Return the way to show a number that is in `attribute`."""
+    """Return the way to show a number that is in `attribute`.
+
+    Compat: the reference shows the last 32 bits of one as a whole number, so that what is larger
+    may be negative (test_a_large_number_is_shown_as_it_is).
+    """
 
     def show(ad: ClassAd) -> str | None:
         number = ad.integer(attribute)

@@ -22,18 +22,6 @@ from kettle.tools.printing.ways import (
 from kettle.tools.queue import job_columns as jobs
 
 _MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
-_GRID_STATUSES = {
-    1: "IDLE",
-    2: "RUNNING",
-    3: "REMOVED",
-    4: "COMPLETED",
-    5: "HELD",
-    6: "XFER_OUT",
-    7: "SUSPENDED",
-    8: "FAILED",
-    9: "BLOCKED",
-    10: "PREPARING",
-}
 # As many characters of a grid resource as condor_q shows.
 _GRID_WIDTH = 36
 
@@ -71,10 +59,6 @@ def _command(ad: ClassAd) -> str | None:
     return command if command is None or arguments is None else f"{command} {arguments}"
 
 
-def _description(ad: ClassAd) -> str | None:
-    return None if ad.string("Cmd") is None else jobs.show_description(ad)
-
-
 def _mode(value: Value) -> str:
     if value is UNDEFINED:
         return ""
@@ -89,44 +73,8 @@ def _memory(ad: ClassAd) -> float | None:
     return None if size is None else size / 1024
 
 
-def _grid_status(ad: ClassAd) -> str | None:
-    text, number = ad.string("GridJobStatus"), ad.integer("GridJobStatus")
-    if text is not None or number is None:
-        return text
-    return _GRID_STATUSES.get(number, str(number))
-
-
-def _grid_job_id(ad: ClassAd) -> str | None:
-    text = ad.string("GridJobId")
-    if text is None:
-        return None
-    last = text.rpartition(" ")[2]
-    place = last.partition("://")[2] if "://" in last else last
-    slash = place.find("/")
-    return place[slash:] if slash >= 0 else place
-
-
-def _grid_resource(ad: ClassAd) -> str | None:
-    text = ad.string("GridResource")
-    if text is None:
-        return None
-    kind, blank, rest = text.partition(" ")
-    if not blank:
-        kind, rest = "globus", text
-    place, blank, manager = rest.partition(" ")
-    if not blank:
-        place, word, manager = rest.partition("jobmanager-")
-        manager = manager if word else "[?]"
-    host = place.partition("://")[2] if "://" in place else place
-    for end in ":/":
-        host = host.partition(end)[0]
-    if kind == "ec2":
-        return f"ec2 {ad.string('EC2RemoteVirtualMachineName') or host}"
-    return f"{kind}->{manager.replace(' ', '/')} {host}"
-
-
 def _cut_grid_resource(ad: ClassAd) -> str | None:
-    text = _grid_resource(ad)
+    text = jobs.show_grid_resource(ad)
     return None if text is None else text[:_GRID_WIDTH]
 
 
@@ -144,11 +92,11 @@ WAYS: Ways = {
     "BUFFER_IO_MISC": text_of_ad(jobs.show_transfers),
     "DAG_OWNER": text_of_ad(_dag_owner),
     "DATE": text_of_whole(_moment),
-    "GRID_JOB_ID": text_of_ad(_grid_job_id),
-    "GRID_RESOURCE": text_of_ad(_grid_resource),
-    "GRID_STATUS": text_of_ad(_grid_status),
+    "GRID_JOB_ID": text_of_ad(jobs.show_grid_id),
+    "GRID_RESOURCE": text_of_ad(jobs.show_grid_resource),
+    "GRID_STATUS": text_of_ad(jobs.show_grid_status),
     "JOB_COMMAND": text_of_ad(_command),
-    "JOB_DESCRIPTION": text_of_ad(_description),
+    "JOB_DESCRIPTION": text_of_ad(jobs.show_description),
     "JOB_FACTORY_MODE": text_of_any(_mode),
     "JOB_ID": text_of_ad(_job_id),
     "JOB_STATUS": text_of_ad(jobs.show_status),

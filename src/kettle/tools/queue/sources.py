@@ -23,6 +23,7 @@ from kettle.errors import (
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.ad_filter import AdFilter
+from kettle.tools.queue.batches import job_id
 
 if TYPE_CHECKING:
     from kettle.client.pool import Located
@@ -90,7 +91,7 @@ def ask(
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
         answer = Answer(f"Jobads: {wish.job_file}", ads, now=_moment_of(ads))
         if not {"autocluster", "group-by"} & wish.flags:
-            answer.ads = list(_take_each_once(ads, answer.complaints))
+            answer.ads = sorted(_take_each_once(ads, answer.complaints), key=job_id)
         return [answer]
     if wish.user_log:
         ads = _local_ads(wish, read_user_log(wish.user_log))

@@ -18,6 +18,8 @@ from kettle.tools.queue import job_columns as jobs
 OWNER_WIDTH = 14
 _OWNER_WIDTH_IN_DAGS = 17
 _SIZE_WIDTH = 4
+# What a last column grows from where others are added behind it.
+_LAST_WIDTH = 3
 # The last numbers of a job beside which columns keep the widths that they begin with.
 _LAST_CLUSTER = 9998
 _LAST_PROC = 998
@@ -82,6 +84,11 @@ def _unknown(shown: Shown, width: int) -> Shown:
     return show
 
 
+def _last(heading: str, shown: Shown | None = None, expression: Expr | None = None) -> Column:
+    """Return the last column of a table, which has all the room there is."""
+    return Column(heading, shown, expression, width=_LAST_WIDTH, truncate=False)
+
+
 def _id_columns() -> list[Column]:
     return [
         Column(" ID", jobs.show_number("ClusterId"), left=False, least=4),
@@ -115,7 +122,7 @@ def _rest_of_jobs(*, fits: bool) -> list[Column]:
         _status(),
         Column("PRI", expression=parse_expression("JobPrio")),
         Column("SIZE", jobs.show_memory, width=size_width, left=False),
-        Column("CMD", jobs.show_description, width=3, truncate=False),
+        _last("CMD", jobs.show_description),
     ]
 
 
@@ -167,12 +174,21 @@ def run_table(layout: Layout) -> Mask:
     """The table of `-run`."""
     run_time = _run_time(layout)
     run_time.shown = _unknown(_run_time_of(layout), 12)
-    host = Column("HOST(S)", jobs.show_host, width=7, truncate=False)
+    host = _last("HOST(S)", jobs.show_host)
+    submitted = _submitted()
+    submitted.missing = "??"
     return Mask(
-        [*_id_columns(), _owner(layout), _submitted(), run_time, host],
+        [*_id_columns(), _owner(layout), submitted, run_time, host],
         fill_last=False,
         most=layout.most,
     )
+
+
+def _hold_codes() -> list[Column]:
+    return [
+        Column("CODE", jobs.show_number("HoldReasonCode"), left=False, missing="?"),
+        Column("/SUB", jobs.show_hold_subcode, left=False, prefix=False),
+    ]
 
 
 def hold_table(layout: Layout) -> Mask:
@@ -183,8 +199,8 @@ def hold_table(layout: Layout) -> Mask:
             *_id_columns(),
             _owner(layout),
             Column("HELD_SINCE", since, width=11, left=False),
-            Column("CODE/SUB", jobs.show_hold_code, width=8, truncate=False),
-            Column("HOLD_REASON", jobs.show_text("HoldReason"), width=11, truncate=False),
+            *_hold_codes(),
+            _last("HOLD_REASON", expression=parse_expression("HoldReason")),
         ],
         fill_last=False,
         most=layout.most,
@@ -199,10 +215,10 @@ def idle_table(layout: Layout) -> Mask:
             *_id_columns(),
             _owner(layout),
             Column("UNIVERSE ", jobs.show_universe, width=9),
-            Column("CPUS", number("RequestCpus"), width=4, left=False),
-            Column("MEMORY", number("RequestMemory"), width=6, left=False),
-            Column("STARTS", lambda ad: str(ad.integer("NumJobStarts") or 0), width=6, left=False),
-            Column("LAST_HOST", jobs.show_text("LastRemoteHost"), width=9, truncate=False),
+            Column("CPUS", number("RequestCpus"), left=False),
+            Column("MEMORY", number("RequestMemory"), left=False),
+            Column("STARTS", lambda ad: str(ad.integer("NumShadowStarts") or 0), left=False),
+            _last("LAST_HOST", expression=parse_expression("LastRemoteHost")),
         ],
         fill_last=False,
         most=layout.most,
@@ -264,6 +280,7 @@ def ec2_table(layout: Layout) -> Mask:
             Column("CMD", lambda ad: ad.string("Cmd")),
         ],
         fill_last=False,
+        fill_heading=True,
         most=layout.most,
     )
 
@@ -276,7 +293,7 @@ def grid_table(layout: Layout) -> Mask:
             _owner(layout),
             Column("STATUS", jobs.show_grid_status, width=10),
             Column("GRID->MANAGER    HOST", jobs.show_grid_resource, width=27),
-            Column("GRID_JOB_ID", jobs.show_grid_id, width=11, truncate=False),
+            _last("GRID_JOB_ID", jobs.show_grid_id),
         ],
         fill_last=False,
         most=layout.most,
@@ -348,22 +365,38 @@ def _completed(ad: ClassAd) -> str | None:
     return jobs.show_date("CompletionDate")(ad)
 
 
-def render_hold_codes(ads: Sequence[ClassAd]) -> str:
-    """Return the table of `-hold-codes`: the oldest job for each reason of each owner."""
-    groups: dict[tuple[str, int, int], list[ClassAd]] = {}
+def hold_code_table(ads: Sequence[ClassAd]) -> tuple[Mask, list[ClassAd]]:
+    """Return the table of `-hold-codes` and the jobs that it shows: the first for each code.
+
+    A code that no subcode goes with is that of subcode 0; which job is shown is the one with the
+    lowest number of those that say their subcode. A job without a code stands for itself. Rows are
+    in the order of the codes' digits.
+
+    Compat: of a job without a code the reference shows its status instead of 1 as the number of
+    jobs (test_a_job_that_is_held_for_no_known_reason_counts_once).
+    """
+    groups: dict[str, list[ClassAd]] = {}
+    codeless = []
     for ad in ads:
-        code, subcode = ad.integer("HoldReasonCode") or 0, ad.integer("HoldReasonSubCode") or 0
-        groups.setdefault((ad.string("Owner") or "", code, subcode), []).append(ad)
-    parts = ["OWNER          CODE/SUB    COUNT  OLDEST_JOB_ID HELD_SINCE  HOLD_REASON\n"]
-    since = _unknown(jobs.show_date("EnteredCurrentStatus"), 11)
-    for (owner, _, _), held in sorted(groups.items(), key=_as_text):
-        oldest = min(held, key=lambda ad: ad.integer("EnteredCurrentStatus") or 0)
-        reason = oldest.string("HoldReason") or "undefined"
-        parts.append(
-            f"{owner:<14.14} {jobs.show_hold_code(oldest)} {len(held):9d} "
-            f"{jobs.show_job_id(oldest):<13} {since(oldest)} {reason}\n"
-        )
-    return "".join(parts)
+        code = ad.integer("HoldReasonCode")
+        if code is None:
+            codeless.append(ad)
+        else:
+            groups.setdefault(f"{code}/{ad.integer('HoldReasonSubCode') or 0}", []).append(ad)
+    shown, counts = [], {}
+    for _, held in sorted(groups.items()):
+        told = next((ad for ad in held if ad.integer("HoldReasonSubCode") is not None), held[0])
+        shown.append(told)
+        counts[id(told)] = len(held)
+    columns = [
+        _owner(Layout()),
+        *_hold_codes(),
+        Column("   COUNT ", lambda ad: str(counts.get(id(ad), 1)), left=False),
+        Column("OLDEST_JOB_ID", jobs.show_job_id),
+        Column("HELD_SINCE", _unknown(jobs.show_date("EnteredCurrentStatus"), 11), width=11),
+        Column("HOLD_REASON", expression=parse_expression("HoldReason")),
+    ]
+    return Mask(columns, fill_last=False), [*codeless, *shown]
 
 
 _FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
@@ -403,32 +436,28 @@ def factory_table() -> Mask:
 def autocluster_table() -> Mask:
     """The table of `-autocluster`: groups of jobs that are alike to the negotiator."""
 
-    def number(heading: str, attribute: str, width: int) -> Column:
-        return Column(heading, jobs.show_number(attribute), width=width, left=False)
+    def number(heading: str, attribute: str, width: int, missing: str = "??") -> Column:
+        return Column(
+            heading, jobs.show_number(attribute), width=width, left=False, missing=missing
+        )
 
     def universe(ad: ClassAd) -> str:
         return jobs.show_universe(ad) or "[??????]"
 
     return Mask(
         [
-            number("   ID", "AutoClusterId", 5),
-            number("COUNT", "JobCount", 5),
+            number("   ID", "AutoClusterId", 5, ""),
+            number("COUNT", "JobCount", 5, ""),
             Column("UNIVERSE", universe, width=8),
             number("CPUS", "RequestCPUs", 4),
             number("MEMORY", "RequestMemory", 6),
             number("    DISK", "RequestDisk", 8),
-            Column("REQUIREMENTS", lambda ad: ad.text("Requirements")),
+            Column("REQUIREMENTS", lambda ad: ad.text("Requirements") or "undefined"),
         ],
         field_prefix=" ",
         fill_last=False,
         fill_heading=True,
     )
-
-
-def _as_text(group: tuple[tuple[str, int, int], list[ClassAd]]) -> tuple[str, str]:
-    """Return what groups are ordered by: codes in the order of their digits, like the reference."""
-    owner, code, subcode = group[0]
-    return owner, f"{code}/{subcode}"
 
 
 TABLES: dict[str, Callable[[Layout], Mask]] = {

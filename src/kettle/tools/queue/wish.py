@@ -21,7 +21,11 @@ MODES = {
     "run": "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)",
     "hold": "JobStatus == 5",
     "idle": "JobStatus == 1",
-    "io": "(TransferringInput =?= true || TransferringOutput =?= true || JobStatus == 6)",
+    # Those of the standard universe say how much they read and wrote.
+    "io": (
+        "(JobUniverse == 1 || TransferQueued =?= true || TransferringInput =?= true || "
+        "TransferringOutput =?= true)"
+    ),
     "grid": "JobUniverse == 9",
     "hold-codes": "JobStatus == 5",
 }

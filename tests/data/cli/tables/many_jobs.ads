@@ -1,0 +1,9 @@
+ClusterId = 1
+ProcId = 0
+Owner = "alice"
+JobUniverse = 5
+QDate = 1700000000
+ServerTime = 1700004000
+Cmd = "/bin/sleep"
+JobStatus = 1
+TotalSubmitProcs = 1234567
