@@ -17,6 +17,7 @@ import kettle.config.knobs
 from kettle.config.bare_names import BARE_NAMES
 from kettle.config.families import FAMILIES
 from kettle.config.knob import Family, Knob, NumberKnob
+from kettle.config.subsystem_defaults import OF_FACTS
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ROOT / "src/kettle/config/default_texts.py"
@@ -36,11 +37,7 @@ from kettle.config.subsystem_defaults import SUBSYSTEM_DEFAULTS
 def find_default_text(key: str, subsystem: str) -> tuple[str, str] | None:
     """Return spelling and default text of an upper-case name, None if it is not a knob."""
     own = SUBSYSTEM_DEFAULTS.get(subsystem)
-    if own is not None and key in own:
-        return own[key]
-    if key == "ISTOOL" and subsystem != "TOOL":
-        return "IsTool", "false"
-    return DEFAULTS.get(key)
+    return own[key] if own is not None and key in own else DEFAULTS.get(key)
 
 
 # fmt: off
@@ -63,15 +60,16 @@ def tables() -> list[tuple[str, type]]:
 
 def default_texts() -> str:
     """Return the text of the generated module."""
-    knobs = {
-        knob.name.upper(): knob
+    texts = {name: (name, text) for name, text in OF_FACTS.items()}
+    texts |= {
+        knob.name.upper(): (knob.name, knob.default)
         for _, table in tables()
         for knob in vars(table).values()
         if isinstance(knob, Knob) and knob.default is not None
     }
     rows = [
-        f"    {json.dumps(key)}: ({json.dumps(knob.name)}, {json.dumps(knob.default)}),\n"
-        for key, knob in sorted(knobs.items())
+        f"    {json.dumps(key)}: ({json.dumps(name)}, {json.dumps(text)}),\n"
+        for key, (name, text) in sorted(texts.items())
     ]
     return HEAD + "".join(rows) + "}\n# fmt: on\n"
 
@@ -115,7 +113,8 @@ def manual() -> str:
                 name, kind, default = knob.pattern, "family", knob.default
             elif isinstance(knob, Knob):
                 # What daemons act on, of a knob for which the reference has no default.
-                unset = "" if isinstance(knob, NumberKnob) and knob.unset == "0" else knob.unset
+                is_bare = isinstance(knob, NumberKnob) and knob.unset == "0" and not knob.unread
+                unset = "" if is_bare and knob.default is not None else knob.unset
                 name, default = knob.name, knob.default or unset
                 kind = knob.allowed() if isinstance(knob, NumberKnob) else knob.kind
             else:

@@ -57,6 +57,36 @@ def test_verbose_says_what_counts_for_nothing_and_why(folder: Path) -> None:
     assert "counts for" not in say(folder, "DAGMAN_MAX_RESCUE_NUM")[1]
 
 
+def test_a_name_without_default_is_not_defined_whatever_daemons_do_then(folder: Path) -> None:
+    for name in ("NEGOTIATOR_CYCLE_DELAY", "CLASSAD_LIFETIME", "SHADOW_RECONNECT_LOG"):
+        assert say(folder, name) == (1, "", f"Not defined: {name}\n")
+        assert f"{name} =" not in say(folder, "-dump")[1]
+
+
+def test_a_knob_of_our_own_is_listed_where_it_is_set(folder: Path) -> None:
+    assert say(folder, "KETTLE_METRICS_ADDRESS") == (0, "127.0.0.1\n", "")
+    assert "KETTLE" not in say(folder, "-dump")[1]
+    (folder / "condor_config").write_text("KETTLE_METRICS_PORT = 9090\n")
+    assert "KETTLE_METRICS_PORT = 9090\n" in say(folder, "-dump")[1]
+
+
+def test_a_default_of_a_daemon_s_own_is_shown_with_its_prefix(folder: Path) -> None:
+    assert "\nTOOL.IsTool = true\n" in say(folder, "-dump")[1]
+    assert "\nIsTool = true\n" in say(folder, "-dump", "-expanded")[1]
+    said = say(folder, "-verbose", "IsSchedd", "-subsystem", "SCHEDD")[1]
+    shown = "SCHEDD.IsSchedd = true\n # at: <Default>\n # raw: SCHEDD.IsSchedd = true\n\n"
+    assert said == shown
+
+
+def test_a_detected_fact_has_a_default_too(folder: Path) -> None:
+    asked = ("CONDOR_VERSION", "DETECTED_CPUS", "DETECTED_CPUS_LIMIT", "DETECTED_CORES")
+    assert say(folder, "-default", *asked)[1] == "25.14.1\n1\n$(DETECTED_CPUS)\n1\n"
+    said = say(folder, "-dump", "-verbose", "CONDOR_VERSION|DETECTED_CORES|SEC_TOKEN_DIRECTORY")[1]
+    assert "CONDOR_VERSION = 25.14.1\n # at: <Default>\n" in said
+    assert "DETECTED_CORES = 2\n # at: <Detected>\n # expanded: 2\n # default: 1\n" in said
+    assert said.endswith(" # expanded: \n # default: \n")
+
+
 def test_trace_shows_what_was_before(folder: Path) -> None:
     (folder / "condor_config").write_text("HOUR = 1\nB = 2\nhour = 3\nHOUR @=end\nx\n@end\n")
     code, said, _ = say(folder, "-trace", "HOUR", "HOSTNAME")

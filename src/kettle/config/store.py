@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kettle.attributes.version import VERSION
 from kettle.config import expander, knob, loading, metaknobs
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Asked, Origin
 from kettle.config.sources import MemorySources, Sources
+from kettle.config.subsystem_defaults import SUBSYSTEM_DEFAULTS
 from kettle.errors import ConfigError, Remark
 
 if TYPE_CHECKING:
@@ -393,10 +393,14 @@ class Config:
         fact = self.facts().get(key)
         if fact is not None:
             return Macro(fact[0], fact[1], Origin(DETECTED_SOURCE))
+        return self.find_built_in(name)
+
+    def find_built_in(self, name: str) -> Macro | None:
+        """Return the built-in default for a name, also for a fact that was detected."""
         # Loaded on the first name that no file sets: many tools never ask for one.
         from kettle.config.default_texts import find_default_text
 
-        row = find_default_text(key, self.subsystem)
+        row = find_default_text(name.upper(), self.subsystem)
         return None if row is None else Macro(row[0], row[1], Origin(DEFAULT_SOURCE))
 
     def assign(self, name: str, text: str, origin: Origin) -> None:
@@ -478,11 +482,9 @@ class Config:
             facts = {
                 "SUBSYSTEM": self._subsystem_as_given,
                 "LOCALNAME": self.local_name or self._subsystem_as_given,
-                "CONDOR_VERSION": VERSION,
                 **self.sources.machine_facts(),
                 **self.own_facts,
             }
-            facts.setdefault("DETECTED_CPUS_LIMIT", facts.get("DETECTED_CPUS", "1"))
             self._facts = {name.upper(): (name, value) for name, value in facts.items()}
         return self._facts
 
@@ -535,9 +537,11 @@ class Config:
 
     def _default_for(self, which: knob.Knob[T]) -> str:
         # A default that is empty means "unset", and for texts a name that is set to nothing, too.
-        if which.default and (which.empty_is_default or self.find(which.name) is None):
-            return self.expand(which.default)
-        return which.unset
+        own = SUBSYSTEM_DEFAULTS.get(self.subsystem, {}).get(which.name.upper())
+        default = which.default if own is None else own[1]
+        if default and (which.empty_is_default or self.find(which.name) is None):
+            return self.expand(default)
+        return self.expand(which.unset)
 
 
 def _may_mention(text: str, key: str) -> bool:

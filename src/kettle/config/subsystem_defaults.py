@@ -1,4 +1,6 @@
-"""Defaults that one subsystem sees differently from all others: a pure table."""
+"""Defaults of no table of knobs: those that one subsystem alone has, and those of facts."""
+
+from kettle.attributes.version import VERSION
 
 SUBSYSTEM_DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "COLLECTOR": {"ISCOLLECTOR": ("IsCollector", "true")},
@@ -19,4 +21,16 @@ SUBSYSTEM_DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "ISSTARTER": ("IsStarter", "true"),
     },
     "SUBMIT": {"ISSUBMIT": ("IsSubmit", "true")},
+    "TOOL": {"ISTOOL": ("IsTool", "true")},
+}
+
+# What is no knob and has a default all the same, as the reference's own list has it: what stands
+# for a fact of the machine until that is found out, or where it is not.
+OF_FACTS: dict[str, str] = {
+    "CONDOR_VERSION": VERSION,
+    "DETECTED_CORES": "1",
+    "DETECTED_CPUS": "1",
+    "DETECTED_CPUS_LIMIT": "$(DETECTED_CPUS)",
+    "DETECTED_PHYSICAL_CPUS": "1",
+    "SYSAPI_GET_LOADAVG": "1",
 }

@@ -252,7 +252,8 @@ def _settle(config: Config) -> tuple[Privileges, RemoteSettings]:
     As whom we work is for files and environment alone to say: what is set for good is read, and
     believed, as that account.
     """
-    privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
+    lowest = config.value(DaemonKnobs.JOB_MINIMUM_UID)
+    privileges = Privileges.find(config.get("CONDOR_IDS"), lowest)
     privileges.settle()
     check_reach(privileges.daemon)
     settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)

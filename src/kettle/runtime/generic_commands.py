@@ -197,7 +197,7 @@ def _describe(config: Config, name: str) -> list[str | None]:
     found = config.find(name)
     if found is None:
         return [None]
-    default = config.find_default(name)
+    default = config.find_built_in(name)
     try:
         value = config.get(name) or ""
     except KettleError:

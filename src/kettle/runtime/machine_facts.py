@@ -16,6 +16,12 @@ from kettle.attributes.version import parse_os_release
 
 # Only a route is looked up for these, nothing is sent: documentation addresses (RFC 5737, 3849).
 _FAR_AWAY = ((_socket.AF_INET, "192.0.2.1"), (_socket.AF_INET6, "2001:db8::1"))
+# What a batch system says in of how many processors we may use; observed of the reference.
+# Compat: OMP_NUM_THREADS, which its library takes for the number that there are, is none of these
+# (test_a_batch_system_may_limit_the_processors).
+_LIMITS_OF_CPUS = ("OMP_THREAD_LIMIT", "SLURM_CPUS_ON_NODE")
+# Limit: no machine has more processors than this has digits.
+_MOST_DIGITS = 10
 
 
 def read_machine_facts() -> Mapping[str, str]:
@@ -92,12 +98,23 @@ def _operating_system() -> dict[str, str]:
 def _size() -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (1024 * 1024)
-    return {
+    facts = {
         "DETECTED_CORES": str(cores or 1),
         "DETECTED_CPUS": str(cores or 1),
         "DETECTED_PHYSICAL_CPUS": str(cores or 1),
         "DETECTED_MEMORY": str(memory),
     }
+    limit = min(filter(None, map(_number_in_environment, _LIMITS_OF_CPUS)), default=cores or 1)
+    if limit < (cores or 1):
+        # Else it is its default, which mentions what was detected.
+        facts["DETECTED_CPUS_LIMIT"] = str(limit)
+    return facts
+
+
+def _number_in_environment(name: str) -> int:
+    """Return the number that a variable is, 0 where it is none."""
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else 0
 
 
 def _addresses() -> dict[str, str]:

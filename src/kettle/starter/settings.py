@@ -13,6 +13,7 @@ from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.config.java import JavaMachine, read_java
+from kettle.config.knobs.daemon import DaemonKnobs
 from kettle.config.knobs.places import PlaceKnobs
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.knobs.startd import StartdKnobs
@@ -124,7 +125,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         job_environment=config.get("STARTER_JOB_ENVIRONMENT") or "",
         affinity=_read_affinity(config),
         accounts=_read_account_rules(config),
-        minimum_uid=value(StarterKnobs.JOB_MINIMUM_UID),
+        minimum_uid=value(DaemonKnobs.JOB_MINIMUM_UID),
         limits=_read_limit_rules(config),
         private_folders=config.get("MOUNT_UNDER_SCRATCH") or "",
         private_shared_memory=value(StarterKnobs.MOUNT_PRIVATE_DEV_SHM),

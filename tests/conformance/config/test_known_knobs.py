@@ -9,6 +9,7 @@ import pytest
 from conformance.config.vectors import FACTS, load
 from conformance.known_differences import read_differences
 from kettle.config import Config
+from kettle.config.default_texts import DEFAULTS
 
 KNOWN = load("known_knobs.json")
 MACHINE = {**load("cases.json")["machine"], **FACTS}
@@ -34,6 +35,17 @@ def test_every_known_knob_has_its_recorded_default(tool: Config) -> None:
     assert (wrong["NEGOTIATOR_POST_JOB_RANK"] or "").endswith(" - 1.0e8 * (100000 * Cpus + Memory)")
     assert wrong["NEGOTIATOR_MIN_INTERVAL"] == "0"
     assert wrong["USE_PID_NAMESPACES"] == "true"
+
+
+def test_no_other_name_has_a_default() -> None:
+    """What daemons act on, of a knob that the reference has no default for, is its `unset`.
+
+    Compat: knobs of Kettle's own have theirs, and show it to whoever asks for them by name.
+    """
+    known = {name.upper() for name in KNOWN["knobs"]}
+    assert {name for name in DEFAULTS if name not in known} == {
+        name for name in DEFAULTS if name.startswith("KETTLE_")
+    }
 
 
 def test_every_default_expands_as_recorded(tool: Config) -> None:

@@ -18,15 +18,17 @@ class CollectorKnobs:
     """Knobs of the collector."""
 
     ABSENT_EXPIRE_ADS_AFTER = seconds(
-        "60*60*24*30",
+        None,
+        unset="60*60*24*30",
         sense=COUNT,
         doc="How long the ad of a machine that is gone stays, marked as absent.",
     )
     ABSENT_REQUIREMENTS = expression(
-        "", doc="An expiring slot ad for which this is true stays, marked as absent."
+        None, doc="An expiring slot ad for which this is true stays, marked as absent."
     )
     CLASSAD_LIFETIME = seconds(
-        "900",
+        None,
+        unset="900",
         sense=POSITIVE,
         doc="How long an ad is kept after its last update, if it does not say so itself.",
     )
@@ -39,10 +41,12 @@ class CollectorKnobs:
         doc="Where the collector leaves its address for tools on the same machine.",
     )
     COLLECTOR_ALLOW_ONLY_ONE_NEGOTIATOR = boolean(
-        "false", doc="Whether the ad of one negotiator removes those of all others."
+        None, unset="false", doc="Whether the ad of one negotiator removes those of all others."
     )
     COLLECTOR_DAEMON_STATS = boolean(
-        "true", doc="Whether ads show how many of their updates came and how many were lost."
+        None,
+        unset="true",
+        doc="Whether ads show how many of their updates came and how many were lost.",
     )
     COLLECTOR_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     COLLECTOR_DEBUG_WAIT = boolean(
@@ -93,7 +97,7 @@ class CollectorKnobs:
         doc="What the pool is called in the ad of its collector.",
     )
     COLLECTOR_PERSISTENT_AD_LOG = place(
-        "", doc="Where offline and absent ads are kept over restarts; empty keeps none."
+        None, doc="Where offline and absent ads are kept over restarts; empty keeps none."
     )
     COLLECTOR_QUERY_MAX_WORKTIME = integer(
         "0",
@@ -118,7 +122,7 @@ class CollectorKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    COLLECTOR_REQUIREMENTS = expression("", doc="An ad for which this is not true is not taken.")
+    COLLECTOR_REQUIREMENTS = expression(None, doc="An ad for which this is not true is not taken.")
     COLLECTOR_SOCKET_BUFSIZE = integer(
         "10000*1024",
         within=Range(1024, POSITIVE.most),
@@ -146,7 +150,7 @@ class CollectorKnobs:
         doc="How often the collector makes its own ad anew.",
     )
     EXPIRE_INVALIDATED_ADS = boolean(
-        "false", doc="Whether a withdrawn slot ad is treated as one that expired."
+        None, unset="false", doc="Whether a withdrawn slot ad is treated as one that expired."
     )
     KEEP_POOL_HISTORY = boolean(
         "",
@@ -159,7 +163,7 @@ class CollectorKnobs:
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     OFFLINE_EXPIRE_ADS_AFTER = seconds(
-        "2147483647", sense=COUNT, doc="How long the ad of a sleeping machine stays."
+        None, unset="2147483647", sense=COUNT, doc="How long the ad of a sleeping machine stays."
     )
     POOL_HISTORY_DIR = path("", doc="Known path.", unread=True)
     POOL_HISTORY_MAX_STORAGE = integer(

@@ -1,7 +1,7 @@
 """Knobs of all daemons: a pure table."""
 
 from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
-from kettle.config.ranges import COUNT, OR_NONE
+from kettle.config.ranges import AS_IT_IS, COUNT, OR_NONE
 
 
 class DaemonKnobs:
@@ -77,6 +77,14 @@ class DaemonKnobs:
         "true",
         doc="Known and checked as a truth value.",
         unread=True,
+    )
+    JOB_MINIMUM_UID = integer(
+        None,
+        unset="100",
+        sense=COUNT,
+        instead=AS_IT_IS,
+        doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
+        "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
     MAX_PID_COLLISION_RETRY = integer(
         "9",

@@ -41,7 +41,7 @@ class HistoryKnobs:
         doc="The file that keeps an ad for each run of each job; empty for none.",
     )
     JOB_EPOCH_HISTORY_DIR = place(
-        "",
+        None,
         doc="A folder that gets one file for each job, job.runs.CLUSTER.PROC.ads, with an ad for "
         "each of its runs; empty for none.",
     )
@@ -79,7 +79,8 @@ class HistoryKnobs:
         doc="The file in which the schedd records its own ad now and then; empty for none.",
     )
     SCHEDD_HISTORY_RECORD_INTERVAL = seconds(
-        "900",
+        None,
+        unset="900",
         within=COUNT,
         doc="How often the schedd records its own ad, in seconds at least.",
     )

@@ -112,7 +112,7 @@ class NegotiatorKnobs:
         doc="The negotiator's program.",
     )
     NEGOTIATOR_ADVERTISE_ACCOUNTING = boolean(
-        "true", doc="Whether accounting ads are sent to the collector."
+        None, unset="true", doc="Whether accounting ads are sent to the collector."
     )
     NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = boolean(
         "true",
@@ -131,7 +131,8 @@ class NegotiatorKnobs:
         doc="Whether slots tell of the users of their neighbours, as in slot1_RemoteUserPrio.",
     )
     NEGOTIATOR_CYCLE_DELAY = seconds(
-        "0",
+        None,
+        unset="0",
         within=COUNT,
         doc="Shortest pause between the end of a cycle and the start of the next.",
     )
@@ -222,7 +223,7 @@ class NegotiatorKnobs:
         "0", sense=COUNT, doc="Shortest pause between the starts of two cycles."
     )
     NEGOTIATOR_NAME = string(
-        "", doc="What the negotiator is called in its ad; empty for the name of the machine."
+        None, doc="What the negotiator is called in its ad; empty for the name of the machine."
     )
     NEGOTIATOR_NUM_THREADS = integer(
         "1",
@@ -280,7 +281,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path.", unread=True)
     NEGOTIATOR_SUBMITTER_CONSTRAINT = expression(
-        "", doc="Only submitters whose ad satisfies this are served."
+        None, doc="Only submitters whose ad satisfies this are served."
     )
     NEGOTIATOR_TIMEOUT = seconds(
         "30",

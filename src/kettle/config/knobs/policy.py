@@ -83,7 +83,7 @@ class PolicyMacros:
         doc="Known and checked as a truth value, for other settings to mention.",
     )
     IsTool = boolean(
-        "true",
+        "false",
         doc="Known and checked as a truth value, for other settings to mention.",
     )
     IsVanilla = expression(

@@ -73,14 +73,14 @@ class ScheddKnobs:
         unread=True,
     )
     EXTENDED_SUBMIT_COMMANDS = string(
-        "",
+        None,
         doc=(
             "An ad, one `name = example` a line, of submit commands that this schedd adds; "
             "`error` forbids a command."
         ),
     )
     EXTENDED_SUBMIT_HELPFILE = string(
-        "",
+        None,
         doc="A URL, or a small file, that explains them; `condor_submit -capabilities` shows it.",
     )
     FLOCK_BY_DEFAULT = boolean(
@@ -429,7 +429,7 @@ class ScheddKnobs:
         doc="Which scheduler universe jobs may start.",
     )
     STATISTICS_TO_PUBLISH = string(
-        "",
+        None,
         unset="DEFAULT",
         doc=(
             "Which statistics the schedd's ad shows: SCHEDD, TRANSFER, ALL or DEFAULT, each with "
@@ -438,7 +438,7 @@ class ScheddKnobs:
         ),
     )
     STATISTICS_TO_PUBLISH_LIST = listing(
-        "",
+        None,
         doc="Statistics of level 2 that are shown at level 1, too.",
     )
     STATISTICS_WINDOW_QUANTUM = integer(
@@ -508,7 +508,8 @@ class ScheddKnobs:
         unread=True,
     )
     TRANSFORM_FACTORY_AND_JOB_ADS = boolean(
-        "true",
+        None,
+        unset="true",
         doc="Whether JOB_TRANSFORM_ rules change each job that is made late, not its cluster only.",
     )
     TRUNC_SCHED_LOG_ON_OPEN = boolean(
@@ -527,7 +528,7 @@ class ScheddKnobs:
         unread=True,
     )
     USE_LOCAL_SCHEDD_FOR_SCHEDULER_UNIVERSE = boolean(
-        "",
+        None,
         unset="true",
         doc="Whether jobs of the scheduler universe are told in which files their schedd is found.",
     )

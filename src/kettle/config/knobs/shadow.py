@@ -49,7 +49,8 @@ class ShadowKnobs:
     SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path.", unread=True)
     SHADOW_LOG = place("$(LOG)/ShadowLog", doc="The daemon's log.")
     SHADOW_LOG_RECONNECT = boolean(
-        "true",
+        None,
+        unset="true",
         doc="Whether a line is written for each lost starter that was found again or given up.",
     )
     SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
@@ -58,18 +59,22 @@ class ShadowKnobs:
         unread=True,
     )
     SHADOW_RECONNECT_LOG = place(
-        "$(LOG)/ShadowReconnectLog",
+        None,
+        unset="$(LOG)/ShadowReconnectLog",
         doc="The file of those lines: job, begin of the run, last contact, whether it was found, "
         "when, lease, SHADOW_RECONNECT_TIMEOUT_VERSION, whether the starter is known to be dead.",
     )
     SHADOW_RECONNECT_LOG_MAX = integer(
-        "10485760", sense=COUNT, doc="How large that file grows before it is moved aside, in bytes."
+        None,
+        unset="10485760",
+        sense=COUNT,
+        doc="How large that file grows before it is moved aside, in bytes.",
     )
     SHADOW_RECONNECT_LOG_MAX_NUM = integer(
-        "4", sense=POSITIVE, doc="How many of the moved ones stay."
+        None, unset="4", sense=POSITIVE, doc="How many of the moved ones stay."
     )
     SHADOW_RECONNECT_TIMEOUT_VERSION = string(
-        "", doc="A word that those lines repeat, to tell settings apart that were tried."
+        None, doc="A word that those lines repeat, to tell settings apart that were tried."
     )
     SHADOW_RENICE_INCREMENT = integer(
         "0",

@@ -229,7 +229,8 @@ class StartdKnobs:
     PREEMPT = expression("False", doc="When a running job has to leave.")
     REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text.", unread=True)
     RESERVED_DISK = integer(
-        "0",
+        None,
+        unset="0",
         within=WHOLE,
         doc="Disk space that is not offered to jobs and kept free of them and of spooled input, in "
         "MiB.",

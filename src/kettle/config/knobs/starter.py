@@ -12,7 +12,7 @@ from kettle.config.knob import (
     size,
     string,
 )
-from kettle.config.ranges import AS_IT_IS, COUNT, FRACTION, OR_NONE, POSITIVE
+from kettle.config.ranges import COUNT, FRACTION, OR_NONE, POSITIVE
 
 
 class StarterKnobs:
@@ -74,7 +74,7 @@ class StarterKnobs:
         unread=True,
     )
     DEDICATED_EXECUTE_ACCOUNT_REGEXP = string(
-        "",
+        None,
         doc="Accounts that belong to jobs only: all their processes end with their job.",
     )
     DEFAULT_KILL_CHILDREN_ON_EXIT = boolean(
@@ -130,7 +130,8 @@ class StarterKnobs:
         unread=True,
     )
     JOB_DISK_LIMIT_POLICY = string(
-        "soft",
+        None,
+        unset="soft",
         doc="Whether a job whose sandbox outgrows its slot's Disk is held. hard: at once; soft: "
         "when that is by more than a 64th of the machine's, or others need it; none. Kettle's own "
         "knob.",
@@ -141,17 +142,11 @@ class StarterKnobs:
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
     JOB_MEMORY_LIMIT_POLICY = string(
-        "soft",
+        None,
+        unset="soft",
         doc="Whether a job that no control group limits is held when it uses more than its slot's "
         "Memory. hard: at once; soft: when that is by more than a 16th of the machine's, or others "
         "need it; none. Kettle's own knob.",
-    )
-    JOB_MINIMUM_UID = integer(
-        "100",
-        sense=COUNT,
-        instead=AS_IT_IS,
-        doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
-        "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
     JOB_RENICE_INCREMENT = expression(
         "0",

@@ -71,7 +71,7 @@ class SubmitKnobs:
         doc="How much memory a job asks for that does not say.",
     )
     JOB_TRANSFORM_NAMES = listing(
-        "",
+        None,
         doc="Names of the rules that change every submitted job, in order (JOB_TRANSFORM_name).",
     )
     SUBMIT_ALLOW_GETENV = boolean(
@@ -125,7 +125,7 @@ class SubmitKnobs:
         unread=True,
     )
     SUBMIT_TEMPLATE_NAMES = listing(
-        "", doc="Names of templates for submit descriptions (`use template : NAME(arguments)`)."
+        None, doc="Names of templates for submit descriptions (`use template : NAME(arguments)`)."
     )
     WARN_ON_UNUSED_SUBMIT_FILE_MACROS = boolean(
         "true",

@@ -116,7 +116,7 @@ class TransferKnobs:
         unread=True,
     )
     LIMIT_DIRECTORY_ACCESS = listing(
-        "",
+        None,
         doc="Folders below which shadows may read and write jobs' files, and from which the schedd "
         "has them fetched; empty for anywhere.",
     )
@@ -170,7 +170,8 @@ class TransferKnobs:
         doc="Most output of a job in MB; negative for no limit.",
     )
     MY_POPEN_KEEPALIVE_INTERVAL = seconds(
-        "60",
+        None,
+        unset="60",
         sense=COUNT,
         doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
     )

@@ -14,7 +14,6 @@ from typing import TextIO
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
 from kettle.config.conditions import decide_condition
-from kettle.config.origin import DEFAULT_SOURCE
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, EndingConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
@@ -254,18 +253,19 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
     if found is not None and not raw_wanted:
         value = listing.expanded(config, found.text, streams)
     verbose = request.verbose
+    shown_name = name if found is None else listing.name_in_table(config, found)
     missing = found is None or (not value and not raw_wanted)
     if missing:
         streams.stderr.write(f"Not defined: {found.name if found else name.upper()}\n")
     elif verbose:
-        out.write(listing.assignment(found.name if found else name, value))
+        out.write(listing.assignment(shown_name, value))
     else:
         out.write(f"{value}\n")
     if verbose:
         if found is not None:
             out.write(f" # at: {found.origin}\n")
             if not raw_wanted:
-                out.write(listing.raw_note(found.name, found.text))
+                out.write(listing.raw_note(shown_name, found.text))
         _say_unread(name, out)
         out.write("\n")
     return 1 if missing else 0
@@ -285,8 +285,8 @@ def _say_unread(name: str, out: TextIO) -> None:
 
 def _show_default(config: Config, name: str, streams: Streams) -> int:
     """Print what a name is where nobody sets it; 1 if that is nothing."""
-    found = config.find_default(name)
-    if found is None or not found.text or found.origin.source != DEFAULT_SOURCE:
+    found = config.find_built_in(name)
+    if found is None or not found.text:
         known = config.find(name)
         streams.stderr.write(f"Not defined: {known.name if known else name.upper()}\n")
         return 1

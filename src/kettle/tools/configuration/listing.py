@@ -20,6 +20,15 @@ _REFERENCE = re.compile(r"\$\(\s*([\w.]+)")
 Write = Callable[[str], object]
 
 
+# The defaults that `-dump -verbose` shows although they are empty; observed of the reference.
+_TOLD_EMPTY = """
+ADSTASH_SE_PASSWORD_FILE AUTH_SSL_CLIENT_CADIR AUTH_SSL_CLIENT_CAFILE AUTH_SSL_SERVER_CADIR
+AUTH_SSL_SERVER_CAFILE DAGMAN_CONFIG_FILE DAGMAN_INSERT_SUB_FILE DEFAULT_MASTER_SHUTDOWN_SCRIPT
+GAHP_SSL_CADIR GAHP_SSL_CAFILE PROMETHEUS_HTTP_AUTH_FILE SEC_TOKEN_DIRECTORY WINDOWS_RMDIR
+WINDOWS_SOFTKILL
+"""
+
+
 class DumpOptions(NamedTuple):
     """What `-dump` shows of each entry."""
 
@@ -118,7 +127,11 @@ class Trace:
 
 
 def all_macros(config: Config) -> Iterator[Macro]:
-    """Yield everything a name stands for: set, detected and default, ordered by name."""
+    """Yield everything a name stands for: set, detected and default, ordered by name.
+
+    Compat: knobs of Kettle's own are listed where they are set; else they are shown to whoever
+    asks for them by name (test_a_knob_of_our_own_is_listed_where_it_is_set).
+    """
     from kettle.config.default_texts import DEFAULTS
 
     names = {macro.name.upper(): macro.name for macro in config.entries()}
@@ -126,9 +139,26 @@ def all_macros(config: Config) -> Iterator[Macro]:
         names.setdefault(key, name)
     for name in sorted(names.values(), key=str.lower):
         found = config.find_set(name) or config.find_default(name)
-        # Observed of the reference: a tool lists what it is itself under no name.
-        if found is not None and not (name == "IsTool" and config.subsystem == "TOOL"):
+        is_silent = name.startswith("KETTLE_") and found is not None and is_default(found)
+        if found is not None and not is_silent:
             yield found
+
+
+def is_default(macro: Macro) -> bool:
+    """Tell whether an entry is a built-in default."""
+    return macro.origin.source == DEFAULT_SOURCE
+
+
+def name_in_table(config: Config, macro: Macro) -> str:
+    """Return the name under which an entry is known: a default of this daemon's own has a prefix.
+
+    Observed of the reference: `SCHEDD.IsSchedd`.
+    """
+    from kettle.config.subsystem_defaults import SUBSYSTEM_DEFAULTS
+
+    own = SUBSYSTEM_DEFAULTS.get(config.subsystem, {})
+    is_own = is_default(macro) and macro.name.upper() in own
+    return f"{config.subsystem}.{macro.name}" if is_own else macro.name
 
 
 def is_used(macro: Macro, request: Request) -> bool:
@@ -178,8 +208,8 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
     What is in force under a prefix is shown with it as it is written, and without when expanded.
     """
     name = macro.name
-    default = config.find_default(macro.name)
-    default_text = default.text if default and default.origin.source == DEFAULT_SOURCE else ""
+    default = config.find_built_in(macro.name)
+    default_text = default.text if default else ""
     if not options.default:
         # One with a prefix may be in force, for a daemon or an instance.
         macro = config.find(macro.name) or macro
@@ -188,13 +218,15 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
     # Observed of the reference: several lines are those of the text as it was written.
     lines = "\n" in text
     shown = assignment(
-        name if options.expand else macro.name, full if options.expand else text, lines=lines
+        name if options.expand or options.default else name_in_table(config, macro),
+        full if options.expand else text,
+        lines=lines,
     )
     if options.verbose:
         shown += f" # at: {macro.origin}\n"
         label, other = ("raw", text) if options.expand else ("expanded", full)
         shown += note(label, other, lines=lines)
-        if default_text:
+        if default_text or macro.name in _TOLD_EMPTY.split():
             shown += note("default", default_text)
     return shown
 
