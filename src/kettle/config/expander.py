@@ -37,11 +37,12 @@ KEPT = "\ud800"
 # far above any configuration that a person wrote.
 MOST_REPLACEMENTS = 10_000
 LONGEST_TEXT = 4 << 20
-# Limit: texts inside texts that are followed on the stack of Python, which ends at some more; those
-# of names that mention each other have no bound but MOST_WORK.
-DEEPEST = 100
-_MOST_FILLED = 30
-_MOST_FUNCTIONS = 60
+# Names that mention each other have no bound but MOST_WORK.
+# Limit: how many of them are followed on the stack of Python where a text is a template; what lies
+# deeper is searched.
+MOST_FILLED = 30
+# Limit: functions inside functions, each of which is on the stack.
+MOST_FUNCTIONS = 60
 # Limit: defaults inside defaults; each is searched anew.
 _MOST_DEFAULTS = 300
 # Limit: the names of a circle that are told one by one at each of its ends.
@@ -51,6 +52,7 @@ _MOST_TOLD = 4
 # counts as so many characters at least.
 MOST_WORK = 1 << 32
 LEAST_WORK = 40_000
+MOST_FOLLOWED = MOST_WORK // LEAST_WORK
 # After so much work it is counted what the whole text would become.
 _WORK_TO_THINK = 1 << 24
 # Limit: the macros of a text whose places are remembered.
@@ -206,10 +208,10 @@ class Expander:
         raw = self.lookup(name)
         if raw is None or "$" not in raw:
             return raw
-        return self._expand(raw, (*active, _enter(name, active)))
+        return self._expand(raw, (*active, entered(name, active)))
 
     def _expand(self, text: str, active: tuple[str, ...]) -> str:
-        if self._repeats and self.ad is None and len(active) < _MOST_FILLED:
+        if self._repeats and self.ad is None and len(active) < MOST_FILLED:
             template = template_of(text)
             if template is not None:
                 return self._fill(template, text, active)
@@ -280,9 +282,9 @@ class Expander:
             return
         from kettle.config.growth import Foresight  # few texts are so long
 
-        foresight = Foresight(self.lookup, DEEPEST)
+        foresight = Foresight(self.lookup)
         found = foresight.of_text(whole)
-        if found.length > LONGEST_TEXT or found.replacements > MOST_WORK // LEAST_WORK:
+        if found.length > LONGEST_TEXT or found.replacements > MOST_FOLLOWED:
             raise ConfigError(foresight.explain(found))
 
     def _fill(self, template: Template, text: str, active: tuple[str, ...]) -> str:
@@ -333,12 +335,11 @@ class Expander:
                 raise self._failed[key]
             if key in self._known:
                 return self._known[key], None
-        return raw, _enter(found.name, active)
+        return raw, entered(found.name, active)
 
     def _compute(self, found: Reference, active: Collection[str]) -> str:
         kept = self.ad is not None
-        if self._functions >= _MOST_FUNCTIONS:
-            raise ConfigError(f"{_MOST_FUNCTIONS} functions, each inside the one before")
+        check_functions(self._functions)
 
         def value(name: str) -> str | None:
             text = self._value(name, tuple(active))
@@ -384,19 +385,11 @@ class _Level:
         self.steps = 0
 
 
-def enter(name: str, active: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names that are being expanded, with one more; ConfigError for a circle.
+def entered(name: str, active: Collection[str]) -> str:
+    """Return a name as it is compared; ConfigError that shows the circle if it is being expanded.
 
-    And for more of them than the stack of Python can hold.
+    `active` are the names that are, from the outermost on, as they are compared.
     """
-    key = _enter(name, active)
-    if len(active) >= DEEPEST:
-        raise ConfigError(f"{active[0]} mentions {DEEPEST} names, each inside the one before")
-    return (*active, key)
-
-
-def _enter(name: str, active: Collection[str]) -> str:
-    """Return a name as it is compared; ConfigError if it is being expanded."""
     key = name.upper()
     if key not in active:
         return key
@@ -413,6 +406,12 @@ def _enter(name: str, active: Collection[str]) -> str:
     error = ConfigError(f"{name} refers to itself: {told}")
     error.circle = circle
     raise error
+
+
+def check_functions(count: int) -> None:
+    """Raise ConfigError if so many functions are inside each other that one more is too many."""
+    if count >= MOST_FUNCTIONS:
+        raise ConfigError(f"{MOST_FUNCTIONS} functions, each inside the one before")
 
 
 def keep(text: str) -> str:

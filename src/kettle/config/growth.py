@@ -12,12 +12,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from kettle.config.macro_search import MacroSearch
+from kettle.config.macro_search import MacroSearch, Reference
 
 # Limit: how many mentions of the way to the end of a text are told one by one.
 _MOST_TOLD = 3
 # Limit: what is more is as good as this.
 _MOST_COUNTED = 10**15
+# Limit: what is counted at all; names that double each other would make numbers of any size.
+_MOST_NUMBER = 1 << 1024
 
 
 class Growth(NamedTuple):
@@ -29,48 +31,41 @@ class Growth(NamedTuple):
 
 
 class Foresight:
-    """Counts what texts of one set of names would become."""
+    """Counts what texts of one set of names would become, however deep they lie in each other."""
 
-    def __init__(self, lookup: Callable[[str], str | None], deepest: int) -> None:
+    def __init__(self, lookup: Callable[[str], str | None]) -> None:
         self._lookup = lookup
-        self._deepest = deepest
         self._known: dict[str, Growth] = {}
 
-    def of_text(self, text: str, depth: int = 0) -> Growth:
+    def of_text(self, text: str) -> Growth:
         """Return what a text turns into at least."""
-        mentioned: Counter[str] = Counter()
-        length, replacements = len(text), 0
-        search = MacroSearch(text)
-        while (found := search.next()) is not None:
-            search.position = found.end
-            if found.function or not found.name:
+        levels = [_Level("", text)]
+        while True:
+            level = levels[-1]
+            found = level.next()
+            if found is None:
+                levels.pop()
+                growth = level.growth()
+                if not levels:
+                    return growth
+                self._known[level.key] = growth
+                levels[-1].add(level.key, growth)
                 continue
-            inner = self._of_name(found.name.upper(), depth + 1)
-            if inner is not None:
-                mentioned[found.name.upper()] += 1
-                length += inner.length - (found.end - found.start)
-                replacements += inner.replacements + 1
-        return Growth(length, replacements, mentioned)
-
-    def _of_name(self, key: str, depth: int) -> Growth | None:
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        raw = self._lookup(key)
-        if not raw or depth > self._deepest:
-            return None
-        # Where a name mentions itself again, the circle is for others to tell of.
-        self._known[key] = Growth(0, 0, Counter())
-        self._known[key] = growth = self.of_text(raw, depth)
-        return growth
+            key = found.name.upper()
+            known = self._known.get(key)
+            if known is not None:
+                level.add(key, known)
+            elif raw := self._lookup(key):
+                # Where a name mentions itself again, the circle is for others to tell of.
+                self._known[key] = Growth(0, 0, Counter())
+                levels.append(_Level(key, raw))
 
     def explain(self, growth: Growth) -> str:
         """Return the sentence about the name that makes a text grow most."""
-        way: list[str] = []
+        way: dict[str, None] = {}
         here = growth
-        while here.mentioned and len(way) <= self._deepest:
-            name = self._heaviest(here)
-            way.append(name)
+        while here.mentioned and (name := self._heaviest(here)) not in way:
+            way[name] = None
             here = self._known[name]
         told = [
             f"{one} mentions {other} {_times(self._known[one].mentioned[other])}"
@@ -79,7 +74,7 @@ class Foresight:
         if len(told) > _MOST_TOLD:
             told[_MOST_TOLD:] = [f"and so on through {len(way)} names"]
         count = min(growth.replacements, _MOST_COUNTED)
-        said = f"the expansion of {way[0]} has no end ({count:,} replacements or more)"
+        said = f"the expansion of {next(iter(way))} has no end ({count:,} replacements or more)"
         return f"{said}: {', '.join(told)}" if told else said
 
     def _heaviest(self, growth: Growth) -> str:
@@ -88,6 +83,41 @@ class Foresight:
             return growth.mentioned[name] * (known.replacements + 1), known.length
 
         return max(growth.mentioned, key=weight)
+
+
+class _Level:
+    """A text that is being counted, and the name that it is of."""
+
+    __slots__ = ("_found", "_length", "_mentioned", "_replacements", "_search", "key")
+
+    def __init__(self, key: str, text: str) -> None:
+        self.key = key
+        self._search = MacroSearch(text)
+        self._found: Reference | None = None
+        self._mentioned: Counter[str] = Counter()
+        self._length = len(text)
+        self._replacements = 0
+
+    def next(self) -> Reference | None:
+        """Return the next mention of a name, None behind the last."""
+        while (found := self._search.next()) is not None:
+            self._search.position = found.end
+            if found.name and not found.function:
+                break
+        self._found = found
+        return found
+
+    def add(self, key: str, inner: Growth) -> None:
+        """Count what the mention that was found last turns into."""
+        assert self._found is not None
+        self._mentioned[key] += 1
+        self._length += inner.length - (self._found.end - self._found.start)
+        self._replacements += inner.replacements + 1
+
+    def growth(self) -> Growth:
+        """Return what the text turns into."""
+        length, replacements = self._length, self._replacements
+        return Growth(min(length, _MOST_NUMBER), min(replacements, _MOST_NUMBER), self._mentioned)
 
 
 def _times(count: int) -> str:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from kettle.config.table import Table
 
 # What is said begins with a colon; the others say of themselves what they lack.
+# With an = and no colon before it, `use` and `include` are names like any other that are set.
 STATEMENT = late_pattern(
-    r"@?(?:(use|include)(?=[\s:]|$)(?!\s*=)|(error|warning)(?=\s*:))\s*(.*)$", re.IGNORECASE
+    r"@?(?:(use|include)(?=[\s:]|$)(?![^:]*=)|(error|warning)(?=\s*:))\s*(.*)$", re.IGNORECASE
 )
 NAME = late_pattern(r"[^\s=:]*")
 IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")

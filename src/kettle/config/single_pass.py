@@ -11,13 +11,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config import functions
-from kettle.config.expander import DEEPEST, LONGEST_TEXT, MOST_REPLACEMENTS, enter
+from kettle.config.expander import (
+    LEAST_WORK,
+    LONGEST_TEXT,
+    MOST_FOLLOWED,
+    MOST_WORK,
+    check_functions,
+    entered,
+)
 from kettle.config.growth import Foresight
 from kettle.config.macro_search import MacroSearch, Reference
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from kettle.config.store import Config
 
 # What a function can lack (`functions.Problem`), as it is said here.
@@ -57,11 +66,45 @@ class Passed(NamedTuple):
 
 def expand_once(text: str, config: Config) -> Passed:
     """Expand a text in one pass; ConfigError for a circle or for what would grow without end."""
-    foresight = Foresight(config.raw, DEEPEST)
+    foresight = Foresight(config.raw)
     growth = foresight.of_text(text)
-    if growth.length > LONGEST_TEXT or growth.replacements > MOST_REPLACEMENTS:
+    if growth.length > LONGEST_TEXT or growth.replacements > MOST_FOLLOWED:
         raise ConfigError(foresight.explain(growth))
     return _Pass(config).expand(text, ())
+
+
+class _Level:
+    """A text that is gone through, the name that it is of, and what became of its macros."""
+
+    __slots__ = ("count", "exist", "found", "name", "problem", "search")
+
+    def __init__(self, text: str, name: str = "") -> None:
+        self.search = MacroSearch(text)
+        self.name = name
+        self.found: Reference | None = None
+        self.exist = self.count = 0
+        self.problem = ""
+
+    def next(self) -> Reference | None:
+        """Return the next macro that is replaced, None behind the last or where a problem is."""
+        self.found = None
+        while not self.problem and (found := self.search.next()) is not None:
+            self.search.position = found.end
+            if found.name.upper() != "DOLLAR" or found.function or found.default_start:
+                self.found = found
+                break
+        return self.found
+
+    def put(self, value: Passed) -> None:
+        """Put what became of the macro that was found last in its place."""
+        found = self.found
+        assert found is not None
+        self.search.replace(found, value.text)
+        # The end of a function's text may be behind it, and the two a macro.
+        self.search.position = found.start
+        self.problem = value.problem
+        self.exist |= bool(value.exist if self.problem else value.text) << self.count
+        self.count += 1
 
 
 class _Pass:
@@ -69,46 +112,55 @@ class _Pass:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.replaced = 0
+        self._work = 0
+        # How many functions ask for the text of a name, each inside the other.
+        self._functions = 0
 
     def expand(self, text: str, active: tuple[str, ...]) -> Passed:
-        exist = count = 0
-        problem = ""
-        search = MacroSearch(text)
-        while not problem and (found := search.next()) is not None:
-            search.position = found.end
-            if found.name.upper() == "DOLLAR" and not (found.function or found.default_start):
+        """Return what becomes of a text that is met inside the names `active`."""
+        levels = [_Level(text)]
+        path = dict.fromkeys(active)
+        while True:
+            level = levels[-1]
+            found = level.next()
+            if found is None:
+                levels.pop()
+                path.pop(level.name, None)
+                done = Passed(level.search.text, level.exist, level.problem)
+                if not levels:
+                    return done
+                # That it is mentioned exists.
+                levels[-1].put(done._replace(exist=1))
                 continue
-            self.replaced += 1
-            if self.replaced > MOST_REPLACEMENTS or len(search.text) > LONGEST_TEXT:
-                raise ConfigError(f"the expansion of {(*active, found.name)[0]} has no end")
-            value = self._value(found, search.text, active)
-            search.replace(found, value.text)
-            # The end of a function's text may be behind it, and the two a macro.
-            search.position = found.start
-            problem = value.problem
-            exist |= bool(value.exist if problem else value.text) << count
-            count += 1
-        return Passed(search.text, exist, problem)
+            self._work_more(max(LEAST_WORK, len(level.search.text)), path, found)
+            if found.function and found.function != "ENV":
+                written = level.search.text[found.start : found.end]
+                level.put(self._compute(found, written, path))
+                continue
+            inner, name = self._look_up(found, level.search.text, path)
+            if name:
+                path[name] = None
+            levels.append(_Level(inner, name))
 
-    def _value(self, found: Reference, text: str, active: tuple[str, ...]) -> Passed:
+    def _work_more(self, work: int, path: Iterable[str], found: Reference) -> None:
+        """Count work by the measure of MOST_WORK; ConfigError where it is too much."""
+        self._work += work
+        if self._work > MOST_WORK or work > LONGEST_TEXT:
+            raise ConfigError(f"the expansion of {next(iter(path), found.name)} has no end")
+
+    def _look_up(self, found: Reference, text: str, path: Collection[str]) -> tuple[str, str]:
+        """Return the text that stands for a macro, and the name that it is of, if it is."""
         if found.function == "ENV":
             value = self.config.environment.get(found.name)
             if value is None:
                 value = found.default(text) if found.default_start else "UNDEFINED"
-            return self._inside(value, active)
-        if found.function:
-            return self._compute(found, text[found.start : found.end], active)
+            return value, ""
         raw = self.config.raw(found.name)
         if raw:
-            return self._inside(raw, enter(found.name, active))
-        return self._inside(found.default(text), active)
+            return raw, entered(found.name, path)
+        return found.default(text), ""
 
-    def _inside(self, text: str, active: tuple[str, ...]) -> Passed:
-        """Return what a text that is mentioned becomes; that it is mentioned exists."""
-        return self.expand(text, active)._replace(exist=1)
-
-    def _compute(self, found: Reference, written: str, active: tuple[str, ...]) -> Passed:
+    def _compute(self, found: Reference, written: str, path: Collection[str]) -> Passed:
         function, body = found.function, found.name
         problems: list[functions.Problem] = []
         inside: list[str] = []
@@ -118,7 +170,7 @@ class _Pass:
             if raw is None:
                 # A part of a text, not of the value of a name.
                 return name if function == "SUBSTR" else None
-            value = self.expand(raw, enter(name, active))
+            value = self.expand(raw, (*path, entered(name, path)))
             inside.append(value.problem)
             return value.text
 
@@ -136,7 +188,12 @@ class _Pass:
         random, say = self.config.sources.random, problems.append
         # What cannot be evaluated is the text itself, as if it were made with macros.
         call = functions.Call(function, body, lookup, random, say, None, raw=lambda _: "$")
-        value = functions.compute(call)
+        check_functions(self._functions)
+        self._functions += 1
+        try:
+            value = functions.compute(call)
+        finally:
+            self._functions -= 1
         if problems:
             return Passed(written, problem=_told(problems))
         return Passed(value, 1, next(filter(None, inside), ""))

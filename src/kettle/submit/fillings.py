@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config import functions
-from kettle.config.expander import DEEPEST, LEAST_WORK, template_of
+from kettle.config.expander import LEAST_WORK, MOST_FILLED, template_of
 from kettle.submit.macros import LIVE_NAMES
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _FormReader:
             return text.replace("%", "%%")
         template = template_of(text)
         self._left -= 1 if template is None else len(template.macros)
-        if template is None or self._left < 0 or len(active) >= DEEPEST:
+        if template is None or self._left < 0 or len(active) >= MOST_FILLED:
             raise _UnfitError
         pieces: list[str] = []
         for part, found in zip(template.before, template.macros, strict=True):

@@ -88,10 +88,17 @@ def test_what_is_long_and_has_an_end_is_made() -> None:
     assert config.get("B0") == "ab" * 9**4
 
 
-def test_no_more_names_inside_names_are_counted_than_may_be() -> None:
-    names = {f"N{number}": f"-$(N{number + 1})" for number in range(5000)}
-    found = Foresight(names.get, 100).of_text("$(N0)")
-    # The innermost, which is one too many, stays as it is written.
-    assert (found.replacements, found.length) == (100, 100 + len("$(Nxxx)"))
-    assert Foresight(names.get, 3).of_text("$(N4997)").replacements == 3
-    assert Foresight(names.get, 2).of_text("$(N4997)").replacements == 2
+def test_names_inside_names_are_counted_however_deep() -> None:
+    names = {f"N{number}": f"-$(N{number + 1})" for number in range(20_000)} | {"N20000": "x"}
+    found = Foresight(names.get).of_text("$(N0)")
+    assert (found.replacements, found.length) == (20_001, 20_001)
+    doubled = {f"N{number}": f"$(N{number + 1})" * 2 for number in range(20_000)} | {"N20000": "x"}
+    foresight = Foresight(doubled.get)
+    said = foresight.explain(foresight.of_text("$(N0)"))
+    assert "and so on through" in said
+
+
+def test_the_sentence_about_a_circle_has_an_end() -> None:
+    names = {"A": "$(B)$(B)", "B": "$(A)$(A)"}
+    foresight = Foresight(names.get)
+    assert "A mentions B twice" in foresight.explain(foresight.of_text("$(A)"))

@@ -31,4 +31,29 @@ def test_what_grows_without_end_is_an_error() -> None:
     with pytest.raises(ConfigError, match="has no end"):
         expand_once("$(A0)", config)
     with pytest.raises(ConfigError, match="has no end"):
-        expand_once("$(A0)", Config.from_text("A0 = " + "$(X:y)" * 10_001 + "\n"))
+        expand_once("$(A0)", Config.from_text("A0 = " + "$(X:y)" * 110_000 + "\n"))
+    with pytest.raises(ConfigError, match="has no end"):
+        expand_once("$ENV(X)", Config.from_text("", environment={"X": "$ENV(X)"}))
+
+
+def test_names_inside_names_have_no_bound_but_time() -> None:
+    """As in the expansion of values; the reference makes 1,000 at least."""
+    count = 5000
+    text = "".join(f"A{n} = <$(A{n + 1})>\n" for n in range(count)) + f"A{count} = x\n"
+    assert expand_once("$(A0)", Config.from_text(text)).text == "<" * count + "x" + ">" * count
+
+
+def test_a_long_circle_is_told_by_its_ends() -> None:
+    text = "".join(f"A{n} = $(A{(n + 1) % 5000})\n" for n in range(5000))
+    said = "A7 refers to itself: A7 -> A8 -> A9 -> A10 -> 4,993 more -> A4 -> A5 -> A6 -> A7"
+    with pytest.raises(ConfigError) as raised:
+        expand_once("$(A7)", Config.from_text(text))
+    assert raised.value.message == said
+
+
+def test_functions_inside_each_other_end_with_a_sentence() -> None:
+    text = "".join(f"A{n} = $INT(A{n + 1})\n" for n in range(61)) + "A61 = 7\n"
+    config = Config.from_text(text)
+    assert expand_once("$(A1)", config).text == "7"
+    with pytest.raises(ConfigError, match="60 functions, each inside the one before"):
+        expand_once("$(A0)", config)

@@ -199,12 +199,12 @@ def _judge_path(
     macro: Macro, key: str, text: str, exists: Callable[[str], bool]
 ) -> Iterator[Finding]:
     """Find paths where nothing is; a file that a daemon writes needs only its folder."""
-    path = text
-    if not os.path.isabs(path) or any(letter in path for letter in "$*?|\n"):
+    if any(letter in text for letter in "$*?|\n"):
         return
-    path = path.split()[0]
     must_be = key in _FOLDERS or _READ_FILES.fullmatch(key)
-    missing = path if must_be else os.path.dirname(path)
-    if not exists(missing):
-        what = "is not there" if missing == path else f"is in {missing}, which is not there"
-        yield make(macro, NOTE, "path", f"{macro.name} = {path} {what}, on this machine")
+    # Behind a program are its arguments; some knobs are lists of folders.
+    for path in filter(os.path.isabs, text.split()[0].split(",")):
+        missing = path if must_be else os.path.dirname(path)
+        if not exists(missing):
+            what = "is not there" if missing == path else f"is in {missing}, which is not there"
+            yield make(macro, NOTE, "path", f"{macro.name} = {path} {what}, on this machine")
