@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # A list of names, and the setting that each of them needs; {} stands for the name.
 _LISTS = [(name, family.needs) for family in FAMILIES for name in family.lists]
 _GROUP_NUMBER = late_pattern(r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR)_(.+)")
+_LOCAL_NAME = late_pattern(r"-local-?name\s+(\S+)")
 _OPEN = late_pattern(r"\$\([\w.]*(?:[^\w.:)]|$)")
 # fmt: off
 _SUBSYSTEMS = [
@@ -41,6 +42,7 @@ def find_cross_faults(config: Config) -> Iterator[Finding]:
     yield from _find_groups(config)
     yield from _find_mentions(config)
     yield from _find_prefixes(config)
+    yield from _find_words_without_meaning(config)
     yield from _find_ports(config)
     for macro, sentence in find_senseless(config):
         yield make(macro, WARNING, "range", sentence)
@@ -156,14 +158,34 @@ def _tell_missing(
 def _find_prefixes(config: Config) -> Iterator[Finding]:
     """Find what stands before a dot and is nearly a daemon's name."""
     words = Nearest(_SUBSYSTEMS)
+    known = {*_SUBSYSTEMS, *_own_instances(config)}
     for macro in config.entries():
         prefix = macro.name.upper().partition(".")[0]
         # A template's own instance of a daemon may be called like one.
-        if "." not in macro.name or prefix in _SUBSYSTEMS or macro.origin.template:
+        if "." not in macro.name or prefix in known or macro.origin.template:
             continue
         near = words.of(prefix)
         if near:
             yield make(macro, WARNING, "unknown", f"{prefix} is no daemon's name", near)
+
+
+def _find_words_without_meaning(config: Config) -> Iterator[Finding]:
+    """Find assignments whose name has more words than the first, which is what they set."""
+    for name, words, origin in config.wordy:
+        is_statement = name.lower() in ("use", "include")
+        hint = f"{name} needs a colon: {name} {words} : ..." if is_statement else ""
+        said = f"this sets {name}; {words} means nothing"
+        if not origin.template:
+            yield Finding(WARNING, "words", origin.source, origin.line, name, said, hint=hint)
+
+
+def _own_instances(config: Config) -> set[str]:
+    """Return, in upper case, what a site calls daemons of its own and instances of others."""
+    names = {word.upper() for word in split_list(config.get("DAEMON_LIST") or "")}
+    for macro in config.entries():
+        if macro.name.upper().endswith("_ARGS"):
+            names.update(name.upper() for name in _LOCAL_NAME.findall(macro.text))
+    return names
 
 
 def _find_ports(config: Config) -> Iterator[Finding]:

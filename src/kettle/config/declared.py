@@ -197,11 +197,11 @@ def find_senseless(config: Config) -> Iterator[tuple[Macro, str]]:
         except ConfigError:
             # That is an error, and told as one.
             continue
-        for knob in knobs_of(macro.name.upper().rpartition(".")[2]):
-            why = knob.why_senseless(text) if text else ""
-            if why:
-                yield macro, f"{macro.name} = {text} {why}"
-            break
+        # Of several families of knobs one for which it makes sense is enough.
+        knobs = knobs_of(macro.name.upper().rpartition(".")[2])
+        reasons = [knob.why_senseless(text) for knob in knobs] if text else []
+        if reasons and all(reasons):
+            yield macro, f"{macro.name} = {text} {reasons[-1]}"
 
 
 def knobs_of(name: str) -> Iterator[Knob[Any]]:

@@ -47,6 +47,7 @@ def fill(
     sources, environment = config.sources, config.environment
     reader = StatementReader(config, sources, tell)
     reader.asked = config.asked
+    reader.wordy = config.wordy
     path = root if root is not None else find_root(sources, environment)
     if path is not None:
         config.own_facts["CONFIG_ROOT"] = os.path.dirname(path) or "."

@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A statement that asked for macros when it was read: its word, its text and its place."""
+    """A statement of which is remembered what a check needs: its word, its text and its place."""
 
     word: str
     text: str

@@ -121,6 +121,8 @@ class StatementReader:
         self._told = 0
         # The statements that asked for macros, for whoever checks what was read.
         self.asked: list[Asked] = []
+        # The assignments with words between name and operator, which mean nothing.
+        self.wordy: list[Asked] = []
 
     def read_root(self, text: str, source: str, what: str) -> None:
         """Read a file that nobody includes; raise ConfigError with file and line."""
@@ -191,6 +193,10 @@ class StatementReader:
         if "$" in rest and not origin.template and len(self.asked) < MOST_ASKED:
             self.asked.append(Asked(word, rest, origin))
 
+    def _note_words(self, name: str, words: str, origin: Origin) -> None:
+        if len(self.wordy) < MOST_ASKED:
+            self.wordy.append(Asked(name, words.strip(), origin))
+
     def assign(self, line: str, lines: LineReader, place: Place) -> None:
         """Carry out an assignment, or hand over what is none."""
         name = NAME.match(line)
@@ -202,6 +208,8 @@ class StatementReader:
             return
         value = rest[operator.end() :].strip()
         kind = operator["kind"]
+        if operator.start("kind"):
+            self._note_words(written, rest[: operator.start("kind")], place.origin(lines.number))
         if kind == "@=":
             self.assign_here_document(written, value, lines, place)
             return

@@ -99,6 +99,8 @@ class Config:
         self._set_size = 0
         # Statements that asked for macros while they were read.
         self.asked: list[Asked] = []
+        # Assignments with words between name and operator, each with its words.
+        self.wordy: list[Asked] = []
         self._macros: dict[str, Macro] = {}
         # Daemons ask for the same few names all day long.
         self._found: dict[str, Macro | None] = {}

@@ -52,6 +52,7 @@ class Loaded(Table, Protocol):
     subsystem: str
     own_facts: dict[str, str]
     asked: list[Asked]
+    wordy: list[Asked]
 
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""

@@ -25,6 +25,7 @@ from kettle.config.knob import (
 from kettle.config.knobs.log import CATEGORIES
 from kettle.config.knobs.security import CRYPTO_METHODS
 from kettle.config.log_sizes import odd_unit
+from kettle.config.origin import DEFAULT_SOURCE
 from kettle.errors import ConfigError
 from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
@@ -68,7 +69,7 @@ def find_setting_faults(config: Config, exists: Callable[[str], bool]) -> Iterat
     knobs = declared_knobs()
     for key, macro in settings(config).items():
         text = _expanded(config, macro)
-        if text is None:
+        if text is None or macro.origin.source == DEFAULT_SOURCE:
             continue
         cron = CRON.fullmatch(key)
         if cron is not None:

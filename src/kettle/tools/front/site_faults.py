@@ -19,6 +19,7 @@ from kettle.levels import Level
 from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
 from kettle.tools.front.setting_faults import find_setting_faults
+from kettle.tools.front.slot_faults import find_slot_faults, read_slot_type
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
 from kettle.transforms.source import read_transform, tell_odd_name
@@ -47,6 +48,7 @@ def find_site_faults(config: Config) -> Iterator[Finding]:
         elif _SLOT_TYPE.fullmatch(key):
             yield from _judge_slot_type(config, key, macro)
     yield from _judge_daemons(config)
+    yield from find_slot_faults(config)
     yield from find_setting_faults(config, os.path.exists)
 
 
@@ -122,15 +124,8 @@ def _judge_words(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
 
 def _judge_slot_type(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
     """Find parts of a machine that make no sense."""
-    from kettle.startd.slots import parse_slot_type
-
-    custom = [
-        name[len("MACHINE_RESOURCE_") :]
-        for name in settings(config)
-        if name.startswith("MACHINE_RESOURCE_") and "INVENTORY" not in name
-    ]
     try:
-        parse_slot_type(config.get(key) or "", [*custom, "GPUs"], key)
+        read_slot_type(config, key)
     except ConfigError as error:
         yield make(macro, ERROR, "value", error.message, hint=error.hint)
 

@@ -127,6 +127,73 @@ def test_a_part_of_a_machine_that_makes_no_sense_is_told() -> None:
     assert (severity, line, sentence) == ("error", 1, "SLOT_TYPE_1: unknown resource 'zzz'")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = cpus=150%",
+            ("error", 2, "SLOT_TYPE_1 gives a slot 150% of the machine's Cpus"),
+        ),
+        (
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = 3/2",
+            ("error", 2, "SLOT_TYPE_1 gives a slot 150% of the machine's Cpus"),
+        ),
+        (
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = ram=-1",
+            ("error", 2, "SLOT_TYPE_1 gives a slot -1 Memory"),
+        ),
+        (
+            "NUM_SLOTS_TYPE_1 = 2\nSLOT_TYPE_1 = 60%",
+            ("error", 2, "the slot types ask for 120% of Memory"),
+        ),
+        (
+            "NUM_SLOTS_TYPE_1 = 2",
+            ("error", 1, "NUM_SLOTS_TYPE_1 is 2, and nothing sets SLOT_TYPE_1"),
+        ),
+        (
+            "SLOT_TYPE_2 = 50%",
+            ("note", 1, "nothing sets NUM_SLOTS_TYPE_2: there are no slots of this type"),
+        ),
+    ],
+)
+def test_what_no_machine_can_be_divided_into_is_told(
+    text: str, expected: tuple[str, int, str]
+) -> None:
+    assert [found[:3] for found in told(f"{text}\n")] == [expected]
+
+
+def test_what_a_machine_can_be_divided_into_is_not_told() -> None:
+    assert told("NUM_SLOTS_TYPE_1 = 2\nSLOT_TYPE_1 = 50%\n") == []
+    assert told("NUM_SLOTS_TYPE_1 = 0\n") == []
+    assert told("use FEATURE : PartitionableSlot\n") == []
+
+
+def test_words_between_a_name_and_its_operator_are_told_of() -> None:
+    assert told("use ROLE = Submit\n")[0][:3] == (
+        "warning",
+        1,
+        "this sets use; ROLE means nothing",
+    )
+    ((_, line, sentence, _),) = told("START = true\nNUM_CPUS more = 3\n")
+    assert (line, sentence) == (2, "this sets NUM_CPUS; more means nothing")
+    assert told("NUM_CPUS @=x\n3\n@x\n") == []
+
+
+def test_instances_that_a_site_names_are_daemons_names() -> None:
+    text = (
+        "DAEMON_LIST = MASTER SCHEDD_B\nSCHEDD_B = $(SCHEDD)\nSCHEDD_B_ARGS = -local-name scheddb\n"
+    )
+    assert told(f"{text}scheddb.SCHEDD_NAME = b@\nSCHEDD_B.SCHEDD_NAME = c@\n") == []
+    assert told("scheddb.SCHEDD_NAME = b@\n")[0][2] == "SCHEDDB is no daemon's name"
+
+
+def test_a_number_of_logs_is_no_path_and_a_list_of_folders_is_more_than_one() -> None:
+    assert told("MAX_NUM_SCHEDD_LOG = 5\n") == []
+    assert [found[0] for found in told("SINGULARITY_TARGET_DIR = /srv\n")] == ["note"]
+    assert told("LOCAL_CONFIG_DIR = /usr/none,/etc/none\n") == []
+    assert told("SCHEDD_LOG = $(LOG)/SchedLog\n") == []
+
+
 def test_a_name_that_no_expression_can_mention_is_told_of_at_its_line() -> None:
     text = (
         "JOB_TRANSFORM_NAMES = A\nJOB_TRANSFORM_A @=end\nSET 1B 1\nDEFAULT C.D 2\n"
