@@ -133,7 +133,7 @@ def _read_increase(job: JobBuilder, retry: Retry, text: str) -> str:
         if size <= 0:
             raise error
         return f"{name} + {size}"
-    if name.lower() not in {mentioned for _, mentioned in mentioned_names(text)}:
+    if name.lower() not in mentioned_names(text):
         raise error
     return job.checked("Increment", text)
 

@@ -244,7 +244,7 @@ def _join_gpu_limits(job: JobBuilder) -> None:
     if job.current("RequestGPUs") is None:
         return
     required = job.current("RequireGPUs")
-    spoken = {name for _, name in mentioned_names(required or "")}
+    spoken = mentioned_names(required or "")
     clauses = [
         clause
         for _, attribute, prop, clause in GPU_LIMITS

@@ -42,6 +42,7 @@ OTHER_ADDRESS = (
     '(stringListIMember(MY.VM_CkptMac,TARGET.VM_All_Guest_Macs,",") == false))'
 )
 NEWER = 'versioncmp(split(TARGET.CondorVersion)[1],"8.9.7") >= 0'
+_SIDE = late_pattern(r"\A(?:target|other|\.left|\.right)\.")
 CUDA_VERSION = late_pattern(r"\+?(\d+)(?:\.\+?(\d+))?")
 MIGHT_TRANSFER = (
     JobUniverse.VANILLA,
@@ -76,20 +77,27 @@ def set_requirements(job: JobBuilder) -> None:
             )
         return
     own = [text for text in (user, _appended(job)) if text]
-    mentioned = mentioned_names(" && ".join(own))
-    names = {name for _, name in mentioned}
+    users = [f"({text})" for text in own]
+    is_elsewhere = job.universe is JobUniverse.GRID and job.grid_type != "condor"
+    # Of what another system decides nothing is known, and nothing said.
+    names = frozenset() if is_elsewhere else _attributes_in(" && ".join(users))
+    if "requirements" in names:
+        raise SubmitError(
+            f"Requirements = {' && '.join(users)}\n"
+            "Is Circular. Did you intend to use $(Requirements) ?",
+            command="requirements",
+        )
     mixed = {} if job.universe is JobUniverse.VM else MIXED
     for attribute, your in mixed.items():
         lower = attribute.lower()
-        if ("", lower) in mentioned or ("target", lower) in mentioned:
+        if lower in names:
             job.warn(
                 "requirements",
                 f"{your} Requirements expression refers to TARGET.{attribute}. This is "
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
                 "expression as needed.",
             )
-    users = [f"({text})" for text in own]
-    clauses = users + _clauses(job, names)
+    clauses = users if is_elsewhere else users + _clauses(job, names)
     try:
         job.set_conjunction("Requirements", clauses or ["true"])
     except SubmitError as error:
@@ -101,6 +109,11 @@ def set_requirements(job: JobBuilder) -> None:
         ) from error.__cause__
 
 
+def _attributes_in(text: str) -> frozenset[str]:
+    """Return the names that an expression asks for, whichever of the two ads it asks."""
+    return frozenset(_SIDE.sub("", name) for name in mentioned_names(text))
+
+
 def _appended(job: JobBuilder) -> str:
     by_universe = {JobUniverse.VANILLA: "APPEND_REQ_VANILLA", JobUniverse.VM: "APPEND_REQ_VM"}
     special = by_universe.get(job.universe)
@@ -109,8 +122,6 @@ def _appended(job: JobBuilder) -> str:
 
 
 def _clauses(job: JobBuilder, names: Collection[str]) -> list[str]:
-    if job.universe is JobUniverse.GRID and job.grid_type != "condor":
-        return []
     clauses = _machine(job, names)
     clauses += _resources(job, names)
     if job.ask(_is_there, "ToolDaemonCmd") and "hastdp" not in names:
