@@ -106,6 +106,8 @@ class SubmitMacros:
             "ISWINDOWS": "0",
             **{name.upper(): text for name, text in defaults.items()},
         }
+        # Which cluster it will be nobody knows while the description is read: the reference says 1.
+        self.defaults_read = {**self.defaults, "CLUSTER": "1", "CLUSTERID": "1"}
         self._expander = Expander(
             self.raw,
             facts.environment.get,
@@ -148,6 +150,7 @@ class SubmitMacros:
         if not names and ("ITEM" in self.variables or "ITEM" in self.row_variables):
             # A statement without items has no item, whoever has set one.
             self.row_variables["ITEM"] = Variable("Item", "", origin, used=True)
+            self.live["ITEM"] = ""
 
     def end_rows(self, names: Sequence[str]) -> None:
         """Give variables of a queue statement that has its jobs the text that they have then.
@@ -269,4 +272,7 @@ class SubmitMacros:
     def _peek(self, name: str) -> str | None:
         key = name.upper()
         variable = self.row_variables.get(key) or self.variables.get(key)
-        return None if variable is None else variable.text
+        if variable is not None:
+            return variable.text
+        live = LIVE_NAMES.get(key)
+        return self.defaults_read.get(key) if live is None else self.live[live]

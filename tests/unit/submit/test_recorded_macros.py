@@ -39,3 +39,37 @@ def test_macros_become_what_the_reference_makes_of_them() -> None:
 )
 def test_where_the_reference_errs_a_macro_is_what_it_says(text: str, expected: str) -> None:
     assert values(f"b = 3\narguments = [{text}]\nqueue\n", "Args") == [f'"[{expected}]"']
+
+
+READ_EARLY = """\
+process = $(Process)
+cluster = $(Cluster)
+procid = x$(ProcId)y
+step = $(Step)
+row = <$(Row)>
+node = [$(Node)]
+itemindex = $(ItemIndex)
+submit_file = b$(SUBMIT_FILE)
+islinux = l$(IsLinux)
+jobid = $(JobId)z
+"""
+ASKED = (
+    "arguments = $(Process) $(cluster) $(procid) $(step) $(row) $(node) $(itemindex) "
+    "$(submit_file) $(islinux) "
+)
+
+
+def test_a_name_that_mentions_itself_begins_with_what_it_is_without_the_description() -> None:
+    """Recorded from 25.14.1, where no cluster has a number yet while the description is read."""
+    args = values(f"{READ_EARLY}{ASKED}\nqueue 2\n", "Args")
+    assert args == ['"0 1 x0y 0 <0> [] 0 bjob.sub l1"'] * 2
+
+
+def test_what_such_a_name_mentions_besides_is_read_later() -> None:
+    args = values("jobid = $(JobId)z$(Process)\narguments = $(jobid)\nqueue 2\n", "Args")
+    assert args == ['"1.0z0"', '"1.1z1"']
+
+
+def test_an_item_that_the_description_sets_is_none_where_there_are_no_items() -> None:
+    text = "item = <$(Item)>\narguments = i$(Item)\nprocess = 3\nqueue 3\n"
+    assert values(text, "Args") == ['"i"'] * 3
