@@ -171,7 +171,17 @@ def executable_path(job: ClassAd, sandbox: Sandbox, *, transfers: bool) -> str:
 
 
 def working_directory(job: ClassAd, sandbox: Sandbox, *, transfers: bool) -> str:
-    """Return where the job runs: its scratch directory, or its Iwd on a shared file system."""
+    """Return where the job runs: where its files are, unless it says another (RemoteIwd).
+
+    What it names is neither made nor brought back; a relative one is below the other.
+    """
+    own = files_directory(job, sandbox, transfers=transfers)
+    other = job.string("RemoteIwd")
+    return posixpath.join(own, other) if other else own
+
+
+def files_directory(job: ClassAd, sandbox: Sandbox, *, transfers: bool) -> str:
+    """Return where a job's files are: its scratch directory, or its Iwd on a shared file system."""
     if transfers:
         return sandbox.scratch
     iwd = job.string("Iwd")
@@ -199,10 +209,11 @@ def plan_launch(
         why = "this starter only looks after processes; it starts no virtual machines"
         raise CannotLaunch(why, HoldReasonCode.FailedToCreateProcess, 38)
     cwd = working_directory(job, sandbox, transfers=transfers)
+    files = files_directory(job, sandbox, transfers=transfers)
     program = executable_path(job, sandbox, transfers=transfers)
     argv = (program, *arguments)
     if job.integer("JobUniverse") == JobUniverse.JAVA:
-        argv = java_command(job, around.java, cwd, arguments, transfers=transfers)
+        argv = java_command(job, around.java, files, arguments, transfers=transfers)
         program = argv[0]
     if around.wrapper:
         argv = (around.wrapper, *argv)
@@ -211,9 +222,9 @@ def plan_launch(
         argv=argv,
         environment=plan_environment(slot, sandbox, around, wanted, cwd),
         cwd=cwd,
-        stdin=plan_stdin(job, sandbox, cwd, transfers=transfers),
-        stdout=plan_output(job, "Out", "StreamOut", STDOUT_NAME, cwd, transfers=transfers),
-        stderr=plan_output(job, "Err", "StreamErr", error_name, cwd, transfers=transfers),
+        stdin=plan_stdin(job, sandbox, files, transfers=transfers),
+        stdout=plan_output(job, "Out", "StreamOut", STDOUT_NAME, files, transfers=transfers),
+        stderr=plan_output(job, "Err", "StreamErr", error_name, files, transfers=transfers),
         umask=_umask(job),
         nice=around.renice,
         cores=around.cores,
@@ -224,13 +235,13 @@ def plan_launch(
 
 
 def java_command(
-    job: ClassAd, java: JavaMachine, cwd: str, arguments: list[str], *, transfers: bool
+    job: ClassAd, java: JavaMachine, files: str, arguments: list[str], *, transfers: bool
 ) -> tuple[str, ...]:
     """Return the command line of a java universe job: its class is its first argument.
 
-    The job's own folder and its JarFiles, which are in its sandbox if files are transferred, are
-    on the class path. Raises CannotLaunch if there is no Java, or the machine's arguments of the
-    job cannot be read.
+    The folder of the job's files and its JarFiles, which are in its sandbox if files are
+    transferred, are on the class path. Raises CannotLaunch if there is no Java, or the machine's
+    arguments of the job cannot be read.
 
     Compat: HTCondor puts a class of its own before the job's, to tell an exception from an exit
     code; here the job ends as its Java machine does, with 1 after an exception. Shown by
@@ -244,8 +255,8 @@ def java_command(
         raise CannotLaunch(str(error), HoldReasonCode.FailedToCreateProcess, 22) from error
     jars = [name.strip() for name in (job.string("JarFiles") or "").split(",") if name.strip()]
     if transfers:
-        jars = [posixpath.join(cwd, posixpath.basename(name)) for name in jars]
-    return (*java.command([cwd, *jars]), *options, *arguments)
+        jars = [posixpath.join(files, posixpath.basename(name)) for name in jars]
+    return (*java.command([files, *jars]), *options, *arguments)
 
 
 def plan_environment(

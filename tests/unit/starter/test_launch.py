@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -73,6 +74,17 @@ def test_a_transferred_program_runs_from_the_scratch_directory() -> None:
 def test_a_program_that_is_not_transferred_keeps_its_path() -> None:
     assert plan(job(TransferExecutable=False)).argv[0] == "/home/u/run.sh"
     assert plan(job(Cmd="bin/x"), transfers=False).argv[0] == "/home/u/bin/x"
+
+
+@pytest.mark.parametrize("transfers", [True, False])
+def test_a_job_runs_where_it_says_and_its_files_stay_where_they_are(transfers: bool) -> None:
+    own = "/x/dir_7/scratch" if transfers else "/home/u"
+    made = plan(job(RemoteIwd="/data", In="i", Out="o", StreamOut=False), transfers=transfers)
+    assert made.cwd == made.environment["_CONDOR_JOB_IWD"] == "/data"
+    files = {os.path.dirname(file.path) for file in (made.stdin, made.stdout)}
+    assert {os.path.dirname(made.argv[0]), *files} == {own}
+    assert plan(job(RemoteIwd="below"), transfers=transfers).cwd == f"{own}/below"
+    assert plan(job(RemoteIwd=""), transfers=transfers).cwd == own
 
 
 def test_output_has_the_special_name_only_where_streaming_is_refused_outright() -> None:
