@@ -144,6 +144,31 @@ def test_a_slot_refuses_what_its_start_does_not_want(tmp_path: Path) -> None:
     play(tmp_path, scenario, 'START = TARGET.Owner == "alice"\n')
 
 
+def test_a_slot_that_there_is_not_enough_for_cannot_be_claimed(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        nothing = job(RequestCpus=0, RequestMemory=0, RequestDisk=0)
+        assert not (await point.claim(nothing)).accepted
+        await asyncio.sleep(UPDATE_SECONDS)
+        ad = point.advertised()
+        assert ad is not None
+        assert ad.integer("SlotBrokenCode") == 1
+
+    text = "SLOT_TYPE_1 = cpus=99\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1_PARTITIONABLE = true\n"
+    play(tmp_path, scenario, text)
+
+
+def test_a_startd_without_slots_says_why(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        await asyncio.sleep(UPDATE_SECONDS)
+        entries = point.collector.service.store.entries()
+        [ad] = [entry.ad for entry in entries if entry.ad.string("MyType") == "StartD"]
+        assert ad.integer("TotalSlots") == 0
+        assert ad.string("slot_type1BrokenReason") is not None
+
+    text = "SLOT_TYPE_1 = cpus=99\nNUM_SLOTS_TYPE_1 = 1\nSLOT_CONFIG_FAILURE_MODE = CLEAR\n"
+    play(tmp_path, scenario, text)
+
+
 def test_a_starter_that_stays_runs_the_next_job_of_its_claim_and_of_no_other(
     tmp_path: Path,
 ) -> None:

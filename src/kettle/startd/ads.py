@@ -324,6 +324,8 @@ def _constant_verdict(
 # Compat: the reference takes jobs whose sandbox cannot be made, one after the other
 # (test_a_slot_takes_no_job_while_no_sandbox_can_be_made).
 TROUBLE = "KettleTrouble"
+# SlotBrokenCode of a slot that there was not enough for.
+TOO_LITTLE = 1
 # Requirements of a slot that can take a job.
 OFFERS = "Start && WithinResourceLimits"
 
@@ -343,6 +345,11 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
         ad[TROUBLE] = machine.readings.trouble
     # A slot that cannot take a job pretends that its Requirements are false.
     ad.insert_text("Requirements", OFFERS if offered else "false")
+    if record.flaw:
+        ad.insert_text("Start", "false")
+        ad["SlotBrokenCode"] = TOO_LITTLE
+        # A text is no condition that anything meets.
+        ad["SlotBrokenReason"] = ad["Requirements"] = record.flaw
     ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))
     ad.insert_text("SlotWeight", expression_text(config, record, "SLOT_WEIGHT", "Cpus"))
     retirement = expression_text(config, record, "MAXJOBRETIREMENTTIME", "0")
@@ -591,6 +598,12 @@ def startd_ad(
     ad["Name"] = machine.name
     ad["MyCurrentTime"] = machine.date(now)
     ad["ExecuteVolumes"] = [machine.readings.volume]
+    flaws = machine.flaws()
+    for name, reason in flaws.items():
+        ad[f"{name}BrokenReason"] = reason
+    if flaws:
+        names = ",".join(f"{name}BrokenReason" for name in flaws)
+        ad.insert_text("BrokenReasons", f"{{ {names} }}")
     for figures in (machine.counters.transfers(), self_figures):
         for name, value in figures.items():
             ad[name] = value

@@ -26,7 +26,15 @@ from kettle.startd.latches import Latch
 from kettle.startd.load import SlotLoad
 from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
-from kettle.startd.slots import Bundle, Pool, SlotSpec, SlotType, plan_slots, whole
+from kettle.startd.slots import (
+    Bundle,
+    Layout,
+    Pool,
+    SlotFailure,
+    SlotType,
+    plan_slots,
+    whole,
+)
 from kettle.statistics.windows import RecentTotals
 
 
@@ -41,6 +49,8 @@ class SlotRecord:
     pool: Pool | None = None
     parent: SlotRecord | None = None
     dynamic_id: int = 0
+    # Why it takes no job for as long as the startd runs, in words; empty if it does.
+    flaw: str = ""
     claim: Claim | None = None
     waiting_claim: Claim | None = None
     waiting_job: ClassAd | None = None
@@ -78,6 +88,8 @@ class SlotRecord:
     @property
     def available(self) -> Bundle:
         """What the slot advertises: of a partitionable one, what is left (A008)."""
+        if self.flaw:
+            return Bundle(dict.fromkeys(self.total.amounts, 0))
         return self.pool.free if self.pool is not None else self.total
 
     def ran_seconds(self, now: float) -> float:
@@ -153,6 +165,8 @@ class Machine:
         self.whole = Bundle()
         self.began_at = 0.0
         self.slots: dict[str, SlotRecord] = {}
+        # Types of which there are fewer slots than configured.
+        self.short_types: tuple[int, ...] = ()
         self.counters = Counters()
         self.drain: Drain | None = None
         self.last_drain_started_at = 0.0
@@ -195,16 +209,25 @@ class Machine:
                 began = began or (had_none and self.readings.disk_kib > 0)
         return began
 
-    def divide(self, specs: list[SlotSpec], whole_machine: Bundle, now: float) -> None:
+    def divide(self, layout: Layout, whole_machine: Bundle, now: float) -> None:
         """Make the configured slots, in Owner, as a machine starts."""
-        self.whole, self.began_at = whole_machine, now
-        for spec in specs:
+        self.whole, self.began_at, self.short_types = whole_machine, now, layout.short_types
+        for spec in layout.slots:
             name = f"slot{spec.slot_id}@{self.name}"
             slot = Slot(name, entered_state_at=now, entered_activity_at=now)
             pool = Pool.of(spec.total) if spec.partitionable else None
             record = SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool)
-            record.divided_at = now
+            record.divided_at, record.flaw = now, spec.flaw
             self._add(record)
+
+    def flaws(self) -> dict[str, str]:
+        """Return why slots, and slots of a type, are not as configured, by what ads call them."""
+        slots = {record.short_name: record.flaw for record in self if record.flaw}
+        types = {
+            f"slot_type{number}": f"fewer slots of type {number} fit than are configured"
+            for number in self.short_types
+        }
+        return slots | types
 
     def _add(self, record: SlotRecord) -> None:
         self.slots[record.name] = record
@@ -438,11 +461,17 @@ def slot_types(config: Config) -> list[SlotType]:
     return [SlotType(0, "auto", count, partitionable=False)]
 
 
-def plan_layout(config: Config, resources: Bundle) -> list[SlotSpec]:
-    """Divide the machine as configured; ConfigError where that is impossible (A037)."""
+def plan_layout(config: Config, resources: Bundle) -> Layout:
+    """Divide the machine as configured; ConfigError where that is impossible.
+
+    What counts as that is SLOT_CONFIG_FAILURE_MODE's to say.
+    Compat: without it A037 ends the startd; HTCondor since 24.2 goes on with the slots that fit,
+    and so does this one (test_a_startd_goes_on_with_the_slots_that_fit).
+    """
     types = slot_types(config)
     if types[0].number == 0 and not types[0].partitionable:
         # NUM_SLOTS cannot make more slots than there are cores (A020).
         cores = max(1, int(resources.amount("Cpus")))
         types = [replace(types[0], count=min(types[0].count, cores))]
-    return plan_slots(resources, types)
+    failure = SlotFailure(config.value(StartdKnobs.SLOT_CONFIG_FAILURE_MODE))
+    return plan_slots(resources, types, failure)

@@ -117,6 +117,8 @@ class StartdService:
         machine = self.machine
         resources = machine_resources(config, machine.facts, machine.readings, found)
         self.machine.divide(plan_layout(config, resources), resources, now)
+        for name, reason in machine.flaws().items():
+            self.runtime.log.problem(f"{name} is not as configured: {reason}")
         if machine.readings.disk_kib <= 0:
             self.runtime.log.problem(
                 f"EXECUTE, {config.value(StartdKnobs.EXECUTE)}, has no room beyond RESERVED_DISK: "

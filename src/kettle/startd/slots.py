@@ -8,8 +8,9 @@ what the machine *has* is gathered by `services/facts.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 
 from kettle.errors import ConfigError
@@ -98,6 +99,8 @@ class SlotSpec:
     type_id: int
     partitionable: bool
     total: Bundle
+    # Why it takes no job, where the machine had not enough for it.
+    flaw: str = ""
 
 
 @dataclass(frozen=True)
@@ -189,56 +192,135 @@ def _items(text: str) -> list[str]:
     return items
 
 
-def plan_slots(machine: Bundle, types: Sequence[SlotType]) -> list[SlotSpec]:
+class SlotFailure(StrEnum):
+    """What becomes of slots that need more than there is (SLOT_CONFIG_FAILURE_MODE)."""
+
+    ABORT = "abort"
+    CLEAR = "clear"
+    CONTINUE = "continue"
+
+
+def plan_slots(
+    machine: Bundle, types: Sequence[SlotType], failure: SlotFailure = SlotFailure.ABORT
+) -> Layout:
     """Divide a machine among the slots of all types, in order of type and count.
 
-    Raises ConfigError naming the resource that is over-subscribed (A037).
+    Of a type none of whose slots fits the first is made of what is left, and takes no job; others
+    that do not fit are not made. That is so with CONTINUE alone: with CLEAR there is no slot at all
+    then, and with ABORT a ConfigError that names the resource that is over-subscribed (A037).
     """
     custom = [name for name in machine.amounts if name not in BUILT_IN]
-    rows: list[tuple[SlotType, dict[str, Share]]] = []
-    for kind in types:
-        shares = parse_slot_type(kind.text, custom, f"SLOT_TYPE_{kind.number}")
-        rows += [(kind, shares)] * kind.count
-    given: list[dict[str, float]] = [{} for _ in rows]
+    shares = [parse_slot_type(kind.text, custom, f"SLOT_TYPE_{kind.number}") for kind in types]
+    wishes = [_Wish(kind, _fixed(machine, each)) for kind, each in zip(types, shares, strict=True)]
+    if failure is SlotFailure.ABORT:
+        _refuse_too_much(machine, wishes)
+    drafts, short_types = _deal_out(machine, wishes)
+    _share_rest(machine, drafts)
+    if failure is not SlotFailure.CONTINUE and any(draft.flaw for draft in drafts):
+        if failure is SlotFailure.ABORT:
+            raise ConfigError("the slot types leave no Cpus for the slots with auto")
+        short_types += [draft.kind.number for draft in drafts if draft.flaw]
+    if failure is SlotFailure.CLEAR and short_types:
+        return Layout((), (min(short_types),))
+    return Layout(tuple(_with_pieces(machine, drafts)), tuple(short_types))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The slots of a machine, and the types of which there are fewer than configured."""
+
+    slots: tuple[SlotSpec, ...]
+    short_types: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What each slot of a type asks for; what it does not name is auto."""
+
+    kind: SlotType
+    amounts: Mapping[str, float]
+
+
+@dataclass
+class _Draft:
+    """A slot in the making."""
+
+    kind: SlotType
+    amounts: dict[str, float]
+    flaw: str = ""
+
+
+def _fixed(machine: Bundle, shares: Mapping[str, Share]) -> dict[str, float]:
+    """Return the amounts of the resources that are not auto."""
+    return {
+        name: whole(share.number or 0) if share.part is None else _part(name, total, share.part)
+        for name, total in machine.amounts.items()
+        if not (share := shares[name]).is_auto
+    }
+
+
+def _is_more(amount: float, left: float, total: float) -> bool:
+    # A millionth of slack: thirds of a total do not add up exactly.
+    return amount > left + total * 1e-6 + 1e-6
+
+
+def _refuse_too_much(machine: Bundle, wishes: Sequence[_Wish]) -> None:
     for name, total in machine.amounts.items():
-        for amounts, amount in zip(given, _divide(name, total, rows), strict=True):
-            amounts[name] = amount
-    specs = []
+        used = sum(wish.amounts.get(name, 0) * wish.kind.count for wish in wishes)
+        if _is_more(used, total, total):
+            raise ConfigError(
+                f"the slot types ask for {used:g} {name}, the machine has {total:g}",
+                hint=f"lower the {name} of a SLOT_TYPE or its NUM_SLOTS_TYPE",
+            )
+
+
+def _deal_out(machine: Bundle, wishes: Sequence[_Wish]) -> tuple[list[_Draft], list[int]]:
+    """Give the slots what they ask for, in their order, as long as there is enough."""
+    drafts: list[_Draft] = []
+    short_types: list[int] = []
+    left = dict(machine.amounts)
+    for kind, amounts in ((wish.kind, wish.amounts) for wish in wishes):
+        for nth in range(kind.count):
+            lacking = {
+                name: amount - left[name]
+                for name, amount in amounts.items()
+                if _is_more(amount, left[name], machine.amounts[name])
+            }
+            if lacking and nth:
+                # Nor will any further of its type fit.
+                short_types.append(kind.number)
+                break
+            given = {name: min(amount, left[name]) for name, amount in amounts.items()}
+            flaw = ", ".join(f"{name} ({short:g} short)" for name, short in lacking.items())
+            drafts.append(_Draft(kind, given, f"there is not enough {flaw}" if flaw else ""))
+            for name, amount in given.items():
+                left[name] -= amount
+    return drafts, short_types
+
+
+def _share_rest(machine: Bundle, drafts: Sequence[_Draft]) -> None:
+    """Split what is left of each resource evenly among the slots with auto."""
+    for name, total in machine.amounts.items():
+        autos = [draft for draft in drafts if name not in draft.amounts]
+        used = sum(draft.amounts.get(name, 0) for draft in drafts)
+        each = _part(name, max(0, total - used), Fraction(1, len(autos))) if autos else 0
+        for draft in autos:
+            draft.amounts[name] = each
+            if name == "Cpus" and each <= 0:
+                draft.flaw = draft.flaw or "no Cpus are left for it"
+
+
+def _with_pieces(machine: Bundle, drafts: Sequence[_Draft]) -> Iterator[SlotSpec]:
+    """Deal out what comes as identifiers, in order."""
     ids = dict(machine.assigned)
-    for slot_id, ((kind, _), amounts) in enumerate(zip(rows, given, strict=True), start=1):
+    for slot_id, draft in enumerate(drafts, start=1):
+        amounts = {name: draft.amounts[name] for name in machine.amounts}
         assigned = {}
         for name, left in ids.items():
             count = int(amounts[name])
             assigned[name], ids[name] = left[:count], left[count:]
-        specs.append(SlotSpec(slot_id, kind.number, kind.partitionable, Bundle(amounts, assigned)))
-    return specs
-
-
-def _divide(
-    name: str, total: float, rows: Sequence[tuple[SlotType, dict[str, Share]]]
-) -> list[float]:
-    """Return each slot's amount of one resource."""
-    amounts: list[float | None] = []
-    for _, shares in rows:
-        share = shares[name]
-        if share.is_auto:
-            amounts.append(None)
-        elif share.part is not None:
-            amounts.append(_part(name, total, share.part))
-        else:
-            amounts.append(whole(share.number or 0))
-    used = sum(amount for amount in amounts if amount is not None)
-    # A millionth of slack: thirds of a total do not add up exactly.
-    if used > total * (1 + 1e-6) + 1e-6:
-        raise ConfigError(
-            f"the slot types ask for {used:g} {name}, the machine has {total:g}",
-            hint=f"lower the {name} of a SLOT_TYPE or its NUM_SLOTS_TYPE",
-        )
-    autos = amounts.count(None)
-    each = _part(name, total - used, Fraction(1, autos)) if autos else 0
-    if name == "Cpus" and autos and each <= 0:
-        raise ConfigError("the slot types leave no Cpus for the slots with auto")
-    return [each if amount is None else amount for amount in amounts]
+        kind, total = draft.kind, Bundle(amounts, assigned)
+        yield SlotSpec(slot_id, kind.number, kind.partitionable, total, draft.flaw)
 
 
 def _part(name: str, total: float, part: Fraction) -> float:

@@ -154,3 +154,34 @@ def test_processor_levels_include_the_ones_below() -> None:
     assert microarchitecture(frozenset(v2)) == "x86_64-v2"
     assert microarchitecture(frozenset(v3)) == "x86_64-v3"
     assert microarchitecture(frozenset(v3 - v2)) == "x86_64-v1"
+
+
+# What fits takes jobs; what does not says so, as in 25.14.1.
+TOO_MUCH = (
+    "SLOT_TYPE_1 = cpus=8\nNUM_SLOTS_TYPE_1 = 2\nSLOT_TYPE_1_PARTITIONABLE = true\nMEMORY = 4096\n"
+)
+
+
+def test_a_slot_that_there_is_not_enough_for_takes_no_job_and_says_what_it_lacks() -> None:
+    from kettle.startd.slot_machine import Phase
+
+    made = make(TOO_MUCH)
+    record = made[0].find("slot1")
+    assert record is not None
+    record.slot = record.slot._replace(phase=Phase.UNCLAIMED_IDLE)
+    ad = slot_ad(made, "slot1")
+    assert (ad.integer("Cpus"), ad.integer("Memory"), ad.integer("TotalSlotCpus")) == (0, 0, 4)
+    reason = "there is not enough Cpus (4 short)"
+    assert (ad.integer("SlotBrokenCode"), ad.string("SlotBrokenReason")) == (1, reason)
+    assert ad.string("Requirements") == reason
+    nothing = ClassAd({"RequestCpus": 0, "RequestMemory": 0, "RequestDisk": 0})
+    assert ad.evaluate("Requirements", nothing) is not True
+
+
+def test_the_daemons_ad_lists_what_is_not_as_configured() -> None:
+    machine, _, base = make(TOO_MUCH)
+    ad = ads.startd_ad(machine, base, 200.0, {})
+    assert ad.text("BrokenReasons") == "{ slot1BrokenReason,slot_type1BrokenReason }"
+    assert ad.string("slot1BrokenReason") == "there is not enough Cpus (4 short)"
+    assert ad.string("slot_type1BrokenReason") == "fewer slots of type 1 fit than are configured"
+    assert "BrokenReasons" not in ads.startd_ad(make()[0], base, 200.0, {})

@@ -14,7 +14,9 @@ from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.machine import Machine, machine_resources, plan_layout
 from kettle.startd.slots import (
     Bundle,
+    Layout,
     Pool,
+    SlotFailure,
     SlotType,
     choose_request,
     parse_slot_type,
@@ -28,8 +30,8 @@ def machine(cpus: float = 4, memory: float = 256, disk: float = 1000, swap: floa
 
 
 def plan(text: str, count: int = 1, on: Bundle | None = None) -> list[dict[str, float]]:
-    specs = plan_slots(on or machine(), [SlotType(1, text, count, partitionable=False)])
-    return [dict(spec.total.amounts) for spec in specs]
+    layout = plan_slots(on or machine(), [SlotType(1, text, count, partitionable=False)])
+    return [dict(spec.total.amounts) for spec in layout.slots]
 
 
 @pytest.mark.parametrize("text", ["1/4", "25%"])
@@ -66,7 +68,7 @@ def test_the_types_of_the_manual_are_equivalent() -> None:
 @pytest.mark.shows("A035")
 def test_what_explicit_shares_leave_is_split_evenly_among_auto() -> None:
     types = [SlotType(1, "mem=10%", 1, False), SlotType(2, "cpus=1", 3, False)]
-    specs = plan_slots(machine(memory=1000), types)
+    specs = plan_slots(machine(memory=1000), types).slots
     assert [spec.total.amount("Memory") for spec in specs] == [100, 300, 300, 300]
 
 
@@ -82,7 +84,7 @@ def test_custom_resources_share_the_syntax_and_the_example_of_the_manual_works()
         SlotType(1, "cogs=50%,actuator=6,50%", 1, True),
         SlotType(2, "cogs=25%,actuator=1,25%", 2, False),
     ]
-    specs = plan_slots(on, types)
+    specs = plan_slots(on, types).slots
     assert [(s.total.amount("Cogs"), s.total.amount("actuator")) for s in specs] == [
         (8, 6),
         (4, 1),
@@ -94,13 +96,85 @@ def test_custom_resources_share_the_syntax_and_the_example_of_the_manual_works()
 def test_identifiers_are_dealt_out_in_order() -> None:
     on = Bundle({**machine().amounts, "Fpga": 3}, {"Fpga": ("f0", "f1", "f2")})
     types = [SlotType(1, "fpga=2", 1, True), SlotType(2, "fpga=1,1/8", 1, False)]
-    assert [s.total.assigned["Fpga"] for s in plan_slots(on, types)] == [("f0", "f1"), ("f2",)]
+    slots = plan_slots(on, types).slots
+    assert [s.total.assigned["Fpga"] for s in slots] == [("f0", "f1"), ("f2",)]
+
+
+def layout_of(config: str) -> Layout:
+    made = Config.from_text(f"{config}\nNUM_CPUS = 4\nMEMORY = 4096", subsystem="STARTD")
+    facts = MachineFacts(host="h", cores=4, memory_mib=4096)
+    return plan_layout(made, machine_resources(made, facts, Readings(disk_kib=1000)))
+
+
+def shown(layout: Layout) -> list[tuple[int, float, float, str]]:
+    return [
+        (slot.type_id, slot.total.amount("Cpus"), slot.total.amount("Memory"), slot.flaw)
+        for slot in layout.slots
+    ]
+
+
+EIGHT_CORES = "SLOT_TYPE_1 = cpus=8\nNUM_SLOTS_TYPE_1 = 2"
 
 
 @pytest.mark.shows("A037")
-def test_too_much_of_a_resource_is_an_error_that_names_it() -> None:
+def test_a_startd_that_is_to_end_for_such_slots_names_the_resource() -> None:
     with pytest.raises(ConfigError, match="16 Cpus, the machine has 4"):
-        plan("cpus=8", 2)
+        layout_of(f"{EIGHT_CORES}\nSLOT_CONFIG_FAILURE_MODE = Abort")
+
+
+def test_a_startd_goes_on_with_the_slots_that_fit() -> None:
+    """Sizes as 25.14.1 has them, here and below."""
+    halves = "use FEATURE : PartitionableSlot(1,50%)\nuse FEATURE : StaticSlots(2,2,40%)"
+    layout = layout_of(halves)
+    assert shown(layout) == [(1, 2, 2048, ""), (2, 1, 1638, "")]
+    assert layout.short_types == (2,)
+
+
+def test_the_first_slot_of_a_type_is_made_of_what_is_left_and_says_what_it_lacks() -> None:
+    layout = layout_of(f"{EIGHT_CORES}\nSLOT_TYPE_2 = cpus=1,mem=10\nNUM_SLOTS_TYPE_2 = 1")
+    assert shown(layout) == [
+        (1, 4, 4086, "there is not enough Cpus (4 short)"),
+        (2, 0, 10, "there is not enough Cpus (1 short)"),
+    ]
+    assert layout.short_types == (1,)
+
+
+def test_a_slot_whose_even_share_of_the_cores_is_none_lacks_them() -> None:
+    layout = layout_of(
+        "SLOT_TYPE_1 = cpus=4\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_2 = mem=500\nNUM_SLOTS_TYPE_2 = 2"
+    )
+    assert shown(layout) == [
+        (1, 4, 3096, ""),
+        (2, 0, 500, "no Cpus are left for it"),
+        (2, 0, 500, "no Cpus are left for it"),
+    ]
+    assert layout.short_types == ()
+
+
+@pytest.mark.parametrize("slots", [EIGHT_CORES, "SLOT_TYPE_1 = cpus=3\nNUM_SLOTS_TYPE_1 = 2"])
+def test_a_startd_can_be_told_to_have_no_slots_then(slots: str) -> None:
+    assert layout_of(f"{slots}\nSLOT_CONFIG_FAILURE_MODE = CLEAR") == Layout((), (1,))
+
+
+WISH = st.tuples(st.integers(0, 9), st.integers(0, 9000), st.integers(1, 3))
+
+
+@given(st.lists(WISH, min_size=1, max_size=4))
+def test_slots_never_have_more_than_the_machine(wishes: list[tuple[int, int, int]]) -> None:
+    types = [
+        SlotType(number, f"cpus={cpus},mem={memory}", count, partitionable=False)
+        for number, (cpus, memory, count) in enumerate(wishes, start=1)
+    ]
+    on = machine(4, 4096)
+    layout = plan_slots(on, types, SlotFailure.CONTINUE)
+    for name in on.amounts:
+        assert sum(slot.total.amount(name) for slot in layout.slots) <= on.amount(name)
+    made = {number: 0 for number, _ in enumerate(wishes, start=1)}
+    for slot in layout.slots:
+        made[slot.type_id] += 1
+    assert {n for n, wish in enumerate(wishes, start=1) if made[n] < wish[2]} == set(
+        layout.short_types
+    )
 
 
 @pytest.mark.parametrize("text", ["disk=100", "swap=7", "wheels=3", "mem=lots", "1/0"])

@@ -2,6 +2,7 @@
 
 from kettle.config.knob import (
     boolean,
+    choice,
     expression,
     family,
     integer,
@@ -258,6 +259,12 @@ class StartdKnobs:
         "0",
         sense=COUNT,
         doc="Slots up to this number see KeyboardIdle of the machine.",
+    )
+    SLOT_CONFIG_FAILURE_MODE = choice(
+        None,
+        ("abort", "clear", "continue"),
+        unset="continue",
+        doc="With slots that need more than there is: to end, to have none, or those that fit.",
     )
     SLOT_WEIGHT = expression("Cpus", doc="What a slot counts in accounting.")
     START = expression("True", doc="Which jobs may start on the machine.")
