@@ -95,7 +95,7 @@ def door(pool: PersonalPool, name: str) -> Sinful:
         found: list[str] = []
 
         def known() -> bool:
-            said = run_tool(pool, "condor_q", "-all", "-af", "StarterIpAddr")[1]
+            said = run_tool(pool, "condor_status", "-af", "StarterIpAddr")[1]
             found[:] = re.findall(r"<[^>]*>", said)
             return bool(found)
 

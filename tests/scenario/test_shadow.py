@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.shadow import job_events
 from kettle.testing.world import World
+from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import syscalls as calls
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
 from scenario.shadow_stage import (
@@ -55,6 +57,25 @@ def test_the_starter_gets_the_job_with_the_shadows_additions(tmp_path: Path) -> 
         assert job.string("TransferKey")
         assert job.string("ClaimId") == there.claim.text
         assert job.string("UidDomain") == "here"
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_where_the_starter_of_a_job_is_nobody_reads_in_the_queue(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        await asyncio.sleep(60)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(30)
+        address = f'"{there.address}"'
+        assert [n for n, text in here.updates.items() if text == address] == [STARTER_ADDRESS]
+        assert is_private_attribute(STARTER_ADDRESS)
+        await here.ended()
+        assert here.updates[STARTER_ADDRESS] == "undefined"
 
     play(tmp_path, scenario, script=script)
 

@@ -12,6 +12,12 @@ from kettle.attributes.attribute import (
     time,
 )
 
+STARTER_ADDRESS = "_condor_privStarterIpAddr"
+"""Where the starter of a running job is, as a later shadow needs it.
+
+A secret, so that nobody is shown more of a job than HTCondor's queue has.
+"""
+
 
 class Job:
     """Attributes of a job ad."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.schedd.job_machine import ON_A_MACHINE
@@ -117,7 +118,7 @@ class ConnectCommands:
             stream.close()
         address = reply.string("StarterIpAddr")
         if not address and reply.string("Result") in _RUNS_SOMEWHERE:
-            address = job.ad.string("StarterIpAddr")
+            address = job.ad.string(STARTER_ADDRESS)
         if not address:
             raise RefusedError(_said(reply) or "the startd knows no starter")
         return address

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from kettle.attributes.codes import HoldReasonCode, ULogEvent
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, RefusedError
@@ -84,7 +85,7 @@ async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -
     shadow.starter_address = call.info.string("StarterIpAddr") or ""
     if shadow.starter_address:
         # Kept in the queue, so that a later shadow finds the starter too.
-        shadow.update(texts({"StarterIpAddr": shadow.starter_address}))
+        shadow.update(texts({STARTER_ADDRESS: shadow.starter_address}))
     if call.info.boolean(short_way.BEGINS) is not True:
         return call.answer(0)
     if shadow.state.asked:

@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import replace
 
 from kettle.attributes.codes import JobStatus, ShadowExit, VacateReasonCode
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.policy.hold_reasons import REFUSALS
@@ -207,7 +208,7 @@ def _report_exit(run: Run, ending: Ending) -> None:
     attributes = run.take_pending()
     attributes |= texts({**ending.attributes, "BytesSent": sent, "BytesRecvd": received})
     attributes |= texts({name: spent for name, spent in run.spent_seconds.items() if spent})
-    attributes["StarterIpAddr"] = "undefined"
+    attributes[STARTER_ADDRESS] = "undefined"
     said = f": {ending.reason}" if ending.reason else ""
     run.log(f"Reporting job exit reason {int(ending.exit)}{said}")
     reason = int(ending.exit)

@@ -13,6 +13,7 @@ import secrets
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.policy.lease import lease_of_run
 from kettle.records.event_kinds import JobHeldEvent
@@ -94,7 +95,7 @@ class Run(JobRecord):
         if self.state.reconnecting:
             self.last_contact -= self._silent_seconds()
         self.stream: Stream | None = None
-        self.starter_address = self.job.string("StarterIpAddr") or ""
+        self.starter_address = self.job.string(STARTER_ADDRESS) or ""
         self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
         self.transfer_session: ClaimId | None = None
         # Whether the claim's own session may be used for file transfer too.

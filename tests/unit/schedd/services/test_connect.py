@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from kettle.attributes.job import STARTER_ADDRESS
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import UNKNOWN, Actor
@@ -90,7 +91,7 @@ def test_where_a_starter_listens_is_known_from_its_shadow_while_its_startd_does_
 
     network = SimpleNamespace(connect=connect, address="<10.0.0.2:1>")
     schedd: Any = SimpleNamespace(runtime=SimpleNamespace(network=network))
-    ad = ClassAd({"StartdIpAddr": "<10.0.0.3:1>", "StarterIpAddr": "<10.0.0.3:9>"})
+    ad = ClassAd({"StartdIpAddr": "<10.0.0.3:1>", STARTER_ADDRESS: "<10.0.0.3:9>"})
     locate = ConnectCommands(schedd)._locate(
         cast("Job", SimpleNamespace(ad=ad)), "<10.0.0.3:1>#1#1"
     )
