@@ -77,24 +77,16 @@ class _Flattening:
                 operand = self.flatten(expr.operand)
                 rebuilt = Unary(expr.operator, operand)
                 return self._value(rebuilt) if isinstance(operand, Literal) else rebuilt
-            case Binary():
-                return self._binary(expr)
+            case Binary() | Subscript():
+                return self._split(expr).whole()
             case Conditional():
                 return self._conditional(expr)
             case Call():
                 return self._call(expr)
             case ListNode():
                 return ListNode(tuple(written_out(self.flatten(part)) for part in expr.elements))
-            case Subscript():
-                return self._subscript(expr)
         assert isinstance(expr, AdNode)
         return self._nested(expr)
-
-    def _subscript(self, expr: Subscript) -> Expr:
-        base, index = self.flatten(expr.base), self.flatten(expr.index)
-        rebuilt = Subscript(base, index)
-        known = isinstance(base, Literal) and isinstance(index, Literal)
-        return self._value(rebuilt) if known else rebuilt
 
     def _nested(self, expr: AdNode) -> Expr:
         # The names inside are looked up inside, in all ads there, and nowhere else.
@@ -176,28 +168,34 @@ class _Flattening:
         known = yes is None and isinstance(condition, Literal) and isinstance(no, Literal)
         return self._value(rebuilt) if known else rebuilt
 
-    def _binary(self, expr: Binary) -> Expr:
-        if expr.operator in _GATHERED:
-            return self._split(expr).whole()
-        left, right = self.flatten(expr.left), self.flatten(expr.right)
-        rebuilt = Binary(expr.operator, left, right)
+    def _split(self, expr: Expr) -> _Part:
+        """Return what a row of operators and subscripts comes to, however long it is.
+
+        The constants of one operator's chain come together, apart from the rest.
+        """
+        links: list[Binary | Subscript] = []
+        first = expr
+        while isinstance(first, Binary | Subscript):
+            links.append(first)
+            first = first.left if isinstance(first, Binary) else first.base
+        result = _part(self.flatten(first))
+        for link in reversed(links):
+            if isinstance(link, Binary) and link.operator in _GATHERED:
+                result = self._combine(link.operator, result, self._split(link.right))
+            else:
+                result = _part(self._operation(link, result.whole()))
+        return result
+
+    def _operation(self, link: Binary | Subscript, left: Expr) -> Expr:
+        rebuilt: Expr
+        if isinstance(link, Binary):
+            right = self.flatten(link.right)
+            rebuilt = Binary(link.operator, left, right)
+        else:
+            right = self.flatten(link.index)
+            rebuilt = Subscript(left, right)
         known = isinstance(left, Literal) and isinstance(right, Literal)
         return self._value(rebuilt) if known else rebuilt
-
-    def _split(self, expr: Expr) -> _Part:
-        """Return what a chain of one operator comes to: its constants together, and the rest."""
-        if not isinstance(expr, Binary) or expr.operator not in _GATHERED:
-            found = self.flatten(expr)
-            return _Part(found, None) if isinstance(found, Literal) else _Part(None, found)
-        links: list[Binary] = []
-        base: Expr = expr
-        while isinstance(base, Binary) and base.operator in _GATHERED:
-            links.append(base)
-            base = base.left
-        result = self._split(base)
-        for link in reversed(links):
-            result = self._combine(link.operator, result, self._split(link.right))
-        return result
 
     def _combine(self, operator: str, left: _Part, right: _Part) -> _Part:
         # Compat: of two constants the value is what evaluating says; the reference looks at the
@@ -258,6 +256,11 @@ class _Part(NamedTuple):
     def as_rest(self) -> _Part:
         """Return it with its constant among the rest."""
         return _Part(None, self.whole())
+
+
+def _part(expr: Expr) -> _Part:
+    """Return an expression as a part: all constant, or all rest."""
+    return _Part(expr, None) if isinstance(expr, Literal) else _Part(None, expr)
 
 
 def _chained(operator: str, parts: list[Expr]) -> Expr | None:

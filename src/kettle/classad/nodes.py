@@ -271,6 +271,46 @@ def weigh(expr: Expr) -> int:
     return 1 + (nodes >> 3) + (size >> 6)
 
 
+# Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
+# operator or a conditional, in either arm of another one, two. Shown by the vectors in deep.json
+# and by test_as_many_conditionals_are_read_as_the_wheel_reads.
+MAX_DEPTH: Final = 995
+BRACKET_DEPTH: Final = 6
+CHAIN_DEPTH: Final = 2
+
+
+def nesting(expr: Expr) -> int:
+    """Return how deep an expression is nested, in the levels of MAX_DEPTH.
+
+    Of an ad that is written out the entries count that were parsed: all others are within bounds.
+    """
+    deepest = 0
+    pending = [(expr, 0)]
+    while pending:
+        node, depth = pending.pop()
+        deepest = max(deepest, depth)
+        if isinstance(node, Subscript):
+            pending += [(node.base, depth), (node.index, depth + BRACKET_DEPTH)]
+            continue
+        if isinstance(node, AdNode):
+            inner = [entry for entry in node.table.values() if isinstance(entry, Expr)]
+        else:
+            inner = children(node)
+        levels = _LEVELS.get(type(node), 0)
+        pending += [(part, depth + levels) for part in inner]
+    return deepest
+
+
+_LEVELS: Final[dict[type[Expr], int]] = {
+    Parentheses: BRACKET_DEPTH,
+    Call: BRACKET_DEPTH,
+    ListNode: BRACKET_DEPTH,
+    AdNode: BRACKET_DEPTH,
+    Unary: CHAIN_DEPTH,
+    Conditional: CHAIN_DEPTH,
+}
+
+
 def _parts(expr: Expr) -> list[Expr]:
     """Return the expressions a node is made of, in an order that is the same for equal nodes."""
     if not isinstance(expr, AdNode):

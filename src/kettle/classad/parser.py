@@ -14,7 +14,10 @@ from kettle.classad.calendar import parse_moment, parse_span, span_text
 from kettle.classad.context import ambient
 from kettle.classad.lexer import Token, tokenize, unescape
 from kettle.classad.nodes import (
+    BRACKET_DEPTH,
+    CHAIN_DEPTH,
     FALSE,
+    MAX_DEPTH,
     TRUE,
     AdNode,
     AttributeReference,
@@ -60,12 +63,6 @@ RESERVED: Final = frozenset({"true", "false", "undefined", "error", "is", "isnt"
 _TIME_LITERALS: Final = {"abstime": "absTime", "reltime": "relTime"}
 _SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
 
-# Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
-# operator or a conditional, in either arm of another one, two. Shown by the vectors in deep.json
-# and by test_as_many_conditionals_are_read_as_the_wheel_reads.
-MAX_DEPTH: Final = 995
-BRACKET_DEPTH: Final = 6
-_CHAIN_DEPTH: Final = 2
 _SPACED_CHOICE: Final = [("symbol", "?"), ("symbol", ":")]
 
 
@@ -129,7 +126,7 @@ class Parser:
             if not self._take("?"):
                 break
             # What is on either side of the colon is one conditional deeper.
-            self._deepen(_CHAIN_DEPTH)
+            self._deepen(CHAIN_DEPTH)
             conditions.append((result, self.expression()))
             self._require(":")
         self._depth = depth
@@ -157,7 +154,7 @@ class Parser:
         while self._peek() in UNARY and not self._at_negative_number():
             prefixes.append(self._peek())
             self._index += 1
-            self._deepen(_CHAIN_DEPTH)
+            self._deepen(CHAIN_DEPTH)
         while True:
             result = self._primary()
             if self._peek() == "." and self._follows_integer():
@@ -176,7 +173,7 @@ class Parser:
             if not self._take_choice():
                 break
             choices.append(result)
-            self._deepen(_CHAIN_DEPTH)
+            self._deepen(CHAIN_DEPTH)
         self._depth = depth
         while choices:
             result = Conditional(choices.pop(), None, result)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from kettle.classad.nodes import (
+    BRACKET_DEPTH,
+    MAX_DEPTH,
     AdNode,
     Binary,
     Call,
@@ -17,7 +19,6 @@ from kettle.classad.nodes import (
     Unary,
     children,
 )
-from kettle.classad.parser import BRACKET_DEPTH, MAX_DEPTH
 from kettle.classad.unparse import NEW_SPELLING, by_length, quote_name, unparse
 from kettle.classad.values import Expr
 

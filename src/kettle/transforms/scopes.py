@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kettle.classad import ClassAd
 from kettle.classad.flatten import flatten, written_out
 from kettle.classad.nodes import (
+    MAX_DEPTH,
     AdNode,
     AttributeReference,
     Binary,
@@ -17,6 +18,8 @@ from kettle.classad.nodes import (
     Selection,
     Subscript,
     Unary,
+    nesting,
+    weigh,
 )
 from kettle.classad.values import Expr
 from kettle.errors import TransformError
@@ -24,8 +27,8 @@ from kettle.errors import TransformError
 # Returns what stands for a name, None for the name itself.
 Replace = Callable[[AttributeReference | Selection], Expr | None]
 
-# Limit: names of a rule that are filled in in one expression, and how deep in each other.
-_MOST_NAMES = 1000
+# Limit: what is filled in in one expression, as `weigh` counts it, and how deep in each other.
+_MOST_FILLED = 10_000
 _DEEPEST = 20
 
 
@@ -46,8 +49,15 @@ def filled_in(expr: Expr, rule: ClassAd) -> Expr:
     """Return the expression with what a rule's own attributes say in place of their names.
 
     What they leave open stays open: other names are those of the ad that the rule is applied to.
+    Raises TransformError where that would be longer, or nested more deeply, than is read.
     """
-    return written_out(flatten(_Filling(rule).fill(expr), rule))
+    try:
+        filled = _Filling(rule).fill(expr)
+    except RecursionError:
+        filled = None
+    if filled is None or nesting(filled) > MAX_DEPTH:
+        raise TransformError("what a rule's own names stand for is nested too deeply")
+    return written_out(flatten(filled, rule))
 
 
 class _Filling:
@@ -55,7 +65,7 @@ class _Filling:
 
     def __init__(self, rule: ClassAd) -> None:
         self._rule = rule
-        self._left = _MOST_NAMES
+        self._left = _MOST_FILLED
         self._active: list[str] = []
 
     def fill(self, expr: Expr) -> Expr:
@@ -66,7 +76,7 @@ class _Filling:
         found = self._rule.lookup(name.name) if own else None
         if found is None or name.key in self._active or len(self._active) >= _DEEPEST:
             return None
-        self._left -= 1
+        self._left -= weigh(found)
         if self._left < 0:
             raise TransformError(f"a rule mentions its own {name.name} again and again")
         self._active.append(name.key)
@@ -89,12 +99,12 @@ def rebuild(expr: Expr, replace: Replace) -> Expr:
     match expr:
         case AttributeReference():
             return replace(expr) or expr
-        case Selection():
-            return _selection(expr, replace)
-        case Binary():
-            return _chain(expr, replace)
-        case Unary() | Subscript():
-            return _operation(expr, replace)
+        case Selection() if not isinstance(expr.base, Binary | Subscript | Selection):
+            return replace(expr) or Selection(_operand(expr.base, replace), expr.name)
+        case Binary() | Subscript() | Selection():
+            return _row(expr, replace)
+        case Unary():
+            return _signed(expr, replace)
         case Conditional():
             return _conditional(expr, replace)
         case Parentheses():
@@ -108,9 +118,29 @@ def rebuild(expr: Expr, replace: Replace) -> Expr:
     return expr
 
 
-def _operation(expr: Unary | Subscript, replace: Replace) -> Expr:
-    if isinstance(expr, Subscript):
-        return Subscript(_operand(expr.base, replace), rebuild(expr.index, replace))
+def _row(expr: Binary | Subscript | Selection, replace: Replace) -> Expr:
+    """Rewrite a row of operators, subscripts and names after dots, as long as somebody wrote it."""
+    links: list[Binary | Subscript | Selection] = []
+    first: Expr = expr
+    while isinstance(first, Binary | Subscript | Selection):
+        base = first.left if isinstance(first, Binary) else first.base
+        if isinstance(first, Selection) and not isinstance(base, Binary | Subscript | Selection):
+            # `a.b`, which may be a name of a scope's.
+            break
+        links.append(first)
+        first = base
+    result = _operand(first, replace)
+    for link in reversed(links):
+        if isinstance(link, Binary):
+            result = Binary(link.operator, result, _operand(link.right, replace))
+        elif isinstance(link, Subscript):
+            result = Subscript(result, rebuild(link.index, replace))
+        else:
+            result = Selection(result, link.name)
+    return result
+
+
+def _signed(expr: Unary, replace: Replace) -> Expr:
     operators: list[str] = []
     inner: Expr = expr
     while isinstance(inner, Unary):
@@ -155,33 +185,3 @@ def _operand(expr: Expr, replace: Replace) -> Expr:
     return (
         Parentheses(rebuilt) if is_name and isinstance(rebuilt, Binary | Conditional) else rebuilt
     )
-
-
-def _selection(expr: Selection, replace: Replace) -> Expr:
-    """Rewrite the name that a row of `a.b.c` begins with; rows are long, so in a loop."""
-    rows: list[Selection] = []
-    base: Expr = expr
-    while isinstance(base, Selection):
-        rows.append(base)
-        base = base.base
-    # The innermost of a row is `a.b`: its name may be one of a scope's.
-    innermost = rows.pop()
-    found = replace(innermost)
-    if found is None:
-        found = Selection(_operand(innermost.base, replace), innermost.name)
-    for row in reversed(rows):
-        found = Selection(found, row.name)
-    return found
-
-
-def _chain(expr: Binary, replace: Replace) -> Expr:
-    """Rewrite a row of operators, which is as long as somebody wrote it."""
-    links: list[Binary] = []
-    base: Expr = expr
-    while isinstance(base, Binary):
-        links.append(base)
-        base = base.left
-    result = _operand(base, replace)
-    for link in reversed(links):
-        result = Binary(link.operator, result, _operand(link.right, replace))
-    return result

@@ -353,6 +353,14 @@ def test_a_rule_that_mentions_itself_again_and_again_is_refused() -> None:
         read_old_form(f"[ {text}; eval_set_B = a0 ]", "T")
 
 
+@pytest.mark.parametrize("nested", [40, 150])
+def test_a_rule_whose_names_stand_deep_in_one_another_is_refused(nested: int) -> None:
+    """Deeper than what is read, or than the stack is: neither is printed, so neither is made."""
+    text = "; ".join(f"a{n} = {'(' * nested}a{n + 1}{')' * nested}" for n in range(18))
+    with pytest.raises(TransformError, match="nested too deeply"):
+        read_old_form(f"[ {text}; eval_set_B = a0 ]", "T")
+
+
 def test_a_classad_form_that_does_not_parse_is_told() -> None:
     with pytest.raises(TransformError, match="Could not parse transform classad T"):
         read_old_form("[ set_A = ", "T")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Final, ParamSpec, TypeVar
 
-from kettle.classad.parser import BRACKET_DEPTH, MAX_DEPTH
+from kettle.classad.nodes import BRACKET_DEPTH, MAX_DEPTH
 from kettle.compat.classad2.names import ClassAdException
 
 _Given = ParamSpec("_Given")
