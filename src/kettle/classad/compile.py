@@ -520,13 +520,15 @@ def _compile_call(expr: Expr) -> Closure:
 
         return run_lazy
     assert isinstance(function.apply, StrictFunction)
-    strict, plain = function.apply.call, function.apply.plain
+    strict, plain, _, price = function.apply
     closures = tuple(argument.closure for argument in expr.arguments)
     if plain is not None:
-        return lambda state: call_plain(plain, state, [closure(state) for closure in closures])
+        return lambda state: call_plain(
+            plain, state, [closure(state) for closure in closures], price
+        )
 
     def run(state: State) -> Value:
-        return call_strict(strict, state, [closure(state) for closure in closures])
+        return call_strict(strict, state, [closure(state) for closure in closures], price)
 
     return run
 

@@ -28,7 +28,7 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.operators import truth
 from kettle.classad.references import find_references
-from kettle.classad.values import ERROR, UNDEFINED, Expr, ExprList
+from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 
 _LOGIC: Final = frozenset({"&&", "||"})
 # The constants among what these stand between come together on the left.
@@ -37,14 +37,25 @@ _GATHERED: Final = frozenset({"+", "*", "&", "|", "^"}) | _LOGIC
 _OF_NAMES: Final = frozenset({"unparse", "unresolved"})
 
 
-def flatten(expr: Expr, ad: ClassAd | None = None, context: Context | None = None) -> Expr:
+class CircleError(ValueError):
+    """What is to be flattened leads back to itself."""
+
+
+def flatten(
+    expr: Expr,
+    ad: ClassAd | None = None,
+    context: Context | None = None,
+    *,
+    circles: bool = True,
+) -> Expr:
     """Return the expression as far as it can be evaluated in `ad`; a `Literal` if wholly.
 
     A list or an ad that a function made is a value, and a `Literal` too; one that is written out
-    stays the expression that it is.
+    stays the expression that it is. Where `circles` are not allowed, an attribute that it refers to
+    and that leads back to itself is a CircleError; else that is undefined, as its value is.
     """
     top = ad if ad is not None else ClassAd()
-    return _Flattening(top, top, context).flatten(expr)
+    return _Flattening(top, top, context, None if circles else _Entries()).flatten(expr)
 
 
 def written_out(expr: Expr) -> Expr:
@@ -54,15 +65,31 @@ def written_out(expr: Expr) -> Expr:
     return expr
 
 
+class _Entries:
+    """The attributes that references led to: those that are looked into now, and all so far."""
+
+    __slots__ = ("seen", "under_way")
+
+    def __init__(self) -> None:
+        self.seen: Final[dict[tuple[int, int], Ad]] = {}
+        self.under_way: Final[set[tuple[int, int]]] = set()
+
+
 class _Flattening:
-    """One partial evaluation, the ad it happens in, and that in which it began."""
+    """One partial evaluation, the ad it happens in, and that in which it began.
 
-    __slots__ = ("_ad", "_context", "_top")
+    `entries` are there where a circle is refused.
+    """
 
-    def __init__(self, ad: ClassAd, top: ClassAd, context: Context | None) -> None:
+    __slots__ = ("_ad", "_context", "_entries", "_top")
+
+    def __init__(
+        self, ad: Ad, top: ClassAd, context: Context | None, entries: _Entries | None
+    ) -> None:
         self._ad: Final = ad
         self._top: Final = top
         self._context: Final = context
+        self._entries: Final = entries
 
     def flatten(self, expr: Expr) -> Expr:
         match expr:
@@ -90,10 +117,10 @@ class _Flattening:
 
     def _nested(self, expr: AdNode) -> Expr:
         # The names inside are looked up inside, in all ads there, and nowhere else.
-        around = ClassAd() if self._ad is self._top else self._ad
+        around: Ad = ClassAd() if self._ad is self._top else self._ad
         own = evaluate_lazily(expr, new_state(around, None, self._context))
         ad = own if isinstance(own, ClassAd) else ClassAd()
-        inside = _Flattening(ad, self._top, self._context)
+        inside = _Flattening(ad, self._top, self._context, self._entries)
         table: dict[str, Expr | str] = {}
         for key, entry in expr.table.items():
             assert isinstance(entry, Expr)
@@ -104,16 +131,18 @@ class _Flattening:
         """Return the expression's value as a literal."""
         return literal(evaluate_lazily(expr, new_state(self._ad, None, self._context)))
 
-    def _reference(self, expr: Expr) -> Expr:
+    def _reference(self, expr: AttributeReference | Selection) -> Expr:
         # An ad written out in the expression does not see the ad around it here.
-        base = expr
+        base: Expr = expr
         while isinstance(base, Selection | Parentheses):
             base = base.base if isinstance(base, Selection) else base.inner
-        around = self._ad
+        around: Ad = self._ad
         if isinstance(base, AdNode):
             around = ClassAd()
         elif isinstance(base, AttributeReference) and base.absolute:
             around = self._top
+        if self._entries is not None:
+            self._refuse_circle(expr, around, self._entries)
         value = evaluate_lazily(expr, new_state(around, None, self._context))
         if isinstance(value, ClassAd | ExprList):
             return expr
@@ -122,6 +151,32 @@ class _Flattening:
             # ad's own word is so for good.
             return expr
         return literal(value)
+
+    def _refuse_circle(
+        self, expr: AttributeReference | Selection, around: Ad, entries: _Entries
+    ) -> None:
+        """Look into what the reference leads to; CircleError where that leads back to itself.
+
+        Source: runs of the wheel's `flatten`: it flattens that, too, but no ad.
+        """
+        start: Value = around
+        if isinstance(expr, Selection):
+            start = evaluate_lazily(expr.base, new_state(around, None, self._context))
+        ad = start if isinstance(start, Ad) else None
+        while ad is not None and ad.entry(expr.key) is None:
+            ad = ad.scope
+        found = None if ad is None else ad.entry(expr.key)
+        if ad is None or found is None or isinstance(found, AdNode):
+            return
+        mark = (id(found), id(ad.table))
+        if mark in entries.under_way:
+            raise CircleError
+        if mark in entries.seen:
+            return
+        entries.seen[mark] = ad
+        entries.under_way.add(mark)
+        _Flattening(ad, self._top, self._context, entries).flatten(found)
+        entries.under_way.discard(mark)
 
     def _call(self, expr: Call) -> Expr:
         if find_function(expr.name) is None:

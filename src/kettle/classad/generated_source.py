@@ -274,7 +274,7 @@ class Writer:
         # What nobody knows now a program may still add.
         if function is None or not isinstance(function.apply, StrictFunction):
             raise UnsupportedError
-        call, plain, may_repeat = function.apply
+        call, plain, may_repeat, _ = function.apply
         if not may_repeat:
             raise UnsupportedError
         arguments = [self.write(argument, side).name for argument in expr.arguments]

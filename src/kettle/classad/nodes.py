@@ -311,6 +311,24 @@ _LEVELS: Final[dict[type[Expr], int]] = {
 }
 
 
+def size_in_steps(expr: Expr) -> int:
+    """Return what it counts as to read or write the whole expression: 8 nodes, or 64 bytes.
+
+    That is with the elements of its lists and the attributes of its ads.
+    """
+    nodes = size = 0
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        nodes += 1
+        if type(node) is Literal:
+            if type(node.value) is str:
+                size += len(node.value)
+        else:
+            pending += _parts(node)
+    return 1 + (nodes >> 3) + (size >> 6)
+
+
 def _parts(expr: Expr) -> list[Expr]:
     """Return the expressions a node is made of, in an order that is the same for equal nodes."""
     if not isinstance(expr, AdNode):

@@ -7,24 +7,39 @@ by `eval` cannot be seen. Circular references end where they meet themselves.
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from kettle.classad.ad import ClassAd
-from kettle.classad.nodes import (
-    AdNode,
-    AttributeReference,
-    Literal,
-    Parentheses,
-    Selection,
-    children,
-)
+from kettle.classad.compile import new_state
+from kettle.classad.nodes import AdNode, AttributeReference, Parentheses, Selection, children
+from kettle.classad.state import FAULT, State
 from kettle.classad.unparse import unparse
-from kettle.classad.values import UNDEFINED, Ad, Expr
+from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
 _HERE = frozenset({"my", "self"})
 _OUTERMOST = frozenset({"toplevel", "root"})
 _OTHER = frozenset({"target", "other"})
 _NOW = "currenttime"
+
+# What a node counts as that is looked at within an evaluation.
+_PLACE_BYTES: Final = 64
+
+# An expression and an ad's table, by their addresses, and what the expression is there.
+_Mark: TypeAlias = tuple[int, int, bool, bool]
+
+
+class Found(NamedTuple):
+    """What a search found: names as they were met, those of the ad and those from outside.
+
+    `internal_fault` and `external_fault` say how many there were where the reference ends its own
+    search for them without an answer: at a reference that comes back to itself, and at a selection
+    from what is neither an ad nor undefined; None if it ends nowhere.
+    """
+
+    internal: list[str]
+    external: list[str]
+    internal_fault: int | None
+    external_fault: int | None
 
 
 def find_references(
@@ -37,9 +52,26 @@ def find_references(
     not have loses its scope, too. Source: vectors/classad/references.json; for a match, runs of
     the wheel (test_what_is_unresolved_in_a_match_is_what_neither_ad_has).
     """
-    search = _Search(ad if ad is not None else ClassAd(), other)
+    found = search_references(expr, ad, other)
+    return set(found.internal), set(found.external)
+
+
+def search_references(
+    expr: Expr, ad: Ad | None, other: Ad | None = None, state: State | None = None
+) -> Found:
+    """Return what `find_references` does, and where the reference would find no answer.
+
+    What something is selected from is evaluated; a `state` under way counts its steps,
+    and those of the search; SpentError if they are too many.
+    """
+    search = _Search(ad if ad is not None else ClassAd(), other, state)
     search.walk(expr, search.top)
-    return set(search.internal.values()), set(search.external.values())
+    return Found(
+        list(search.internal.values()),
+        list(search.external.values()),
+        search.internal_fault,
+        search.external_fault,
+    )
 
 
 class References:
@@ -62,52 +94,108 @@ def _added(found: dict[str, str], before: int) -> list[str]:
 
 
 class _Place(NamedTuple):
-    """What is to be looked at, the ad it stands in, and whether what is outside is taken down."""
+    """What is to be looked at, the ad it stands in, and what it is there.
 
-    expr: Expr
+    `chosen_from` is what something is selected from: names in it are used, what it lacks is not
+    needed, since the selection as a whole is, and ads are not looked into. An `entry` is what an
+    attribute is worth; None in its place ends the entry that `ended` tells.
+    """
+
+    expr: Expr | None
     ad: Ad
-    outside: bool
+    chosen_from: bool = False
+    entry: bool = False
+    ended: _Mark | None = None
 
-    def beside(self, expr: Expr, ad: Ad) -> _Place:
+    def beside(self, expr: Expr, ad: Ad, *, entry: bool = False) -> _Place:
         """Return another place that counts as this one does."""
-        return _Place(expr, ad, self.outside)
+        return _Place(expr, ad, self.chosen_from, entry)
+
+    def mark(self) -> _Mark:
+        """Return what tells this place from all others."""
+        return id(self.expr), id(self.ad.table), self.chosen_from, self.entry
 
 
 class _Search:
     """One search: what was found so far, and what is still to be looked at."""
 
-    __slots__ = ("_others", "_seen", "external", "internal", "top")
+    __slots__ = (
+        "_counted",
+        "_kept",
+        "_others",
+        "_seen",
+        "_state",
+        "_under_way",
+        "external",
+        "external_fault",
+        "internal",
+        "internal_fault",
+        "top",
+    )
 
-    def __init__(self, top: Ad, other: Ad | None = None) -> None:
+    def __init__(self, top: Ad, other: Ad | None = None, state: State | None = None) -> None:
         self.top = top
+        self._state = new_state(top, other) if state is None else state
+        self._counted = state is not None
         self._others = {} if other is None else {id(top.table): other, id(other.table): top}
         self.internal: dict[str, str] = {}
         self.external: dict[str, str] = {}
-        self._seen: set[tuple[int, int, bool]] = set()
+        self.internal_fault: int | None = None
+        self.external_fault: int | None = None
+        self._seen: set[_Mark] = set()
+        self._under_way: set[_Mark] = set()
+        # Ads that functions made: a mark names an ad by its address.
+        self._kept: list[Ad] = []
 
     def walk(self, expr: Expr, scope: Ad) -> None:
-        pending = [_Place(expr, scope, True)]
+        pending = [_Place(expr, scope)]
         while pending:
             place = pending.pop()
-            node, here, outside = place
-            if (id(node), id(here.table), outside) in self._seen:
-                continue
-            self._seen.add((id(node), id(here.table), outside))
-            if isinstance(node, AttributeReference):
-                self._name(node, place, pending)
-            elif isinstance(node, Selection):
-                self._selection(node, place, pending)
-            elif isinstance(node, AdNode):
-                # Compat: names are looked up around the nested ad, not in it; shown by
-                # functions_control.json.
+            if place.expr is None:
+                self._under_way.discard(place.ended)
+            elif self._is_new(place, pending):
+                if self._counted:
+                    self._state.spend(_PLACE_BYTES)
+                self._look(place.expr, place, pending)
+
+    def _is_new(self, place: _Place, pending: list[_Place]) -> bool:
+        """Return whether nothing was seen of it yet; note where an entry comes back to itself."""
+        mark = place.mark()
+        if mark in self._seen:
+            if place.entry and mark in self._under_way:
+                self._fail(place)
+            return False
+        self._seen.add(mark)
+        if place.entry:
+            self._under_way.add(mark)
+            pending.append(_Place(None, place.ad, ended=mark))
+        return True
+
+    def _look(self, node: Expr, place: _Place, pending: list[_Place]) -> None:
+        here = place.ad
+        if isinstance(node, AttributeReference):
+            self._name(node, place, pending)
+        elif isinstance(node, Selection):
+            self._selection(node, place, pending)
+        elif isinstance(node, AdNode):
+            # Compat: names are looked up around the nested ad, not in it; shown by
+            # functions_control.json.
+            if not place.chosen_from:
                 entries = _entries(ClassAd.view_of(node, here))
                 pending += [place.beside(entry, here) for entry in reversed(entries)]
-            else:
-                pending += [place.beside(child, here) for child in reversed(children(node))]
+        else:
+            pending += [place.beside(child, here) for child in reversed(children(node))]
+
+    def _fail(self, place: _Place) -> None:
+        """Note that the reference's search ends here; one of outer names looks into no base."""
+        if self.internal_fault is None:
+            self.internal_fault = len(self.internal)
+        if self.external_fault is None and not place.chosen_from:
+            self.external_fault = len(self.external)
 
     def _miss(self, text: str, place: _Place) -> None:
         """Take down that a name, or a selection, is needed from outside."""
-        if place.outside:
+        if not place.chosen_from:
             self.external.setdefault(text.lower(), text)
 
     def _found(self, name: str, here: Ad) -> tuple[Expr, Ad] | None:
@@ -125,13 +213,14 @@ class _Search:
         here = place.ad
         found = self._found(node.name, self.top if node.absolute else here)
         if found is not None:
-            pending.append(place.beside(*found))
+            pending.append(place.beside(*found, entry=True))
             return
         special = self._special(node.key, here)
-        if special is not None:
+        if special is None:
+            if node.key != _NOW:
+                self._miss(node.name, place)
+        elif not place.chosen_from:
             pending += [place.beside(entry, special) for entry in reversed(_entries(special))]
-        elif node.key != _NOW:
-            self._miss(node.name, place)
 
     def _special(self, key: str, here: Ad) -> Ad | None:
         if key in _HERE:
@@ -144,52 +233,45 @@ class _Search:
 
     def _selection(self, node: Selection, place: _Place, pending: list[_Place]) -> None:
         base, here = node.base, place.ad
-        nowhere = isinstance(base, Literal) and base.value is UNDEFINED
-        if not (nowhere or isinstance(base, AttributeReference | Selection | Parentheses | AdNode)):
-            # Compat: the reference evaluates what something is selected from, and has no answer at
-            # all where that is no ad; we say what it needs
-            # (test_a_selection_from_what_is_no_ad_still_says_what_it_needs).
+        value = self._worth(base, here)
+        if isinstance(value, Ad):
+            found = self._found(node.name, value)
+            if found is not None:
+                pending.append(place.beside(*found, entry=True))
+            elif node.key != _NOW:
+                self._miss(node.name, place)
+        elif value is not UNDEFINED:
+            self._fail(place)
+        if value is UNDEFINED or isinstance(base, AttributeReference | Selection | Parentheses):
+            if not isinstance(value, Ad):
+                # The selection as a whole is missing; what it is selected from is known of.
+                self._miss(unparse(node), place)
+        elif not isinstance(value, Ad):
+            # Compat: the reference has no answer at all; who does not mind that is told what it
+            # needs (test_a_selection_from_what_is_no_ad_still_says_what_it_needs).
             pending.append(place.beside(base, here))
             return
-        ad = self._ad_meant(base, here)
-        if ad is None:
-            # The selection as a whole is what is missing; what it is selected from is known of.
-            self._miss(unparse(node), place)
-            pending.append(_Place(base, here, False))
-            return
-        found = self._found(node.name, ad)
-        if found is not None:
-            pending.append(place.beside(*found))
-        elif node.key != _NOW:
-            self._miss(node.name, place)
+        pending.append(_Place(base, here, True))
 
-    def _ad_meant(self, expr: Expr, here: Ad) -> Ad | None:
-        names: list[str] = []
-        while isinstance(expr, Parentheses | Selection):
-            if isinstance(expr, Selection):
-                names.append(expr.name)
-                expr = expr.base
-            else:
-                expr = expr.inner
-        if isinstance(expr, AdNode):
+    def _worth(self, expr: Expr, here: Ad) -> Value:
+        """Return what something is selected from."""
+        start = expr
+        while isinstance(start, Selection | Parentheses):
+            start = start.base if isinstance(start, Selection) else start.inner
+        around: Ad | None = here
+        if isinstance(start, AdNode):
             # From an ad that is written out only what it says itself is selected: for it, what
             # the ad around has is outside.
-            ad: Ad | None = ClassAd.view_of(expr, None)
-        elif isinstance(expr, AttributeReference):
-            found = self._found(expr.name, self.top if expr.absolute else here)
-            ad = self._special(expr.key, here) if found is None else _as_ad(*found)
-        else:
-            return None
-        while names and ad is not None:
-            found = self._found(names.pop(), ad)
-            ad = None if found is None else _as_ad(*found)
-        return ad
-
-
-def _as_ad(expr: Expr, scope: Ad) -> Ad | None:
-    while isinstance(expr, Parentheses):
-        expr = expr.inner
-    return ClassAd.view_of(expr, scope) if isinstance(expr, AdNode) else None
+            around = None
+        elif isinstance(start, AttributeReference) and start.absolute:
+            around = self.top
+        try:
+            value = self._state.evaluate_in(expr, around)
+        except FAULT:
+            return ERROR
+        if isinstance(value, Ad):
+            self._kept.append(value)
+        return value
 
 
 def _entries(ad: Ad) -> list[Expr]:

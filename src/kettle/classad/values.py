@@ -270,10 +270,11 @@ def plain_values(elements: tuple[Expr, ...]) -> PlainValues | None:
 
 
 class ExprList:
-    """A list inside the evaluator: expressions, and the ad around it.
+    """A list inside the evaluator: expressions, and the ad that they stand in.
 
-    An element that is asked for by its number is evaluated in that ad, all elements at once, as
-    functions ask for them, in that of the call.
+    `list[0]` evaluates its element in that ad, `scope`; a function that asks for all elements
+    evaluates them in the ad of its call. None where the elements are values, or where the list
+    was made by a function.
 
     `plain` is what is known of it if all its elements are values; None if they are not.
     """

@@ -195,4 +195,4 @@ def test_a_selection_from_what_is_no_ad_still_says_what_it_needs() -> None:
     ad = parse_ad("[a = 1]")
     assert find_references(parse_expression("f(a, b).x"), ad) == ({"a"}, {"b"})
     assert find_references(parse_expression('"x".y'), ad) == (set(), set())
-    assert find_references(parse_expression("{ c, a }[0].x"), ad) == ({"a"}, {"c"})
+    assert find_references(parse_expression("{ c, a }[1].x"), ad) == ({"a"}, {"c"})

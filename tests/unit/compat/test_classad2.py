@@ -102,15 +102,6 @@ def test_a_comment_may_end_an_expression(text: str) -> None:
     assert repr(ExprTree(text)) == "a"
 
 
-def test_references_in_a_circle_are_followed_once() -> None:
-    """The wheel raises ValueError for all three."""
-    ad = ClassAd("[a = b + x; b = a]")
-    tree = ExprTree("a + 1")
-    assert ad.internalRefs(tree) == ["a", "b"]
-    assert ad.externalRefs(tree) == ["x"]
-    assert repr(ClassAd("[a = a]").flatten(ExprTree("a"))) == "<Value.Undefined: 2>"
-
-
 def test_the_second_before_1970_is_a_moment_as_others_are() -> None:
     """Its text is no time to the parser, as in the wheel, whose mktime fails with that number."""
     moment = datetime.datetime.fromtimestamp(-1, datetime.UTC)

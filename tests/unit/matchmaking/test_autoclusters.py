@@ -85,4 +85,4 @@ def test_a_long_chain_of_attributes_is_followed_once(monkeypatch: pytest.MonkeyP
     inside, outside = closure(ad, ["Rank", "Requirements"])
     # So many as are followed at most, of 5,000; each of them was looked into for the first only.
     assert (len(inside), outside) == (1000, ["Elsewhere", "X"])
-    assert looked_into < 6000
+    assert looked_into < 6100

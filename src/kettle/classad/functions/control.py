@@ -8,12 +8,12 @@ from typing import Final
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.functions.convert import text_of
 from kettle.classad.functions.regex import compile_pattern, matches_any
-from kettle.classad.functions.table import Function, lazy, strict
-from kettle.classad.nodes import UNDEFINED_LITERAL, AttributeReference, Selection
+from kettle.classad.functions.table import Function, Price, lazy, strict
+from kettle.classad.nodes import UNDEFINED_LITERAL, AttributeReference, Selection, size_in_steps
 from kettle.classad.operators import truth
 from kettle.classad.parser import parse_expression
 from kettle.classad.pretty import pretty
-from kettle.classad.references import find_references
+from kettle.classad.references import search_references
 from kettle.classad.state import State, evaluate_entry, other_ad
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
@@ -23,6 +23,8 @@ from kettle.errors import ClassAdSyntaxError
 # and how many nodes an expression may have for each step of its weight.
 _READ_BYTES: Final = 32
 _NODES_OF_A_STEP: Final = 8
+# What each element of a list counts as in which an expression is evaluated.
+_CONTEXT_BYTES: Final = 16
 
 
 def if_then_else(state: State, arguments: tuple[Expr, ...]) -> Value:
@@ -61,7 +63,7 @@ def unparse_attribute(state: State, arguments: tuple[Expr, ...]) -> Value:
     found = state.ad.entry(argument.key) if state.ad is not None else None
     if found is None:
         return ""
-    state.spend(_READ_BYTES * _NODES_OF_A_STEP * found.weight)
+    state.spend(_READ_BYTES * _NODES_OF_A_STEP * size_in_steps(found))
     return pretty(found)
 
 
@@ -80,7 +82,10 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
         return UNDEFINED
     expr, ad = found
     state.spend(_READ_BYTES * (_NODES_OF_A_STEP * expr.weight + len(ad.names())))
-    _, external = find_references(expr, ad, other_ad(state, ad.outermost()))
+    found_names = search_references(expr, ad, other_ad(state, ad.outermost()), state)
+    # Compat: those that were found until the search had no answer, as in the reference
+    # (the script unanswered.py).
+    external = set(found_names.external[: found_names.external_fault])
     # Compat: the order is that of the names with TARGET where no such ad is there, as in the
     # reference (functions.py of the scripts).
     in_match = state.right is not None
@@ -165,6 +170,7 @@ def evaluate_in_each(state: State, arguments: tuple[Expr, ...]) -> Value:
         return UNDEFINED
     if not isinstance(contexts, ExprList):
         return ERROR
+    state.spend(_CONTEXT_BYTES * len(contexts.elements))
     values = _in_each(state, arguments[0], contexts)
     return ExprList(tuple(to_expression(value) for value in values), state.ad)
 
@@ -178,6 +184,7 @@ def count_matches(state: State, arguments: tuple[Expr, ...]) -> Value:
         return 0
     if not isinstance(contexts, ExprList):
         return ERROR
+    state.spend(_CONTEXT_BYTES * len(contexts.elements))
     outcomes = _in_each(state, arguments[0], contexts)
     return sum(truth(outcome) is True for outcome in outcomes)
 
@@ -241,7 +248,7 @@ CONTROL: Final[tuple[Function, ...]] = (
     strict("eval", "eval(text)", "The value of the expression the text is.",
            evaluate_text, ('eval("1 + 2")', "3"), ('[ a = 2; b = eval("a * 3") ].b', "6"),
            ('eval("1 +")', "error"),
-           may_repeat=False),
+           may_repeat=False, price=Price(steps=3)),
     lazy("unparse", "unparse(name)", "The text of the expression under the name.",
          unparse_attribute, ("[ a = 1 + 2; b = unparse(a) ].b", '"1 + 2"'),
          ("[ a = x ?: 2; c = unparse(a) ].c", '"x ?: 2"')),

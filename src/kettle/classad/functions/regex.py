@@ -18,7 +18,7 @@ from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import PATTERN_SECONDS, PATTERN_STEPS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns.perl import compile_perl
-from kettle.patterns.shape import shape_of
+from kettle.patterns.shape import Shape, shape_of
 from kettle.remembered import Allowance, Answers, Memory
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
@@ -181,9 +181,8 @@ def set_bound(bound: Bound) -> None:
 _shapes: Final = Answers(shape_of, _MOST_JUDGED, _pattern_bytes)
 
 
-def _is_quick(purse: Purse, pattern: re.Pattern[bytes], length: int) -> bool:
+def _is_quick(purse: Purse, shape: Shape | None, length: int) -> bool:
     """Tell whether a search cannot take long enough to be timed, and count what it may take."""
-    shape = _shapes[pattern]
     if shape is None:
         return False
     steps = shape.factor * length**shape.degree
@@ -193,9 +192,14 @@ def _is_quick(purse: Purse, pattern: re.Pattern[bytes], length: int) -> bool:
     return purse.pattern_steps >= 0
 
 
-def _search(purse: Purse, pattern: re.Pattern[bytes], raw: bytes) -> re.Match[bytes] | None:
-    """Search; TimeoutError where that takes too long, from then on at once."""
-    if _is_quick(purse, pattern, len(raw)):
+def _search(
+    purse: Purse, pattern: re.Pattern[bytes], shape: Shape | None, raw: bytes
+) -> re.Match[bytes] | None:
+    """Search; TimeoutError where that takes too long, from then on at once.
+
+    `shape` is that of the pattern, looked for once for many searches: that reads all of it.
+    """
+    if _is_quick(purse, shape, len(raw)):
         return pattern.search(raw)
     return _bounded(purse, pattern, _kind("one", len(raw)), lambda: pattern.search(raw))
 
@@ -283,7 +287,9 @@ def regexp(state: State, values: list[Value]) -> Value:
     if not (isinstance(pattern, str) and isinstance(text, str) and isinstance(options, str)):
         return ERROR
     compiled = compile_pattern(pattern, options, state)
-    return ERROR if compiled is None else _search(state, compiled, _bytes(text)) is not None
+    if compiled is None:
+        return ERROR
+    return _search(state, compiled, _shapes[compiled], _bytes(text)) is not None
 
 
 def regexp_member(state: State, values: list[Value]) -> Value:
@@ -299,13 +305,14 @@ def regexp_member(state: State, values: list[Value]) -> Value:
         return ERROR
     # What is no pattern matches nothing here.
     compiled = compile_pattern(pattern, options, state)
+    shape = None if compiled is None else _shapes[compiled]
     result: Value = False
     for item in elements_of(state, items):
         if item is UNDEFINED:
             result = UNDEFINED
         elif not isinstance(item, str):
             return ERROR
-        elif compiled is not None and _search(state, compiled, _bytes(item)):
+        elif compiled is not None and _search(state, compiled, shape, _bytes(item)):
             return True
     return result
 
@@ -316,7 +323,7 @@ def substitute(state: State, pattern: str, text: str, template: str, options: st
     if compiled is None:
         return ERROR
     raw, form = _bytes(text), _bytes(template)
-    if _is_quick(state, compiled, len(raw)):
+    if _is_quick(state, _shapes[compiled], len(raw)):
         return _substituted(state, compiled, raw, form, options)
     return _bounded(
         state,

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Final
 
 from kettle.classad.functions.convert import first_special, list_of, text_of, undefined_or_error
-from kettle.classad.functions.table import Function, PlainCall, plain, strict
+from kettle.classad.functions.table import Function, PlainCall, Price, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value
 from kettle.digits import wrap_32
 from kettle.octets import to_bytes
 
+# Versions are compared byte by byte.
+_VERSIONS: Final = Price(steps=2, each=4)
 _UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}
 _LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}
 
@@ -196,25 +198,32 @@ STRINGS: Final[tuple[Function, ...]] = (
     plain("versioncmp", "versioncmp(one, other)",
           "Below, equal or above 0 as version one comes before, with or after other.",
           _versions(lambda order: order), ('versioncmp("8.9","8.10") < 0', "true"),
-          ('versioncmp("1.2","1.2")', "0")),
+          ('versioncmp("1.2","1.2")', "0"),
+          price=_VERSIONS),
     plain("versionGT", "versionGT(one, other)", "Whether version one is after other.",
           _versions(lambda order: order > 0), ('versionGT("8.10","8.9")', "true"),
-          ('versionGT("8.9","8.10")', "false")),
+          ('versionGT("8.9","8.10")', "false"),
+          price=_VERSIONS),
     plain("versionGE", "versionGE(one, other)", "Whether version one is other or after it.",
           _versions(lambda order: order >= 0), ('versionGE("8.9","8.9")', "true"),
-          ('versionGE("8.9","8.10")', "false")),
+          ('versionGE("8.9","8.10")', "false"),
+          price=_VERSIONS),
     plain("versionLT", "versionLT(one, other)", "Whether version one is before other.",
           _versions(lambda order: order < 0), ('versionLT("8.9","8.10")', "true"),
-          ('versionLT("8.9","8.9")', "false")),
+          ('versionLT("8.9","8.9")', "false"),
+          price=_VERSIONS),
     plain("versionLE", "versionLE(one, other)", "Whether version one is other or before it.",
           _versions(lambda order: order <= 0), ('versionLE("8.9","8.9")', "true"),
-          ('versionLE("8.10","8.9")', "false")),
+          ('versionLE("8.10","8.9")', "false"),
+          price=_VERSIONS),
     plain("versionEQ", "versionEQ(one, other)", "Whether the versions are the same.",
           _versions(lambda order: order == 0), ('versionEQ("8.9","8.9.0")', "false"),
-          ('versionEQ("8.9","8.9")', "true")),
+          ('versionEQ("8.9","8.9")', "true"),
+          price=_VERSIONS),
     plain("version_in_range", "version_in_range(version, lowest, highest)",
           "Whether the version lies in the range, both ends included.",
           version_in_range, ('version_in_range("8.9","8.1","8.10")', "true"),
-          ('version_in_range("8.11","8.1","8.10")', "false")),
+          ('version_in_range("8.11","8.1","8.10")', "false"),
+          price=_VERSIONS),
 )
 # fmt: on

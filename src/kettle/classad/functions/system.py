@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from kettle.classad.functions.convert import elements_of, list_of
-from kettle.classad.functions.table import Function, plain, strict
+from kettle.classad.functions.table import Function, Price, plain, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns import late_pattern
@@ -198,7 +198,7 @@ SYSTEM: Final[tuple[Function, ...]] = (
            ('argsToList("a b",1)', '{ "a","b" }')),
     strict("userHome", "userHome(user[, default])", "The user's home directory.",
            user_home, ('userHome("","/none")', '"/none"'),
-           ('userHome(undefined,"/none")', '"/none"')),
+           ('userHome(undefined,"/none")', '"/none"'), price=Price(steps=16)),
     strict("userMap", "userMap(map, user[, preferred[, default]])",
            "What the map says of the user; with `preferred`, that one of the items, else the "
            "first.",

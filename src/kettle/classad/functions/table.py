@@ -10,13 +10,26 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from kettle.classad.ad import ClassAd
-from kettle.classad.nodes import ListNode, Literal
-from kettle.classad.state import FAULT, State
+from kettle.classad.nodes import ListNode, Literal, size_in_steps
+from kettle.classad.state import FAULT, MOST_STEPS, State
 from kettle.classad.values import ERROR, Expr, ExprList, Value
 
 StrictCall = Callable[[State, list[Value]], Value]
 PlainCall = Callable[[list[Value]], Value]
 LazyCall = Callable[[State, tuple[Expr, ...]], Value]
+
+
+class Price(NamedTuple):
+    """What a call counts as: so many steps, and so many bytes for each byte that it reads.
+
+    A step stands for ten microseconds at most (test_no_function_costs_more_than_it_counts_as).
+    """
+
+    steps: int = 1
+    each: int = 1
+
+
+COMMON: Final = Price()
 
 
 class StrictFunction(NamedTuple):
@@ -30,6 +43,7 @@ class StrictFunction(NamedTuple):
     call: StrictCall
     plain: PlainCall | None = None
     may_repeat: bool = True
+    price: Price = COMMON
 
 
 class LazyFunction(NamedTuple):
@@ -58,16 +72,22 @@ def strict(
     call: StrictCall,
     *examples: tuple[str, str],
     may_repeat: bool = True,
+    price: Price = COMMON,
 ) -> Function:
     """Return the row of a function of values that may read the state of the evaluation."""
-    return Function(name, signature, doc, examples, StrictFunction(call, None, may_repeat))
+    return Function(name, signature, doc, examples, StrictFunction(call, None, may_repeat, price))
 
 
 def plain(
-    name: str, signature: str, doc: str, call: PlainCall, *examples: tuple[str, str]
+    name: str,
+    signature: str,
+    doc: str,
+    call: PlainCall,
+    *examples: tuple[str, str],
+    price: Price = COMMON,
 ) -> Function:
     """Return the row of a function of its values alone."""
-    apply = StrictFunction(lambda _state, values: call(values), call)
+    apply = StrictFunction(lambda _state, values: call(values), call, price=price)
     return Function(name, signature, doc, examples, apply)
 
 
@@ -80,11 +100,15 @@ def lazy(
 
 # Texts up to this long cost nothing to speak of.
 SMALL: Final = 63
+# What an attribute of an ad, and so many nodes of an expression, count as where they may be read.
+_ENTRY_BYTES: Final = 64
 
 
-def call_strict(call: StrictCall, state: State, values: list[Value]) -> Value:
-    """Return what the function makes of the values."""
-    if not _can_read_all(state, values):
+def call_strict(
+    call: StrictCall, state: State, values: list[Value], price: Price = COMMON
+) -> Value:
+    """Return what the function makes of the values, whose reading is counted."""
+    if not _can_read_all(state, values, price):
         return ERROR
     try:
         return call(state, values)
@@ -92,9 +116,9 @@ def call_strict(call: StrictCall, state: State, values: list[Value]) -> Value:
         return ERROR
 
 
-def call_plain(call: PlainCall, state: State, values: list[Value]) -> Value:
+def call_plain(call: PlainCall, state: State, values: list[Value], price: Price = COMMON) -> Value:
     """Return what a function of its values alone makes of them, whose reading is counted."""
-    if not _can_read_all(state, values):
+    if not _can_read_all(state, values, price):
         return ERROR
     try:
         return call(values)
@@ -102,34 +126,45 @@ def call_plain(call: PlainCall, state: State, values: list[Value]) -> Value:
         return ERROR
 
 
-def _can_read_all(state: State, values: list[Value]) -> bool:
-    """Charge what a function may read of its values; False if it is too much."""
+def _can_read_all(state: State, values: list[Value], price: Price) -> bool:
+    """Charge a call, and what it may read of its values; False if it is too much."""
+    steps, each = price
+    state.steps += steps
     for value in values:
         kind = type(value)
         if kind is str:
-            if len(value) > SMALL and not state.charge(len(value)):  # type: ignore[arg-type]
+            size = len(value) * each  # type: ignore[arg-type]
+            if size > SMALL and not state.charge(size):
                 return False
-        elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value):
+        elif (kind is ExprList or kind is ClassAd) and not _can_read(state, value, each):
             return False
-    return True
+    return state.steps <= MOST_STEPS
 
 
-def _can_read(state: State, value: Value) -> bool:
+def _can_read(state: State, value: Value, each: int) -> bool:
     """Charge what a function may read of a list or an ad: what it is made of, all through.
 
     Lists of lists may be one and the same many times over.
     """
     if type(value) is ExprList and (known := value.plain) is not None:
-        return state.charge(max(8 * len(known.values) + known.size, 64))
+        return state.charge(max((8 * len(known.values) + known.size) * each, 64))
     pending: list[object] = [value]
     while pending:
         item = pending.pop()
         if isinstance(item, ExprList | ListNode):
-            plain = [each.value if type(each) is Literal else each for each in item.elements]
-            pending += [each for each in plain if isinstance(each, ExprList | ListNode)]
-            size = 8 * len(plain) + sum(len(each) for each in plain if type(each) is str)
+            plain = [part.value if type(part) is Literal else part for part in item.elements]
+            pending += [part for part in plain if isinstance(part, ExprList | ListNode)]
+            size = 8 * len(plain) + sum(map(_size_of, plain))
         else:
-            size = 8 * len(item.table) if isinstance(item, ClassAd) else 0
-        if not state.charge(max(size, 64)):
+            size = _ENTRY_BYTES * len(item.table) if isinstance(item, ClassAd) else 0
+        if not state.charge(max(size * each, 64)):
             return False
     return True
+
+
+def _size_of(part: object) -> int:
+    """Return the bytes that an element of a list counts as beside its place."""
+    if type(part) is str:
+        return len(part)
+    is_more = isinstance(part, Expr) and not isinstance(part, ListNode)
+    return _ENTRY_BYTES * size_in_steps(part) if is_more else 0  # type: ignore[arg-type]

@@ -17,8 +17,8 @@ from kettle.classad.calendar import (
     seconds_of,
 )
 from kettle.classad.functions.convert import real_of
-from kettle.classad.functions.table import Function, StrictCall, plain, strict
-from kettle.classad.state import State
+from kettle.classad.functions.table import Function, Price, StrictCall, plain, strict
+from kettle.classad.state import State, evaluate_entry
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -31,6 +31,8 @@ from kettle.digits import saturate_32, wrap_32
 
 # Of formatTime's template and text.
 _LONGEST_TEMPLATE: Final = 1022
+# What a letter of it counts as.
+_DIRECTIVE_BYTES: Final = 32
 # Limit: moments in years of more than 32 bits are ERROR; the reference gives what its memory has.
 _FARTHEST: Final = 67_767_976_233_532_799
 # Days, one of which at least is in any zone's winter.
@@ -232,8 +234,9 @@ def format_time(state: State, values: list[Value]) -> Value:
     # Compat: a longer one is cut, as in the reference
     # (test_of_a_long_template_the_beginning_is_filled_in).
     template = template[:_LONGEST_TEMPLATE]
+    state.spend(_DIRECTIVE_BYTES * len(template))
     if isinstance(value, ClassAd):
-        fields: Fields | None = _fields_in(value)
+        fields: Fields | None = _fields_in(state, value)
     elif isinstance(value, AbsoluteTime):
         fields = _local_fields(state, value.seconds, value.offset_seconds)
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -261,9 +264,10 @@ def _in_standard_time(state: State, fields: Fields) -> tuple[int, str]:
     return shown, context.zone_name(winter)
 
 
-def _fields_in(ad: ClassAd) -> Fields:
+def _fields_in(state: State, ad: ClassAd) -> Fields:
     def part(name: str, default: int) -> int:
-        number = ad.evaluate(name)
+        entry = ad.entry(name.lower())
+        number = UNDEFINED if entry is None else evaluate_entry(state, entry, ad)
         return wrap_32(number) if type(number) is int else default
 
     return dated(
@@ -311,17 +315,18 @@ TIMES: Final[tuple[Function, ...]] = (
     strict("absTime", "absTime([moment[, offset]])",
            "A moment from seconds since 1970 or text such as 2020-02-29T12:00:00Z.",
            to_moment, ("absTime(0,3600)", 'absTime("1970-01-01T01:00:00+01:00")'),
-           ('absTime("2020-02-29T12:00:00Z")', 'absTime("2020-02-29T12:00:00-00:00")')),
+           ('absTime("2020-02-29T12:00:00Z")', 'absTime("2020-02-29T12:00:00-00:00")'),
+           price=Price(steps=2)),
     plain("relTime", "relTime(seconds)", "A span of so many seconds.",
           to_span, ("relTime(90061)", 'relTime("1+01:01:01")'),
           ("relTime(-30)", 'relTime("-30")')),
     strict("splitTime", "splitTime(time)", "An ad with the parts of a moment or span.",
            split_time, ("splitTime(absTime(0,0)).Year", "1970"),
-           ("splitTime(relTime(90061)).Hours", "1")),
+           ("splitTime(relTime(90061)).Hours", "1"), price=Price(steps=3)),
     strict("formatTime", "formatTime([time[, template]])",
            "The time as text, with the directives of strftime.",
            format_time, ('formatTime(0,"%Y-%m-%d")', '"1970-01-01"'),
-           ('formatTime(splitTime(absTime(0,0)),"%H:%M")', '"00:00"')),
+           ('formatTime(splitTime(absTime(0,0)),"%H:%M")', '"00:00"'), price=Price(steps=6)),
     plain("interval", "interval(seconds)", "The seconds as days+hours:minutes:seconds.",
           interval, ("interval(3661)", '"1:01:01"'), ("interval(90061)", '"1+01:01:01"'),
           ("interval(59)", '"59"')),

@@ -124,16 +124,19 @@ class ClassAd(classad2.ClassAd):
         """Return the expression with what this ad knows filled in; other values as they are."""
         if not isinstance(expr, classad2.ExprTree):
             return expr
-        rest = super().flatten(expr)
+        with _unanswered():
+            rest = super().flatten(expr)
         return ExprTree._of(rest._tree) if isinstance(rest, classad2.ExprTree) else _shown(rest)
 
     def externalRefs(self, expr: Any) -> list[str]:  # noqa: N802
         """Return the names in the expression that this ad does not have; a text is a value."""
-        return [name for name in super().externalRefs(_expression_of(expr)) if name]
+        with _unanswered():
+            return [name for name in super().externalRefs(_expression_of(expr)) if name]
 
     def internalRefs(self, expr: Any) -> list[str]:  # noqa: N802
         """Return the names in the expression that this ad has; a text is a value."""
-        return [name for name in super().internalRefs(_expression_of(expr)) if name]
+        with _unanswered():
+            return [name for name in super().internalRefs(_expression_of(expr)) if name]
 
 
 class ExprTree(classad2.ExprTree):
@@ -431,3 +434,14 @@ def _value_errors() -> Iterator[None]:
         yield
     except ClassAdException as error:
         raise ClassAdValueError(str(error)) from error
+
+
+@contextlib.contextmanager
+def _unanswered() -> Iterator[None]:
+    """Have version 2's ValueError, which is no ClassAdException, be that of version 1."""
+    try:
+        yield
+    except ClassAdException:
+        raise
+    except ValueError as error:
+        raise ClassAdValueError(str(error)) from None

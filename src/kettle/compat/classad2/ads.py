@@ -8,7 +8,7 @@ tests/data/compat. The two classes make each other, so they are in one module.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kettle.classad import ClassAd as Ad
 from kettle.classad import Expr, parse_expression
@@ -33,6 +33,9 @@ from kettle.compat.classad2.depth import (
 )
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, Value
 from kettle.errors import ClassAdSyntaxError
+
+if TYPE_CHECKING:
+    from kettle.classad.references import Found
 
 _NOT_AN_AD: Final = "Unable to parse string into a ClassAd."
 
@@ -152,34 +155,40 @@ class ClassAd(MutableMapping[str, Any]):
     def flatten(self, expr: ExprTree) -> Any:
         """Return the expression with what this ad knows filled in.
 
-        It is an `ExprTree`, or a value where nothing was left open. Compat: the wheel raises
-        ValueError where references go in a circle; that is undefined, as its `eval` has it (shown
-        by test_references_in_a_circle_are_followed_once).
+        It is an `ExprTree`, or a value where nothing was left open. ValueError where references go
+        in a circle, though the value of that is undefined (the script unanswered.py).
         """
-        from kettle.classad.flatten import flatten
+        from kettle.classad.flatten import CircleError, flatten
 
-        rest = flatten(_checked(expr)._tree, self._ad, CONTEXT)
+        try:
+            rest = flatten(_checked(expr)._tree, self._ad, CONTEXT, circles=False)
+        except CircleError:
+            raise ValueError("The expression's references go in a circle.") from None
         ready = isinstance(rest, Literal) or is_time(rest)
         return ready_value(rest, wrap_ad, wrap_tree) if ready else wrap_tree(rest)
 
     def externalRefs(self, expr: ExprTree) -> list[str]:
-        """Return the names in the expression that this ad does not have; `['']` if none."""
-        return self._references(expr)[1]
+        """Return the names in the expression that this ad does not have; `['']` if none.
+
+        ValueError where references go in a circle, or something is selected from what is neither
+        an ad nor undefined.
+        """
+        found = self._references(expr)
+        return _names(found.external, found.external_fault)
 
     def internalRefs(self, expr: ExprTree) -> list[str]:
-        """Return the names in the expression that this ad has; `['']` if there are none."""
-        return self._references(expr)[0]
+        """Return the names in the expression that this ad has; `['']` if there are none.
+
+        ValueError as `externalRefs` has it, and where that is so of what is selected from.
+        """
+        found = self._references(expr)
+        return _names(found.internal, found.internal_fault)
 
     @bounded
-    def _references(self, expr: ExprTree) -> tuple[list[str], list[str]]:
-        from kettle.classad.references import find_references
+    def _references(self, expr: ExprTree) -> Found:
+        from kettle.classad.references import search_references
 
-        internal, external = find_references(_checked(expr)._tree, self._ad)
-        # Compat: the wheel raises ValueError where references go in a circle; we follow each once.
-        # Shown by test_references_in_a_circle_are_followed_once.
-        # Compat: none is a list of one empty name, as a program that splits text has it; shown by
-        # the script expressions.py.
-        return sorted(internal, key=str.lower) or [""], sorted(external, key=str.lower) or [""]
+        return search_references(_checked(expr)._tree, self._ad)
 
     # -- Matching ---------------------------------------------------------------------------
 
@@ -342,6 +351,19 @@ def _checked(expr: ExprTree) -> ExprTree:
     if not isinstance(expr, ExprTree):
         raise TypeError("expr must be an ExprTree")
     return expr
+
+
+def _names(found: list[str], fault: int | None) -> list[str]:
+    """Return the names in order; ValueError if the search for them has no answer.
+
+    Compat: none is a list of one empty name, as a program that splits text has it; shown by the
+    script expressions.py. Which have no answer is shown by the script unanswered.py.
+    """
+    if fault is not None:
+        raise ValueError(
+            "The expression's references go in a circle, or it selects from what is no ad."
+        )
+    return sorted(found, key=str.lower) or [""]
 
 
 def _scopes(scope: ClassAd | None, target: ClassAd | None) -> tuple[Ad | None, Ad | None]:
