@@ -175,24 +175,38 @@ def _compile_selection(expr: Expr) -> Closure:
             return _compile_target(expr)
         if expr.base.key == "my":
             return _compile_my(expr)
-    names: list[str] = []
-    base: Expr = expr
-    while isinstance(base, Selection):
-        names.append(base.key)
-        base = base.base
-    names.reverse()
-    start = base.closure
-    if len(names) == 1:
-        name = names[0]
+    if not isinstance(expr.base, Selection | Subscript):
+        start, name = expr.base.closure, expr.key
         return lambda state: select(state, start(state), name)
+    return _compile_row(expr)
+
+
+def _compile_row(expr: Selection | Subscript) -> Closure:
+    """Compile a row of names and subscripts, which is as long as somebody wrote it."""
+    links: list[Callable[[State, Value], Value]] = []
+    base: Expr = expr
+    while isinstance(base, Selection | Subscript):
+        links.append(_selecting(base.key) if isinstance(base, Selection) else _indexing(base.index))
+        base = base.base
+    links.reverse()
+    start = base.closure
 
     def run(state: State) -> Value:
         value = start(state)
-        for key in names:
-            value = select(state, value, key)
+        for link in links:
+            value = link(state, value)
         return value
 
     return run
+
+
+def _selecting(key: str) -> Callable[[State, Value], Value]:
+    return lambda state, base: select(state, base, key)
+
+
+def _indexing(index: Expr) -> Callable[[State, Value], Value]:
+    position = index.closure
+    return lambda state, base: subscript(state, base, position(state))
 
 
 def _compile_target(expr: Selection) -> Closure:
@@ -250,21 +264,7 @@ def select(state: State, base: Value, key: str) -> Value:
 
 def _compile_subscript(expr: Expr) -> Closure:
     assert isinstance(expr, Subscript)
-    indices: list[Closure] = []
-    base: Expr = expr
-    while isinstance(base, Subscript):
-        indices.append(base.index.closure)
-        base = base.base
-    indices.reverse()
-    start = base.closure
-
-    def run(state: State) -> Value:
-        value = start(state)
-        for index in indices:
-            value = subscript(state, value, index(state))
-        return value
-
-    return run
+    return _compile_row(expr)
 
 
 def subscript(state: State, base: Value, index: Value) -> Value:

@@ -11,8 +11,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.compile import new_state
-from kettle.classad.nodes import AdNode, AttributeReference, Parentheses, Selection, children
-from kettle.classad.state import FAULT, State
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Parentheses,
+    Selection,
+    Subscript,
+    children,
+    literal,
+)
+from kettle.classad.state import ANY_FAULT, State
 from kettle.classad.unparse import unparse
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
@@ -121,11 +129,11 @@ class _Search:
 
     __slots__ = (
         "_counted",
-        "_kept",
         "_others",
         "_seen",
         "_state",
         "_under_way",
+        "_values",
         "external",
         "external_fault",
         "internal",
@@ -144,8 +152,8 @@ class _Search:
         self.external_fault: int | None = None
         self._seen: set[_Mark] = set()
         self._under_way: set[_Mark] = set()
-        # Ads that functions made: a mark names an ad by its address.
-        self._kept: list[Ad] = []
+        # What rows begin with, by the addresses of the beginning and of the table of its ad.
+        self._values: dict[tuple[int, int], Value] = {}
 
     def walk(self, expr: Expr, scope: Ad) -> None:
         pending = [_Place(expr, scope)]
@@ -240,38 +248,54 @@ class _Search:
                 pending.append(place.beside(*found, entry=True))
             elif node.key != _NOW:
                 self._miss(node.name, place)
-        elif value is not UNDEFINED:
-            self._fail(place)
-        if value is UNDEFINED or isinstance(base, AttributeReference | Selection | Parentheses):
-            if not isinstance(value, Ad):
-                # The selection as a whole is missing; what it is selected from is known of.
-                self._miss(unparse(node), place)
-        elif not isinstance(value, Ad):
-            # Compat: the reference has no answer at all; who does not mind that is told what it
-            # needs (test_a_selection_from_what_is_no_ad_still_says_what_it_needs).
-            pending.append(place.beside(base, here))
+            pending.append(_Place(base, here, True))
             return
+        if value is not UNDEFINED:
+            self._fail(place)
+            if not isinstance(base, AttributeReference | Selection | Parentheses):
+                # Compat: the reference has no answer at all; who does not mind that is told what
+                # it needs (test_a_selection_from_what_is_no_ad_still_says_what_it_needs).
+                pending.append(place.beside(base, here))
+                return
+        # The selection as a whole is missing; what it is selected from is known of.
+        if not place.chosen_from:
+            self._miss(unparse(node), place)
         pending.append(_Place(base, here, True))
 
     def _worth(self, expr: Expr, here: Ad) -> Value:
         """Return what something is selected from."""
+        mark = (id(expr), id(here.table))
+        if mark not in self._values:
+            self._evaluate_row(expr, here)
+        return self._values[mark]
+
+    def _evaluate_row(self, expr: Expr, here: Ad) -> None:
+        """Evaluate each beginning of a row of names and subscripts, once for all of them."""
+        links: list[Selection | Subscript | Parentheses] = []
         start = expr
-        while isinstance(start, Selection | Parentheses):
-            start = start.base if isinstance(start, Selection) else start.inner
+        while isinstance(start, Selection | Subscript | Parentheses):
+            links.append(start)
+            start = start.inner if isinstance(start, Parentheses) else start.base
         around: Ad | None = here
-        if isinstance(start, AdNode):
+        if isinstance(start, AdNode) and not any(isinstance(link, Subscript) for link in links):
             # From an ad that is written out only what it says itself is selected: for it, what
             # the ad around has is outside.
             around = None
         elif isinstance(start, AttributeReference) and start.absolute:
             around = self.top
+        value = self._values[id(start), id(here.table)] = self._evaluate(start, around)
+        for link in reversed(links):
+            if isinstance(link, Selection):
+                value = self._evaluate(Selection(literal(value), link.name), around)
+            elif isinstance(link, Subscript):
+                value = self._evaluate(Subscript(literal(value), link.index), around)
+            self._values[id(link), id(here.table)] = value
+
+    def _evaluate(self, expr: Expr, around: Ad | None) -> Value:
         try:
-            value = self._state.evaluate_in(expr, around)
-        except FAULT:
+            return self._state.evaluate_in(expr, around)
+        except ANY_FAULT:
             return ERROR
-        if isinstance(value, Ad):
-            self._kept.append(value)
-        return value
 
 
 def _entries(ad: Ad) -> list[Expr]:
