@@ -33,7 +33,8 @@ VALUES = {
     "Variables": '"' + "A=1 " * 800 + '"',
     "Wide": '"' + "é," * 2_000 + '"',
     "Template": '"' + "%c" * 30 + '"',
-    "Pattern": '"(a*)(b*)c|^q"',
+    # One that does not go back and forth: patterns have seconds of their own (PATTERN_SECONDS).
+    "Pattern": '"^(a*)(b*)c|^q"',
     "Sum": '"' + "1+" * 300 + '1"',
     "Nobody": '"no-such-user"',
     "Texts": "{" + ",".join(['"a"'] * 1_000) + "}",
