@@ -18,7 +18,8 @@ import pytest
 
 from interop.wheel_pool import wheel_python
 from kettle.classad import Context, parse_ad, parse_expression, unparse
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 from kettle.testing.fuzz.languages.expressions import EXPRESSIONS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.nodes import AttributeReference
-from kettle.classad.state import MOST_STEPS
+from kettle.classad.state import MOST_STEPS, new_state
 
 TEXTS = {
     "S": '"' + "a," * 50_000 + '"',

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from kettle.classad import ERROR, ClassAd, RelativeTime, parse_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.functions import library, regex
 from kettle.classad.functions.library import families
 from kettle.classad.functions.table import Function, StrictFunction
 from kettle.classad.operators import BINARY, UNARY
-from kettle.classad.state import SpentError
+from kettle.classad.state import SpentError, new_state
 from kettle.classad.values import Value
 from kettle.runtime import pattern_limit
 

@@ -9,13 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kettle.classad import ERROR, ClassAd, Context, hot, parse_expression
-from kettle.classad.compile import evaluate, evaluate_lazily, finished, new_state
+from kettle.classad.compile import evaluate, evaluate_lazily, finished
 from kettle.classad.context import ambient
 from kettle.classad.functions import library
 from kettle.classad.functions.library import families
 from kettle.classad.functions.table import Function, strict
 from kettle.classad.generated import generate
-from kettle.classad.state import State, resolve
+from kettle.classad.state import State, new_state, resolve
 from kettle.classad.unparse import render_value
 from kettle.classad.values import HOT, MISSED, ExprList, Hot, Tree, Value
 

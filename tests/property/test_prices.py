@@ -11,10 +11,10 @@ import time
 import pytest
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.functions.library import families
 from kettle.classad.nodes import children
-from kettle.classad.state import MOST_STEPS
+from kettle.classad.state import MOST_STEPS, new_state
 from kettle.classad.values import Expr
 from kettle.compat.classad2.convert import CONTEXT
 

@@ -38,7 +38,15 @@ from kettle.classad.nodes import (
     Unary,
 )
 from kettle.classad.operators import BINARY, COMPARISONS, UNARY, Operation, truth
-from kettle.classad.state import ANY_FAULT, FAULT, MatchRoot, State, evaluate_entry, resolve
+from kettle.classad.state import (
+    ANY_FAULT,
+    FAULT,
+    MatchRoot,
+    State,
+    evaluate_entry,
+    new_state,
+    resolve,
+)
 from kettle.classad.values import (
     ERROR,
     HOT,
@@ -55,14 +63,6 @@ from kettle.classad.values import (
     fold_case,
 )
 from kettle.digits import wrap_32
-
-
-def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:
-    """Return the state an evaluation in `ad` against `target` starts with."""
-    chosen = context if context is not None else AMBIENT.context
-    if target is not None and ad is not None:
-        return State(ad, ad.outermost(), target.outermost(), chosen)
-    return State(ad, None, None, chosen)
 
 
 def evaluate_lazily(expr: Expr, state: State) -> Value:

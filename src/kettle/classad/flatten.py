@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from kettle.classad.ad import ClassAd, to_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.context import Context
 from kettle.classad.functions.library import find_function
 from kettle.classad.nodes import (
@@ -28,6 +28,7 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.operators import truth
 from kettle.classad.references import find_references
+from kettle.classad.state import new_state
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 
 _LOGIC: Final = frozenset({"&&", "||"})

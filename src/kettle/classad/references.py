@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from kettle.classad.ad import ClassAd
-from kettle.classad.compile import new_state
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
@@ -20,7 +19,7 @@ from kettle.classad.nodes import (
     children,
     literal,
 )
-from kettle.classad.state import ANY_FAULT, State
+from kettle.classad.state import ANY_FAULT, State, new_state
 from kettle.classad.unparse import unparse
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kettle.classad.context import Context
+from kettle.classad.context import AMBIENT, Context
 from kettle.classad.nodes import Literal
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
@@ -131,6 +131,14 @@ class State:
         if self.root is None:
             return ERROR
         return resolve(self, self.root, key, alternate=False)
+
+
+def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:
+    """Return the state an evaluation in `ad` against `target` starts with."""
+    chosen = context if context is not None else AMBIENT.context
+    if target is not None and ad is not None:
+        return State(ad, ad.outermost(), target.outermost(), chosen)
+    return State(ad, None, None, chosen)
 
 
 def evaluate_entry(state: State, expr: Expr, ad: Ad) -> Value:

@@ -11,9 +11,10 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kettle.classad import ClassAd, Expr, parse_expression, to_expression, unparse
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.functions.regex import search_in_time
 from kettle.classad.parser import parse_beginning
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError, TransformError

@@ -6,7 +6,8 @@ import pytest
 
 from conformance.known_differences import differences
 from kettle.classad import Context, parse_expression, unparse
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
+from kettle.classad.state import new_state
 from kettle.errors import ClassAdSyntaxError
 
 from .check_case import agrees

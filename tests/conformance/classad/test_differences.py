@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kettle.classad import ERROR, UNDEFINED, Context, parse_ads, parse_expression, unparse
 from kettle.classad.ad import parse_ad
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
+from kettle.classad.state import new_state
 
 
 def _read(text: str, form: str) -> list[str]:

@@ -9,9 +9,10 @@ from typing import Any
 
 from kettle.classad import ClassAd, Context
 from kettle.classad.ad import parse_ad
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.nodes import AdNode, Expr, ListNode, Literal
 from kettle.classad.parser import parse_expression
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value, unparse
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, ExprList, RelativeTime, Value
 

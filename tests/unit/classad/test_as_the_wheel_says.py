@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from kettle.classad import ERROR, ClassAd, Context, parse_ad, parse_expression, unparse
-from kettle.classad.compile import evaluate, evaluate_lazily, new_state
+from kettle.classad.compile import evaluate, evaluate_lazily
 from kettle.classad.forms import render_ads
 from kettle.classad.references import find_references
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 from kettle.classad.values import HOT
 from kettle.errors import ClassAdSyntaxError

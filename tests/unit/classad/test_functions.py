@@ -17,9 +17,10 @@ from kettle.classad import (
     to_expression,
     unparse,
 )
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.functions.library import families, find_function
 from kettle.classad.functions.table import Function
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 

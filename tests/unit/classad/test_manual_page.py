@@ -6,7 +6,8 @@ import importlib.util
 from pathlib import Path
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 
 DOCS = Path(__file__).parents[3] / "docs"

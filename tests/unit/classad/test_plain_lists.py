@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.classad import ERROR, ClassAd, Value, parse_ad, parse_expression
-from kettle.classad.compile import new_state
+from kettle.classad.state import new_state
 from kettle.classad.values import ExprList, PlainValues
 
 _ELEMENTS = st.lists(

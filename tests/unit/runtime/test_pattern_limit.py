@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from kettle.classad import ERROR, ClassAd, parse_expression
-from kettle.classad.compile import new_state
 from kettle.classad.functions import regex
+from kettle.classad.state import new_state
 from kettle.errors import AuthenticationFailed
 from kettle.runtime import pattern_limit
 from kettle.wire.security.mapfile import parse_mapfile

@@ -15,8 +15,9 @@ from typing import Any, Final
 from kettle.classad import ERROR, UNDEFINED, Expr
 from kettle.classad import ClassAd as Ad
 from kettle.classad.ad import to_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.nodes import Binary, Literal, Subscript, literal
+from kettle.classad.state import new_state
 from kettle.compat import classad2
 from kettle.compat.classad.failures import FAILURES, failures_raised
 from kettle.compat.classad.names import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.nodes import AttributeReference, Binary, Call, Conditional, Parentheses, Unary
 from kettle.classad.operators import COMPARISONS
+from kettle.classad.state import new_state
 from kettle.classad.values import ERROR, AbsoluteTime, RelativeTime
 from kettle.compat.classad2.convert import CONTEXT
 from kettle.compat.classad2.names import LAST_ERROR

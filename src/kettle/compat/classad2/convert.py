@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from kettle.classad import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, parse_expression
 from kettle.classad import ClassAd as Ad
 from kettle.classad.ad import to_expression
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
 from kettle.classad.context import Context
 from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
+from kettle.classad.state import new_state
 from kettle.classad.values import ExprList
 from kettle.classad.values import Value as EngineValue
 from kettle.compat.classad2.depth import one_level_less

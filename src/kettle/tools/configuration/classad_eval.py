@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.classad import ClassAd, Expr, parse_ad, parse_ads, parse_expression, unparse
-from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.classad.compile import evaluate_lazily
+from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text

@@ -12,7 +12,8 @@ def evaluate(ad: ClassAd, expression: Expr) -> Value:
     value = ad.evaluate_expression(expression)
     if value is ERROR or isinstance(value, list):
         # Late: few columns show a list.
-        from kettle.classad.compile import evaluate_lazily, new_state
+        from kettle.classad.compile import evaluate_lazily
+        from kettle.classad.state import new_state
 
         return evaluate_lazily(expression, new_state(ad))
     return value
