@@ -130,6 +130,25 @@ def test_a_moment_of_another_zone_stays_the_same_moment() -> None:
     assert ClassAd({"t": moment})["t"] == moment
 
 
+def test_a_moment_in_a_text_without_a_zone_is_local_time() -> None:
+    """Which it is in the wheel, whatever $TZ is."""
+    code = (
+        "from kettle.compat.classad2 import *;"
+        "text = 'absTime(\"2020-07-01T12:00:00\")';"
+        "print(ExprTree(text), ClassAd(f'[a = {text}]').lookup('a'),"
+        " next(parseAds(f'[a = {text}]')).lookup('a'), next(parseAds(f'a = {text}')).lookup('a'))"
+    )
+    for zone, offset in (("America/New_York", "-04:00"), ("Asia/Kolkata", "+05:30")):
+        said = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "TZ": zone},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        assert said.strip() == " ".join([f'absTime("2020-07-01T12:00:00{offset}")'] * 4)
+
+
 def test_a_moment_without_a_zone_is_local_time() -> None:
     moment = datetime.datetime(2020, 7, 1, 12)  # noqa: DTZ001 - the point of the test
     assert ClassAd({"t": moment})["t"] == moment.astimezone(datetime.UTC)

@@ -20,6 +20,7 @@ from kettle.compat.classad2.comparisons import note_error
 from kettle.compat.classad2.convert import (
     CONTEXT,
     from_python,
+    in_this_world,
     is_time,
     ready_value,
     to_python,
@@ -234,6 +235,7 @@ class ExprTree:
     _tree: Expr
 
     @bounded
+    @in_this_world
     def __init__(self, expr: str | ExprTree | None = None) -> None:
         """Parse a text in new syntax; copy an expression; None is `undefined`.
 
@@ -339,6 +341,7 @@ def _tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
     return from_python(value, _tree_of, levels)
 
 
+@in_this_world
 def _read_ad(text: str) -> Ad:
     try:
         return parse_ad_at(text, 0)[0]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from kettle.classad import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, parse_expression
 from kettle.classad import ClassAd as Ad
 from kettle.classad.ad import to_expression
 from kettle.classad.compile import evaluate_lazily
-from kettle.classad.context import Context
+from kettle.classad.context import Context, set_ambient
 from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
 from kettle.classad.state import new_state
 from kettle.classad.values import ExprList
@@ -23,6 +24,9 @@ from kettle.errors import ClassAdSyntaxError
 
 if TYPE_CHECKING:
     from random import Random
+
+_Given = ParamSpec("_Given")
+_Returned = TypeVar("_Returned")
 
 
 def _dice() -> Random:
@@ -52,6 +56,23 @@ CONTEXT: Final = Context(
     user_maps=USER_MAPS,
     home_of=_home_of,
 )
+
+
+def in_this_world(read: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
+    """Have a function read moments that name no zone as those of the program's own.
+
+    The parser works them out, and asks the ambient world, which knows no zone by itself.
+    """
+
+    @functools.wraps(read)
+    def call(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
+        before = set_ambient(CONTEXT)
+        try:
+            return read(*given, **named)
+        finally:
+            set_ambient(before)
+
+    return call
 
 
 def ready_value(

@@ -27,6 +27,7 @@ from kettle.classad.parser import (
 from kettle.classad.unparse import quote as quote_text
 from kettle.classad.values import Expr
 from kettle.compat.classad2.ads import ClassAd
+from kettle.compat.classad2.convert import in_this_world
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, ParserType
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_bytes
@@ -227,6 +228,7 @@ def _form(text: str, begin: int, parser: ParserType) -> str:
     return _FORMS.get(parser, "new")
 
 
+@in_this_world
 def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
     """Return the ad between the next bracket and the one that closes it; None if none does.
 
@@ -305,6 +307,7 @@ def _take_line(ad: Ad, line: str) -> bool:
     return True
 
 
+@in_this_world
 def _old_beginning(value: str) -> Expr:
     try:
         return parse_old_value(value)
