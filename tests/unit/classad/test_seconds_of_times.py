@@ -94,3 +94,20 @@ def test_seconds_of_a_time_are_those_of_its_fields_in_standard_time(zone: str) -
         for moment, template in ASKED
     ]
     assert said == SAID[zone]
+
+
+@pytest.mark.parametrize("zone", ["America/New_York"], indirect=True)
+def test_an_hour_that_comes_twice_is_the_later_one(zone: str) -> None:
+    """And one that never comes is counted from what the clocks show then; so the wheel says."""
+    context = Context(utc_offset=lambda seconds: time.localtime(seconds).tm_gmtoff)
+    for text, seconds in (
+        ("2020-11-01T00:30:00", 1604205000),
+        ("2020-11-01T01:30:00", 1604212200),
+        ("2020-11-01T02:30:00", 1604215800),
+        ("2020-03-08T01:30:00", 1583649000),
+        ("2020-03-08T02:30:00", 1583649000),
+        ("2050-07-01T12:00:00", 2540304000),
+        ("1960-06-01T00:00:00", -302472000),
+    ):
+        expr = parse_expression(f'int(absTime(strcat("{text}","")))')
+        assert evaluate(expr, context=context) == seconds, (zone, text)

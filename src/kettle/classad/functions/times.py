@@ -12,6 +12,7 @@ from kettle.classad.calendar import (
     dated,
     fields_of,
     format_fields,
+    in_winter,
     parse_moment,
     parse_span,
     seconds_of,
@@ -35,8 +36,6 @@ _LONGEST_TEMPLATE: Final = 1022
 _DIRECTIVE_BYTES: Final = 32
 # Limit: moments in years of more than 32 bits are ERROR; the reference gives what its memory has.
 _FARTHEST: Final = 67_767_976_233_532_799
-# Days, one of which at least is in any zone's winter.
-_SEASONS: Final = (0, 91, 182, 273)
 
 
 def now(state: State, values: list[Value]) -> Value:
@@ -259,7 +258,7 @@ def _in_standard_time(state: State, fields: Fields) -> tuple[int, str]:
     seconds = seconds_of(fields)
     near = seconds if abs(seconds) <= _FARTHEST else 0
     context = state.context
-    winter = min((near + days * 86_400 for days in _SEASONS), key=context.utc_offset)
+    winter = in_winter(near, context.utc_offset)
     shown = seconds - context.utc_offset(winter) if near == seconds else -1
     return shown, context.zone_name(winter)
 
