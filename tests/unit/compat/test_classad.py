@@ -98,3 +98,8 @@ def test_an_expression_of_an_inner_ad_knows_that_ad() -> None:
 def test_a_library_is_refused_in_words() -> None:
     with pytest.raises(classad.ClassAdOSError, match="Register functions of Python's"):
         classad.registerLibrary("/lib/libfunctions.so")
+
+
+def test_a_text_ends_at_a_nul() -> None:
+    assert repr(classad.ClassAd("[a = 1]\0[b = 2]")) == "[ a = 1 ]"
+    assert repr(classad.ExprTree("1\0+ 2")) == "1"

@@ -11,6 +11,7 @@ import pickle
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,13 @@ def test_a_moment_of_another_zone_stays_the_same_moment() -> None:
     zone = datetime.timezone(datetime.timedelta(hours=5))
     moment = datetime.datetime(2020, 1, 1, 12, tzinfo=zone)
     assert ClassAd({"t": moment})["t"] == moment
+
+
+@pytest.mark.parametrize("make", [ClassAd, ExprTree, classad2.unquote, classad2.quote])
+def test_a_text_with_a_nul_in_it_is_refused(make: Callable[[str], object]) -> None:
+    """As in the wheel; version 1 takes what stands before it (test_a_text_ends_at_a_nul)."""
+    with pytest.raises(ValueError, match="null character"):
+        make("[a = 1]\0[b = 2]")
 
 
 def test_a_moment_in_a_text_without_a_zone_is_local_time() -> None:

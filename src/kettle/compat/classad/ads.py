@@ -61,7 +61,8 @@ class ClassAd(classad2.ClassAd):
             self._ad = _ad_of(input)
         else:
             try:
-                super().__init__(input)
+                # A text ends at a NUL: version 1 hands it to C so.
+                super().__init__(input.partition("\0")[0] if isinstance(input, str) else input)
             except ClassAdException as error:
                 raise ClassAdParseError(str(error)) from error
 
@@ -164,7 +165,7 @@ class ExprTree(classad2.ExprTree):
         if not isinstance(expr, str):
             raise TypeError(f"an expression is a text, not {type(expr).__name__}")
         try:
-            super().__init__(expr)
+            super().__init__(expr.partition("\0")[0])
         except ClassAdException as error:
             raise ClassAdParseError(f"{expr!r} is no expression") from error
 

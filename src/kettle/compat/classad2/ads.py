@@ -24,6 +24,7 @@ from kettle.compat.classad2.convert import (
     is_time,
     ready_value,
     to_python,
+    whole_text,
 )
 from kettle.compat.classad2.depth import (
     MOST_LEVELS,
@@ -62,7 +63,7 @@ class ClassAd(MutableMapping[str, Any]):
         elif isinstance(input, dict):
             self._ad = ad_of_mapping(input)
         elif isinstance(input, str):
-            self._ad = _read_ad(input)
+            self._ad = _read_ad(whole_text(input))
         else:
             raise TypeError("input must be None, str, or dict")
 
@@ -109,8 +110,7 @@ class ClassAd(MutableMapping[str, Any]):
         tree = _tree_of(value)
         if not key:
             raise ClassAdException("Insert(key, v) failed")
-        if "\0" in key:
-            raise ValueError("embedded null character")
+        whole_text(key)
         self._ad.insert(key, tree)
 
     def __delitem__(self, key: str) -> None:
@@ -242,7 +242,7 @@ class ExprTree:
         Compat: a comment up to the end of the text is allowed; for the wheel it hides the bracket
         that it puts behind the text. Shown by test_a_comment_may_end_an_expression.
         """
-        text = "undefined" if expr is None else str(expr)
+        text = "undefined" if expr is None else whole_text(str(expr))
         try:
             self._tree = parse_expression(text)
         except ClassAdSyntaxError:

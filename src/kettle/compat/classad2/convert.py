@@ -75,6 +75,13 @@ def in_this_world(read: Callable[_Given, _Returned]) -> Callable[_Given, _Return
     return call
 
 
+def whole_text(text: str) -> str:
+    """Return a text as C reads all of it; ValueError if a NUL ends it before, as in the wheel."""
+    if "\0" in text:
+        raise ValueError("embedded null character")
+    return text
+
+
 def ready_value(
     expr: Expr, wrap_ad: Callable[[Ad], object], wrap_tree: Callable[[Expr], object]
 ) -> Any:

@@ -27,7 +27,7 @@ from kettle.classad.parser import (
 from kettle.classad.unparse import quote as quote_text
 from kettle.classad.values import Expr
 from kettle.compat.classad2.ads import ClassAd
-from kettle.compat.classad2.convert import in_this_world
+from kettle.compat.classad2.convert import in_this_world, whole_text
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, ParserType
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_bytes
@@ -320,9 +320,7 @@ def quote(input: str | None) -> str:  # noqa: A002
     input = "" if input is None else input  # noqa: A001
     if not isinstance(input, str):
         raise TypeError(f"argument 1 must be str or None, not {type(input).__name__}")
-    if "\0" in input:
-        raise ValueError("embedded null character")
-    return quote_text(input)
+    return quote_text(whole_text(input))
 
 
 def unquote(input: str) -> str:  # noqa: A002
@@ -331,6 +329,7 @@ def unquote(input: str) -> str:  # noqa: A002
         # Compat: of None the wheel makes the end of the process; shown by
         # test_unquoting_nothing_raises_a_type_error.
         raise TypeError(f"argument 1 must be str or None, not {type(input).__name__}")
+    whole_text(input)
     try:
         expr = parse_expression(input)
     except ClassAdSyntaxError as error:
