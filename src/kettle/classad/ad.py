@@ -8,9 +8,9 @@ ads is decided in `state.py`; forms other than new and old syntax are in `forms.
 # ruff: noqa: SLF001 - the private members meant are those of other ads, of this same class
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from sys import getsizeof
-from typing import Final
+from typing import Any, Final
 
 from kettle.classad.context import Context
 from kettle.classad.nodes import ERROR_LITERAL, AdNode, ListNode, Literal, literal
@@ -135,7 +135,16 @@ class ClassAd(Ad):
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        return self._raw(_usual_key.get(name) or name.lower()) is not None
+        # `_raw`, written out: a job costs some 100 of these.
+        key = _usual_key.get(name) or name.lower()
+        if key in self.table:
+            return True
+        ad = self.parent
+        while ad is not None:
+            if key in ad.table:
+                return True
+            ad = ad.parent
+        return False
 
     def spelling(self, name: str) -> str | None:
         """Return an attribute's name as the ad spells it; None if it is not there."""
@@ -157,13 +166,14 @@ class ClassAd(Ad):
 
     # -- Changing ---------------------------------------------------------------------------
 
-    def _store(self, name: str, value: Expr | str) -> None:
+    def _store(self, name: str, value: Expr | str) -> str:
         if self._shared:
             self._unshare()
         key = _usual_key.get(name)
         if key is None:
             key = self._unusual(name)
         self.table[key] = value
+        return key
 
     def _unusual(self, name: str) -> str:
         key = name.lower()
@@ -199,14 +209,14 @@ class ClassAd(Ad):
         """Set an attribute to an expression."""
         self._store(name, expr)
 
-    def insert_text(self, name: str, text: str, *, check: bool = False) -> None:
+    def insert_text(self, name: str, text: str, *, check: bool = False) -> str:
         """Set an attribute to an expression in old syntax, parsed when it is needed.
 
         With `check` it is parsed now, wholly, and ClassAdSyntaxError raised if it does not parse.
+        Returns the name in lower case.
         """
         if check:
-            self._store(name, parse_expression(text, old=True))
-            return
+            return self._store(name, parse_expression(text, old=True))
         if self._shared:
             self._unshare()
         # `_store`, written out: a job costs some 250 of these.
@@ -218,6 +228,7 @@ class ClassAd(Ad):
         elif len(text) <= _LONGEST_SHARED:
             _last_text[key] = text
         self.table[key] = text
+        return key
 
     def insert_lines(self, lines: Iterable[str]) -> str | None:
         """Set attributes from `Name = value` lines of old syntax, parsed when they are needed.
@@ -252,19 +263,20 @@ class ClassAd(Ad):
         self._store(name, to_expression(value))
 
     def __delitem__(self, name: str) -> None:
+        if not self.discard(name):
+            raise KeyError(name)
+
+    def discard(self, name: str) -> bool:
+        """Remove the ad's own attribute of this name; whether there was one."""
         key = _key_of(name)
         if key not in self.table:
-            raise KeyError(name)
+            return False
         if self._shared:
             self._unshare()
         del self.table[key]
         if self._names is not None:
             self._names.pop(key, None)
-
-    def discard(self, name: str) -> None:
-        """Remove the ad's own attribute of this name, if there is one."""
-        if _key_of(name) in self.table:
-            del self[name]
+        return True
 
     def update(self, other: ClassAd | Mapping[str, object]) -> None:
         """Set every attribute that `other` has, its chained ad's included."""
@@ -360,7 +372,11 @@ class ClassAd(Ad):
 
     def text(self, name: str) -> str | None:
         """Return an attribute's expression in old syntax: as it came, if nobody parsed it yet."""
-        found = self._raw(_usual_key.get(name) or name.lower())
+        key = _usual_key.get(name) or name.lower()
+        # `_raw`, written out: a job costs some 80 of these.
+        found, parent = self.table.get(key), self.parent
+        while found is None and parent is not None:
+            found, parent = parent.table.get(key), parent.parent
         return found if found is None or isinstance(found, str) else found.old_text
 
     def own_texts(self) -> list[tuple[str, str]]:
@@ -447,11 +463,16 @@ class ClassAd(Ad):
 
     def real(self, name: str, target: ClassAd | None = None) -> float | None:
         """Return an attribute's value as a real; None if it is no number."""
-        found = self.table.get(_usual_key.get(name) or name.lower())
+        key = _usual_key.get(name) or name.lower()
+        found, parent = self.table.get(key), self.parent
+        while found is None and parent is not None:
+            found, parent = parent.table.get(key), parent.parent
+        if found is None:
+            return None
         if type(found) is str and (plain := plain_integer(found)) is not None:
             return float(plain)
-        value = self.evaluate(name, target)
-        return float(value) if isinstance(value, int | float) else None
+        value = found.value if type(found) is Literal else self.evaluate(name, target)
+        return float(value) if isinstance(value, _NUMBERS) else None
 
     def string(self, name: str, target: ClassAd | None = None) -> str | None:
         """Return an attribute's value if it is a string, else None."""
@@ -469,7 +490,9 @@ class ClassAd(Ad):
     def boolean(self, name: str, target: ClassAd | None = None) -> bool | None:
         """Return an attribute's value as a boolean; None if it is neither boolean nor number."""
         value = self.evaluate(name, target)
-        return bool(value) if isinstance(value, int | float) else None
+        if type(value) is bool:
+            return value
+        return bool(value) if isinstance(value, _NUMBERS) else None
 
     def satisfies(self, condition: Expr, target: ClassAd | None = None) -> bool:
         """Tell whether a condition is true of this ad, or a number other than zero.
@@ -477,7 +500,7 @@ class ClassAd(Ad):
         What is undefined, an error, text or anything else is not true.
         """
         value = condition.evaluate(self, target)
-        return value is True or (isinstance(value, int | float) and value != 0)
+        return value is True or (isinstance(value, _NUMBERS) and value != 0)
 
     # -- As a value -------------------------------------------------------------------------
 
@@ -500,11 +523,25 @@ class ClassAd(Ad):
         return f"<ClassAd {unparse(self)[:200]}>"
 
 
+# A union written where it is asked for would be made for each question.
+_NUMBERS: Final = (int, float)
+_OF_TYPE: Final[dict[type, Callable[[Any], Expr]]] = {
+    str: Literal,
+    bool: literal,
+    int: lambda value: literal(wrap_integer(value)),
+    float: literal,
+}
+
+
 def to_expression(value: object) -> Expr:
     """Return a Python value as an expression; None is UNDEFINED, a mapping an ad.
 
     Raises TypeError for what ClassAds have no value for.
     """
+    # Most are of these types, and no question about any other is asked for them.
+    make = _OF_TYPE.get(type(value))
+    if make is not None:
+        return make(value)
     if isinstance(value, Expr):
         return value
     if value is None:

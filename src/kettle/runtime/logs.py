@@ -145,8 +145,8 @@ class Log:
         self._second = -1
         self._pid = 0
         self._stamp = ""
-        # How lines of a category begin in this second: made once.
-        self._heads: dict[str, str] = {}
+        # What stands behind the moment in the heads of a category: made once.
+        self._tails: dict[str, str] = {}
         self._time_format = _TIME_FORMAT
         self._continues = _CONTINUED_LONG_YEARS.match
         # Lines that the disk did not take, and why.
@@ -331,31 +331,28 @@ class Log:
         second, pid = int(now), os.getpid()
         if second != self._second or pid != self._pid:
             self._second, self._pid = second, pid
-            self._heads.clear()
+            self._tails.clear()
             self._stamp = (
                 str(second)
                 if self.verbosity.epoch
                 else time.strftime(self._time_format, time.localtime(second))
             )
-        head = self._heads.get(category)
-        if head is None:
-            head = self._make_head(now - second, category)
-            if not self.verbosity.sub_seconds:
-                self._heads[category] = head
-        return head
+        tail = self._tails.get(category)
+        if tail is None:
+            tail = self._tails[category] = self._make_tail(category)
+        if self.verbosity.sub_seconds:
+            return f"{self._stamp}.{int((now - second) * 1000):03d}{tail}"
+        return self._stamp + tail
 
-    def _make_head(self, part: float, category: str) -> str:
-        head = self._stamp
-        verbosity = self.verbosity
-        if verbosity.sub_seconds:
-            head += f".{int(part * 1000):03d}"
+    def _make_tail(self, category: str) -> str:
+        tail, verbosity = "", self.verbosity
         if verbosity.show_descriptor:
-            head += f" (fd:{self._fd})"
+            tail += f" (fd:{self._fd})"
         if verbosity.show_pid:
-            head += f" (pid:{self._pid})"
+            tail += f" (pid:{self._pid})"
         if verbosity.show_category:
-            head += f" ({category})"
-        return head + " "
+            tail += f" ({category})"
+        return tail + " "
 
     def _open(self, *, truncate: bool = False) -> None:
         assert self.path is not None
@@ -371,7 +368,7 @@ class Log:
             os.fchown(self._fd, owner.st_uid, owner.st_gid)
         self._size = os.fstat(self._fd).st_size
         self._opened_at = self._now()
-        self._heads.clear()
+        self._tails.clear()
 
     def _follow(self) -> None:
         """Look, once a second, whether another process wrote to the file or moved it aside."""

@@ -7,7 +7,6 @@ of theirs here instead.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Iterator
@@ -80,16 +79,27 @@ async def _go_round(
             await asyncio.sleep(FAILED_PAUSE_SECONDS)
 
 
-@contextlib.contextmanager
-def reported(what: str) -> Iterator[None]:
+class reported:  # noqa: N801 - read as a word of the language
     """Report whatever fails inside, and go on behind it.
 
     The same trouble (of the same `what`, at the same line) is told again after a while only.
     """
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - it is told, with where it happened
-        _report_again(what, error)
+
+    # A class, as each job enters several: a generator costs three times as much.
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        # It is told, with where it happened.
+        _report_again(self._what, error)
+        return True
 
 
 def do_with_each(do: Callable[[list[_T]], object], things: Iterable[_T], what: str) -> None:

@@ -14,8 +14,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Final
 
 from kettle.errors import KettleError, NotFoundError
 from kettle.runtime.process import kernel
@@ -134,44 +136,23 @@ class Privileges:
             raise NotFoundError(f"{fallback!r} is no account that a job may have")
         return safe
 
-    @contextlib.contextmanager
-    def as_account(self, account: Account) -> Iterator[None]:
-        """Touch files as somebody; nothing inside may await. A no-op without privileges."""
+    def as_account(self, account: Account) -> AbstractContextManager[None]:
+        """Touch files as somebody; nothing inside may await. A no-op without privileges.
+
+        To be entered where it is asked for: what has to be switched is decided there.
+        """
         if not self.can_switch:
-            yield
-            return
+            return _NOTHING
         if os.geteuid() == account.uid != 0 and os.getegid() == account.gid:
             # Inside a switch to the same account, which is the one that switches back.
-            yield
-            return
-        before = (os.geteuid(), os.getegid(), os.getgroups())
-        if before[0] != 0:
-            os.seteuid(0)
-        try:
-            _switch(account)
-            yield
-        finally:
-            os.seteuid(0)
-            os.setgroups(before[2])
-            os.setegid(before[1])
-            if before[0] != 0:
-                os.seteuid(before[0])
+            return _NOTHING
+        return _AsAccount(account)
 
-    @contextlib.contextmanager
-    def as_root(self) -> Iterator[None]:
-        """Do what only root can, for a moment; a no-op without privileges."""
-        if not self.can_switch:
-            yield
-            return
-        before = os.geteuid()
-        if before == 0:
-            yield
-            return
-        self._seteuid(0)
-        try:
-            yield
-        finally:
-            self._seteuid(before)
+    def as_root(self) -> AbstractContextManager[None]:
+        """Do what only root can, for a moment; a no-op without privileges. Entered at once, too."""
+        if not self.can_switch or os.geteuid() == 0:
+            return _NOTHING
+        return _AsRoot(self._seteuid)
 
     @contextlib.contextmanager
     def as_job(self, account: Account) -> Iterator[None]:
@@ -208,6 +189,53 @@ class Privileges:
         os.setgroups(account.groups)
         os.setresgid(account.gid, account.gid, account.gid)
         os.setresuid(account.uid, account.uid, account.uid)
+
+
+_NOTHING: Final = contextlib.nullcontext()
+
+
+# Both are classes, as each job enters several: a generator costs three times as much.
+class _AsAccount:
+    """Is somebody from its beginning to its end."""
+
+    __slots__ = ("_account", "_before")
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._before = (os.geteuid(), os.getegid(), os.getgroups())
+
+    def __enter__(self) -> None:
+        if self._before[0] != 0:
+            os.seteuid(0)
+        try:
+            _switch(self._account)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        uid, gid, groups = self._before
+        os.seteuid(0)
+        os.setgroups(groups)
+        os.setegid(gid)
+        if uid != 0:
+            os.seteuid(uid)
+
+
+class _AsRoot:
+    """Is root from its beginning to its end, by what changes the effective uid."""
+
+    __slots__ = ("_before", "_seteuid")
+
+    def __init__(self, seteuid: Callable[[int], None]) -> None:
+        self._seteuid = seteuid
+        self._before = os.geteuid()
+
+    def __enter__(self) -> None:
+        self._seteuid(0)
+
+    def __exit__(self, *_: object) -> None:
+        self._seteuid(self._before)
 
 
 @contextlib.contextmanager

@@ -415,10 +415,10 @@ class JobQueue:
             if ad is None:
                 continue
             if op == queue_log.SET_ATTRIBUTE:
-                ad.insert_text(name, text if len(text) > _SHORT else intern(text))
+                names.add(ad.insert_text(name, text if len(text) > _SHORT else intern(text)))
             else:
                 take_away(ad, name)
-            names.add(name.lower())
+                names.add(name.lower())
         for key, names in touched.items():
             self._note_touched(key, names, changes)
 

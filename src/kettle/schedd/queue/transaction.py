@@ -9,11 +9,12 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Protocol
+from typing import Final, Protocol
 
 from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import one_line
 from kettle.errors import RefusedError
+from kettle.patterns import late_pattern
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
 
@@ -123,10 +124,10 @@ class Transaction:
         texts may come from peers, with line ends in their strings: the log has blanks instead. What
         does not parse would spoil every answer that it stands in, and becomes undefined.
         """
-        changes = self.changes
+        changes, is_plain = self.changes, _PLAIN.fullmatch
         for name, text in attributes.items():
             if text is not None:
-                stored = _storable(text)
+                stored = text if is_plain(text) is not None else _storable(text)
                 changes.append((_SET, key, name, stored))
                 self.size += len(name) + len(stored) + CHANGE_BYTES
             elif self._is_shared(key, name):
@@ -295,6 +296,13 @@ class Transaction:
 def _is_own(ad: ClassAd, lower: str) -> bool:
     """Tell whether the ad itself, without its cluster, has the attribute."""
     return lower in ad.table
+
+
+# What the queue has as it is, seen in one call: a job sets some 90 texts, and most are such.
+_PLAIN: Final = late_pattern(
+    r'-?[1-9][0-9]{0,16}|"[^"\\\0\n]{0,10000}"|undefined|(?:0|[1-9][0-9]{0,16})(?:\.[0-9]{1,16})?'
+    "|true|false"
+)
 
 
 def _storable(text: str) -> str:

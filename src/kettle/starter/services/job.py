@@ -57,15 +57,12 @@ _NOTHING = contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _bound_to(cores: frozenset[int] | None) -> Iterator[None]:
+def _bound_to(cores: frozenset[int]) -> Iterator[None]:
     """Have what is started inside run on some cores only; we and the next job are not bound.
 
     Compat: cores that the machine does not have bind nothing, as in the reference
     (test_cores_that_the_machine_does_not_have_bind_nothing).
     """
-    if cores is None:
-        yield
-        return
     own = os.sched_getaffinity(0)
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, cores)
@@ -226,7 +223,8 @@ class JobProcesses:
             raise self._explain(plan, error) from error
 
     def _start_inside(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
-        with self.inside(), self._privileges.as_job(self.account), _bound_to(plan.cores):
+        bound = _NOTHING if plan.cores is None else _bound_to(plan.cores)
+        with self.inside(), self._privileges.as_job(self.account), bound:
             start = self._start if self._init else self._start_tethered
             return start(plan, opened)
 
