@@ -67,7 +67,7 @@ class StandardFile:
     stream: bool = False
 
 
-_NOTHING = StandardFile("/dev/null")
+_NOTHING = "/dev/null"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class LaunchPlan:
     @property
     def reads_and_writes_nothing(self) -> bool:
         """Whether all three standard files are /dev/null, as a spawn has them by itself."""
-        return {self.stdin, self.stdout, self.stderr} == {_NOTHING}
+        paths_are_one = self.stdin.path == self.stdout.path == self.stderr.path
+        return paths_are_one and self.stdin.path == _NOTHING and not self.streams
 
 
 @dataclass(frozen=True)

@@ -152,3 +152,21 @@ def test_what_a_starter_writes_is_whole_or_an_error(
     room[0] = 3
     with pytest.raises(OSError, match="No space left"):
         one.write_file(ad_file(one.sandbox.job_ad, ["A = 2"]))
+
+
+def test_streams_are_looked_for_until_a_survey_has_missed_them(tmp_path: Path) -> None:
+    one = keeper(tmp_path)
+    out = Path(one.sandbox.scratch) / "_condor_stdout"
+    out.touch()
+    os.utime(out, (7, 7))
+    assert one.stream_times() == {"StdoutMtime": 7}
+    assert not one.survey().is_as_made
+    assert one.stream_times() == {"StdoutMtime": 7}
+    out.unlink()
+    assert one.survey().is_as_made
+
+    def switch(_: object) -> None:
+        raise AssertionError("an account is taken on for nothing")
+
+    one.privileges.as_account = switch  # type: ignore[assignment,method-assign]
+    assert one.stream_times() == {}

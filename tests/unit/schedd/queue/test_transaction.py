@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, is_expression
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.transaction import Transaction
@@ -56,6 +56,17 @@ def test_texts_of_peers_become_one_line_each() -> None:
     data = queue_log.encode_changes(one.changes, one.alike).decode()
     assert '103 1.0 RemotePool "a b"\n' in data
     assert '103 1.0 HoldReason "c d"\n' in data
+
+
+@given(st.text(alphabet='-019.e"\\\0\nx ', max_size=8) | st.sampled_from(("true", "undefined")))
+def test_what_is_taken_at_a_glance_is_what_a_closer_look_takes(text: str) -> None:
+    one = open_one()
+    one.update("1.0", {"Name": text})
+    ((_, _, _, stored),) = one.changes
+    if "\n" not in text:
+        assert stored == (text if is_expression(text) else "undefined")
+    assert "\n" not in stored
+    assert is_expression(stored)
 
 
 def test_a_change_of_the_cluster_shows_in_its_jobs_unless_they_have_their_own() -> None:
