@@ -61,6 +61,11 @@ class Event:
     # What its ad calls it, if that is another type: the reference has no name for some numbers.
     AD_TYPE: ClassVar[str] = ""
 
+    @property
+    def header_number(self) -> int:
+        """The number that its header has; that of its class, unless many numbers share one."""
+        return self.number
+
     def body(self) -> list[str]:
         """Return the lines of the event after its header; the first one continues the header."""
         raise NotImplementedError

@@ -39,7 +39,7 @@ _AD_TIME_UTC = Style(sub_second=True, utc=True)
 def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
     """Return an event as a ClassAd; only `utc` of the style matters."""
     ad = ClassAd()
-    number = event.kind if isinstance(event, RawEvent) else event.number
+    number = event.header_number
     ad["MyType"] = event.AD_TYPE or event.type_name
     ad["EventTypeNumber"] = number
     moment = render_time(event.time, _AD_TIME_UTC if style.utc else _AD_TIME)
@@ -110,7 +110,7 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     kind = EVENTS.get(number) or _BY_TYPE.get((ad.string("MyType") or "").lower())
     if kind is None and not 0 <= number <= _MOST_NUMBER:
         return None
-    event = RawEvent(kind=number) if kind is None else kind()
+    event = RawEvent(header_number=number) if kind is None else kind()
     names = header_names(number)
     event.cluster, event.proc, event.subproc = (_whole(ad, name, -1) for name in names)
     event.time = parse_moment(ad.string("EventTime") or "")

@@ -78,14 +78,14 @@ class RawEvent(FutureEvent):
     which nothing is known then but the number (`has_header` is false).
     """
 
-    kind: int = -1
+    header_number: int = -1
     damage: str = ""
     has_header: bool = True
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add what the lines say, and what the reference calls an event of that number."""
-        if FIRST_OF_SLOTS <= self.kind < FIRST_OF_SLOTS + len(_OF_SLOTS):
-            ad["MyType"] = _OF_SLOTS[self.kind - FIRST_OF_SLOTS]
+        if FIRST_OF_SLOTS <= self.header_number < FIRST_OF_SLOTS + len(_OF_SLOTS):
+            ad["MyType"] = _OF_SLOTS[self.header_number - FIRST_OF_SLOTS]
         super(RawEvent, self).add_to_ad(ad)
 
 

@@ -129,7 +129,7 @@ def render_time(seconds: float, style: Style) -> str:
 
 def render_header(event: Event, style: Style = DEFAULT_STYLE) -> str:
     """Return the part of an event's first line that all events have, with its blank."""
-    number = event.kind if isinstance(event, RawEvent) else event.number
+    number = event.header_number
     return (
         f"{number:03} ({_id(event.cluster)}.{_id(event.proc)}.{_id(event.subproc)}) "
         f"{render_time(event.time, style)} "
@@ -160,7 +160,7 @@ def parse_event(text: str, *, year: int = 1970) -> Event | None:
     body = text[header.end :].split("\n")
     event = RawEvent(has_header=False) if header.damage else _read_body(header.number, body)
     if isinstance(event, RawEvent):
-        event.kind = header.number
+        event.header_number = header.number
         event.damage = event.damage or header.damage
         event.head, event.extra = body[0], body[1:]
     event.cluster, event.proc, event.subproc = header.job
@@ -185,11 +185,12 @@ def damage_in(event: Event) -> str:
     """Return the sentence about an event whose lines are not of its number's form, else nothing."""
     if not isinstance(event, RawEvent) or not event.damage:
         return ""
+    number = event.header_number
     if not event.has_header:
-        return f"an event {event.kind:03} is damaged: {event.damage}: {event.head[:_SHOWN]!r}"
+        return f"an event {number:03} is damaged: {event.damage}: {event.head[:_SHOWN]!r}"
     job = f"{event.cluster}.{event.proc}.{event.subproc}"
     moment = render_time(event.time, DEFAULT_STYLE)
-    return f"event {event.kind:03} of job {job} at {moment} is damaged: {event.damage}"
+    return f"event {number:03} of job {job} at {moment} is damaged: {event.damage}"
 
 
 # How much of a line that is wrong is told, in characters.

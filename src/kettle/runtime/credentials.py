@@ -2,8 +2,10 @@
 
 Files of tokens, signing keys, the pool password, certificates: where they lie is said by the
 configuration, and one that others could have written or read is passed over in silence, as the
-reference does. What is proven with them is `wire.security.methods`'. No asyncio here: tools use
-this module as well as daemons. Source: wire notes, FS, TOKEN, PASSWORD, SSL.
+reference does. `SystemClientCredentials` and `SystemServerCredentials` are what the two sides of a
+handshake ask; the pool's key and password are written here, too. What is proven with them is
+`wire.security.methods`'. No asyncio here: tools use this module as well as daemons. Source: wire
+notes, FS, TOKEN, PASSWORD, SSL.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def test_an_event_from_the_future_is_kept_as_it_is() -> None:
     text = b"099 (001.002.003) 2026-11-21 12:07:45 Something new\n\twith a line\n...\n"
     [event] = read_events(text)
     assert isinstance(event, RawEvent)
-    assert event.kind == 99
+    assert event.header_number == 99
     assert render_event(event) == text
 
 
