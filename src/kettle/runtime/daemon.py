@@ -230,11 +230,7 @@ def run(
         sys.stderr.write(f"ERROR: {title}: {error}\n")
         # Nothing of ours can be written where one would look: the master says at least this much.
         return EXIT_BAD_CONFIGURATION
-    folder = config.get("LOG")
-    if folder is not None:
-        # Where a core file may be left, and no folder of a user's is kept busy.
-        with contextlib.suppress(OSError):
-            os.chdir(folder)
+    _go_to_logs(config)
     inheritance = read_inheritance(variables)
     if not (arguments.foreground or arguments.log_to_terminal or inheritance.parent_pid):
         _go_to_background()
@@ -259,6 +255,14 @@ def _settle(config: Config) -> tuple[Privileges, RemoteSettings]:
     settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
     settings.apply(config)
     return privileges, settings
+
+
+def _go_to_logs(config: Config) -> None:
+    """Work where a core file may be left, and keep no folder of a user's busy."""
+    folder = config.get("LOG")
+    if folder is not None:
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
 
 
 def _limit_cores(config: Config) -> None:
@@ -311,21 +315,12 @@ async def _live(
     runtime.stop, runtime.reconfigure = daemon.request_shutdown, daemon.request_reconfigure
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
     try:
-        await _open(daemon, network, arguments, inheritance)
-        parent.start()
-        relax_collection()
-        refused = await tasks.spawn(_serve_and_tell(daemon, parent), "service")
-        if refused is not None:
-            log.problem(f"ERROR: {refused}")
+        trouble = await _work(daemon, network, arguments, inheritance, parent)
+        if trouble is not None:
+            log.problem(f"ERROR: {trouble}")
             daemon.exit_code = EXIT_FAILURE
         elif runtime.stays_off:
             daemon.exit_code = EXIT_NO_RESTART
-    except (KettleError, OSError) as error:
-        log.problem(f"ERROR: {error}")
-        daemon.exit_code = EXIT_FAILURE
-    except Exception as error:  # noqa: BLE001 - the last frame of a daemon
-        log.problem("ERROR: " + "".join(traceback.format_exception(error)).rstrip())
-        daemon.exit_code = EXIT_FAILURE
     finally:
         parent.stop()
         await own.end()
@@ -338,6 +333,26 @@ async def _live(
         with privileges.as_root():
             os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
+
+
+async def _work(
+    daemon: Daemon,
+    network: SystemNetwork,
+    arguments: DaemonArguments,
+    inheritance: Inheritance,
+    parent: ParentLink,
+) -> str | None:
+    """Serve until the daemon is to stop; return what went wrong, if that is why it stops."""
+    try:
+        await _open(daemon, network, arguments, inheritance)
+        parent.start()
+        relax_collection()
+        refused = await tasks.spawn(_serve_and_tell(daemon, parent), "service")
+    except (KettleError, OSError) as error:
+        return str(error)
+    except Exception as error:  # noqa: BLE001 - the last frame of a daemon
+        return "".join(traceback.format_exception(error)).rstrip()
+    return None if refused is None else str(refused)
 
 
 async def _open(

@@ -138,35 +138,57 @@ def download(
         count += 1
         if count > MAX_ITEMS:
             raise RemoteProtocolError(f"more than {MAX_ITEMS} files in one transfer")
-        if count == 1:
-            if objection is not None:
-                outcome.failure = yield from refuse_to_go_ahead(objection)
-                outcome.detail = objection.reason
-                return outcome
-            refused, theirs = yield from give_go_ahead(terms)
-            urls.limit = smaller_limit(urls.limit, theirs)
-            if refused is not None:
-                outcome.failure, outcome.detail = refused, refused.reason
-                outcome.sender_failed = True
-                return outcome
+        if count == 1 and (yield from _is_refused(objection, terms, urls, outcome)):
+            return outcome
         # What a plug-in took elsewhere, and is only told of, has no place here.
         is_news = command == TransferCommand.OTHER
         path = None if is_news else _place(place, name, troubles)
-        if command in _FILES:
-            yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
-        elif command == TransferCommand.DIRECTORY:
-            yield from _receive_directory(path, storage, troubles)
-            outcome.folders += 1
-        elif command == TransferCommand.URL:
+        if command == TransferCommand.URL:
             urls.want((yield from _receive_text()), path, troubles)
-        elif command == TransferCommand.OTHER:
-            yield from _receive_other(troubles)
         else:
-            raise RemoteProtocolError(f"unknown file transfer command {command}")
+            yield from _receive_item(command, path, storage, terms, encrypted, outcome, troubles)
         arrived(name)
     yield from urls.bring(outcome, troubles)
     yield from _close_download(terms, outcome, troubles)
     return outcome
+
+
+def _is_refused(
+    objection: Failure | None, terms: Terms, urls: _Urls, outcome: Outcome
+) -> Dialog[bool]:
+    """Agree whether the files may come; True if not, and then the outcome says why."""
+    if objection is not None:
+        outcome.failure = yield from refuse_to_go_ahead(objection)
+        outcome.detail = objection.reason
+        return True
+    refused, theirs = yield from give_go_ahead(terms)
+    urls.limit = smaller_limit(urls.limit, theirs)
+    if refused is None:
+        return False
+    outcome.failure, outcome.detail = refused, refused.reason
+    outcome.sender_failed = True
+    return True
+
+
+def _receive_item(
+    command: int,
+    path: str | None,
+    storage: Storage,
+    terms: Terms,
+    encrypted: bool,
+    outcome: Outcome,
+    troubles: Troubles,
+) -> Dialog[None]:
+    """Receive what follows a name; RemoteProtocolError for a command that nobody knows."""
+    if command in _FILES:
+        yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
+    elif command == TransferCommand.DIRECTORY:
+        yield from _receive_directory(path, storage, troubles)
+        outcome.folders += 1
+    elif command == TransferCommand.OTHER:
+        yield from _receive_other(troubles)
+    else:
+        raise RemoteProtocolError(f"unknown file transfer command {command}")
 
 
 def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[None]:

@@ -31,6 +31,7 @@ from kettle.records.event_log import DEFAULT_STYLE, Format, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import read_tail, tells_of
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
+from kettle.runtime.storage.small_files import append_whole
 from kettle.runtime.storage.told import ToldByLogs, place_of, user_log_paths
 from kettle.runtime.storage.waiting_events import (
     PASSING,
@@ -327,7 +328,7 @@ class EventLogs:
 
     def _write_now(self, log: OwnedLog, data: bytes) -> None:
         try:
-            _write_whole(self._descriptor(log), data)
+            append_whole(self._descriptor(log), data)
         except OSError as error:
             raise _cannot("write", log.path, error) from error
 
@@ -417,18 +418,6 @@ def _cannot(what: str, path: str, error: OSError) -> StorageError:
     )
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
-    """Append all or nothing; OSError. A disk that has room for a part only is full."""
-    written = os.write(descriptor, data)
-    if written == len(data):
-        return
-    end = os.lseek(descriptor, 0, os.SEEK_CUR)
-    if end == os.fstat(descriptor).st_size:
-        # Nobody else has written behind it.
-        os.ftruncate(descriptor, end - written)
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
     """Open, append and close, for a log that is not kept open; StorageError. May hang.
 
@@ -437,7 +426,7 @@ def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
     descriptor = _open_log(path)
     try:
         if data and not (unsure and tells_of(read_tail(path), data)):
-            _write_whole(descriptor, data)
+            append_whole(descriptor, data)
     except OSError as error:
         raise _cannot("write", path, error) from error
     finally:

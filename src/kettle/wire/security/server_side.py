@@ -375,36 +375,12 @@ def _conclude(
     key: bytes | None,
 ) -> Dialog[Accepted]:
     """Authorize, make the session, and tell the client."""
-    setup, now = request.setup, request.now
-    user = _identity(setup, method, proof) if proof is not None else UNAUTHENTICATED
-    limits = proof.limits if proof is not None else None
-    level = request.allowed(user, limits)
-    attributes = dict(proof.attributes) if proof is not None else {}
-    setup.sessions_made += 1
+    setup = request.setup
+    session = _make_session(request, agreement, method, proof, key)
+    user = session.user
+    level = request.allowed(user, session.limits)
     valid = _valid_commands(setup, level or request.registered.levels[0], request.command)
-    name = f"{setup.session_name}:{setup.sessions_made}"
-    if key is None:
-        # Nothing but its name shows that somebody has the session: nobody guesses it.
-        name = f"{name}:{setup.random_bytes(NONCE_SIZE).hex()}"
-    session = Session(
-        id=name,
-        key=key,
-        only_from=request.peer_address if key is None else "",
-        user=user,
-        method=method,
-        expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
-        lease_seconds=agreement.lease_seconds,
-        valid_commands=_shared(tuple(valid)),
-        limits=limits,
-        peer_version=request.ad.text("RemoteVersion")[:LONGEST_WORD],
-        attributes=attributes,
-        subsystem=request.ad.text("Subsystem")[:LONGEST_WORD].upper(),
-    )
-    if proof is not None:
-        session.claims = proof.claims
-        ends_at = proof.ends_at
-        session.proof_until = None if ends_at is None else ends_at - request.set_ahead
-    session.renew(now)
+    session.valid_commands = _shared(tuple(valid))
     if request.ad.flag("NewSession"):
         yield Send(
             PolicyAd(
@@ -424,6 +400,41 @@ def _conclude(
             f"{user} from {request.peer_address} may not {command_name(request.command)}"
         )
     return (yield from _accept(request, session, level))
+
+
+def _make_session(
+    request: _Request,
+    agreement: Agreement,
+    method: str,
+    proof: ServerProof | None,
+    key: bytes | None,
+) -> Session:
+    """Return the session of whoever was proven, or of nobody; which commands it has is open yet."""
+    setup, now = request.setup, request.now
+    setup.sessions_made += 1
+    name = f"{setup.session_name}:{setup.sessions_made}"
+    if key is None:
+        # Nothing but its name shows that somebody has the session: nobody guesses it.
+        name = f"{name}:{setup.random_bytes(NONCE_SIZE).hex()}"
+    session = Session(
+        id=name,
+        key=key,
+        only_from=request.peer_address if key is None else "",
+        method=method,
+        expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
+        lease_seconds=agreement.lease_seconds,
+        peer_version=request.ad.text("RemoteVersion")[:LONGEST_WORD],
+        subsystem=request.ad.text("Subsystem")[:LONGEST_WORD].upper(),
+    )
+    if proof is not None:
+        session.user = _identity(setup, method, proof)
+        session.limits = proof.limits
+        session.attributes = dict(proof.attributes)
+        session.claims = proof.claims
+        ends_at = proof.ends_at
+        session.proof_until = None if ends_at is None else ends_at - request.set_ahead
+    session.renew(now)
+    return session
 
 
 def _valid_commands(setup: ServerSetup, level: Level, command: int) -> list[int]:
