@@ -9,7 +9,7 @@ from typing import Any
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
-from kettle.startd import ads, claim_machine, requests
+from kettle.startd import ads, claim_machine, machine_ad, requests
 from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.machine import Machine, machine_resources, plan_layout
 from kettle.starter import outcome
@@ -43,8 +43,8 @@ def machine() -> tuple[Machine, Config, ClassAd]:
     made.readings = Readings(disk_kib=79232756, disk_total_kib=264212084)
     resources = machine_resources(config, facts, made.readings)
     made.divide(plan_layout(config, resources), resources, 0.0)
-    around = ads.Surroundings("<127.0.0.7:9621>", "{}", CONDOR_VERSION, "p", 0.0, 0.0)
-    return made, config, ads.base_ad(config, facts, around, resources)
+    around = machine_ad.Surroundings("<127.0.0.7:9621>", "{}", CONDOR_VERSION, "p", 0.0, 0.0)
+    return made, config, machine_ad.base_ad(config, facts, around, resources)
 
 
 def test_the_dynamic_slot_has_the_recorded_size_and_attributes() -> None:
@@ -83,7 +83,7 @@ def test_the_dynamic_slot_has_the_recorded_size_and_attributes() -> None:
         and name.lower() not in foreign
         and not name.lower().startswith(("has_", "monitorself", "expected", "totaltime"))
     }
-    ads.fill_readings(base, made, None, 0.0)
+    machine_ad.fill_readings(base, made, None, 0.0)
     assert missing - set(base.names()) == set()
 
 

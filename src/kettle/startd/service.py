@@ -25,7 +25,7 @@ from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
-from kettle.startd import ads, claim_machine
+from kettle.startd import ads, claim_machine, machine_ad
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.draining_cost import RunningJob, expect
@@ -245,7 +245,7 @@ class StartdService:
 
     def _make_base(self) -> None:
         identity, address = self.runtime.identity, self.runtime.network.address
-        around = ads.Surroundings(
+        around = machine_ad.Surroundings(
             str(address),
             render_address_v1(address),
             identity.version,
@@ -253,7 +253,9 @@ class StartdService:
             identity.started_at,
             identity.reconfigured_at,
         )
-        self.base = ads.base_ad(self.runtime.config, self.machine.facts, around, self.machine.whole)
+        self.base = machine_ad.base_ad(
+            self.runtime.config, self.machine.facts, around, self.machine.whole
+        )
         self.refresh_base()
 
     @property
@@ -273,7 +275,7 @@ class StartdService:
             if one.slot.activation
         )
         machine.expected = expect(running, machine.expected, now)
-        ads.fill_readings(self.base, machine, machine.drain, now)
+        machine_ad.fill_readings(self.base, machine, machine.drain, now)
 
     # ---- ads ----------------------------------------------------------------------------------
 

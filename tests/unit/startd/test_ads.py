@@ -6,12 +6,12 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.startd import ads
+from kettle.startd import ads, machine_ad
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
 from kettle.startd.machine import Machine, machine_resources, plan_layout
 from kettle.startd.slots import Bundle
 
-AROUND = ads.Surroundings("<127.0.0.1:9>", "{}", "v", "p", 10.0, 0.0)
+AROUND = machine_ad.Surroundings("<127.0.0.1:9>", "{}", "v", "p", 10.0, 0.0)
 
 
 def make(text: str = "", cores: int = 4, memory: int = 4000) -> tuple[Machine, Config, ClassAd]:
@@ -22,7 +22,7 @@ def make(text: str = "", cores: int = 4, memory: int = 4000) -> tuple[Machine, C
     resources = machine_resources(config, facts, machine.readings)
     machine.divide(plan_layout(config, resources), resources, 100.0)
     machine.check()
-    return machine, config, ads.base_ad(config, facts, AROUND, resources)
+    return machine, config, machine_ad.base_ad(config, facts, AROUND, resources)
 
 
 def slot_ad(made: tuple[Machine, Config, ClassAd], name: str) -> ClassAd:
