@@ -102,6 +102,7 @@ _AT_ONCE = 24
 # What it shows otherwise, knowingly (tests/unit/records/test_events_as_the_wheel_reads_them.py).
 _KNOWN = {
     0: {"Warnings"},
+    21: {"CriticalError"},
     33: {"Attribute", "Value", "PriorValue"},
     35: {"Warnings", "LogNotes", "UserNotes"},
     47: {"Text"},

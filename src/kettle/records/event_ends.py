@@ -58,6 +58,10 @@ _NODE = "DAG Node: "
 _HEADER = ("MyType", "EventTypeNumber", "EventTime", "Cluster", "Proc", "Subproc", "Node")
 
 
+def _said(value: int | None) -> int:
+    return _NO_VALUE if value is None else value
+
+
 def _take_table(lines: Lines) -> dict[str, UsageValue]:
     line = lines.peek()
     if line is None or not is_usage_heading(line):
@@ -122,8 +126,8 @@ class _Ended(Event):
 
     def _ending(self, *, core: bool = True) -> list[str]:
         if self.normal:
-            return [f"\t(1) Normal termination (return value {self.return_value or 0})"]
-        lines = [f"\t(0) Abnormal termination (signal {self.signal or 0})"]
+            return [f"\t(1) Normal termination (return value {_said(self.return_value)})"]
+        lines = [f"\t(0) Abnormal termination (signal {_said(self.signal)})"]
         if core:
             lines.append(
                 f"\t(1) Corefile in: {one_line(self.core_file)}"

@@ -80,7 +80,8 @@ class RemoteErrorEvent(Event):
 
     number: ClassVar[int] = 21
     type_name: ClassVar[str] = "RemoteErrorEvent"
-    _mild: ClassVar[str] = "Warning"
+    # What is not critical, as it is written and as it may be read.
+    _mild: ClassVar[tuple[str, ...]] = ("Message", "Warning")
     ATTRIBUTES: ClassVar[Attributes] = (
         ("daemon", "Daemon"),
         ("host", "ExecuteHost"),
@@ -108,7 +109,7 @@ class RemoteErrorEvent(Event):
 
     def body(self) -> list[str]:
         """Return who reports, the message's lines, and the codes if there are any."""
-        kind = "Error" if self.critical else self._mild
+        kind = "Error" if self.critical else self._mild[0]
         lines = [f"{kind} from {one_line(self.daemon)} on {one_line(self.host)}:"]
         lines += [f"\t{one_line(line)}" for line in self.message.split("\n")]
         if self.code is not None:
@@ -117,12 +118,16 @@ class RemoteErrorEvent(Event):
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read who reports, the message and the codes; any other word is one for an error."""
+        """Read who reports, the message and the codes; any other word is one for an error.
+
+        Compat: the reference's reader takes the word that its writer has for what is not critical
+        for an error; ours knows it (test_a_mild_remote_error_is_read_as_it_is_written).
+        """
         kind, separator, rest = lines.take().partition(" from ")
         daemon, second, host = rest.partition(" on ")
         if not separator or not second or kind.split() != [kind]:
             raise BodyError("not a remote error")
-        event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind != cls._mild)
+        event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind not in cls._mild)
         message: list[str] = []
         while (line := lines.maybe_take()) is not None:
             codes = _CODES.match(line)

@@ -108,7 +108,16 @@ def test_what_an_ad_does_not_say_is_what_the_reference_takes_it_for(
     assert {name: ad.evaluate(name) if name in ad else None for name in shown} == shown
 
 
-def test_a_remote_error_that_is_not_critical_is_a_warning_in_text() -> None:
-    """The reference takes any other word for an error, which ends the run."""
+def test_a_mild_remote_error_is_read_as_it_is_written() -> None:
     event = RemoteErrorEvent(daemon="starter", host="h", message="m", critical=False)
-    assert b" Warning from starter on h:\n" in render(event)
+    text = render(event)
+    assert b" Message from starter on h:\n" in text
+    [again] = EventReader().feed(text)
+    assert isinstance(again, RemoteErrorEvent)
+    assert not again.critical
+
+
+def test_an_end_that_an_ad_does_not_say_has_no_value_in_text() -> None:
+    event = event_from_ad(ad_of(JobTerminatedEvent, {}))
+    assert event is not None
+    assert b"(0) Abnormal termination (signal -1)" in render(event)

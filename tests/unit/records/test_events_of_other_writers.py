@@ -109,7 +109,7 @@ SAID: list[tuple[int, str, dict[str, Any]]] = [
     ),
     (21, "Error from starter on slot1@x:\n\tmsg", {"ErrorMsg": "msg", "CriticalError": None}),
     (21, "Warning from starter on slot1@x:\n\tmsg", {"ErrorMsg": "msg", "CriticalError": 0}),
-    (21, "Message from starter on slot1@x:\n\tmsg", {"CriticalError": None}),
+    (21, "Word from starter on slot1@x:\n\tmsg", {"ErrorMsg": "msg", "CriticalError": None}),
     (21, "Error from starter on x:\n\tmsg\n\tCode 0 Subcode 4", {"HoldReasonSubCode": None}),
     (21, "Error from starter on x:\n\tmsg\n\tCode 3 Subcode 0", {"HoldReasonSubCode": 0}),
     (21, "Error from starter on x:\n\tmsg\n\tCode 3 Subcode 0\n\tmore", {"ErrorMsg": "msg"}),
