@@ -65,3 +65,12 @@ def test_an_owner_that_is_not_there_fills_its_column(tmp_path: Path) -> None:
     assert any(row.startswith("[??????] ID: 1 ") for row in rows)
     rows = run("condor_q", "-jobads", str(file), "-nobatch")[1].splitlines()
     assert any(row.startswith("   1.0   [????????????] ") for row in rows)
+
+
+def test_a_disk_of_three_terabytes_is_that_large(tmp_path: Path) -> None:
+    file = tmp_path / "slots.ads"
+    speeds = "Memory = 1\nMips = 1\nKFlops = 3000000000\n"
+    file.write_text(f'{SLOT}Arch = "X86_64"\nOpSys = "LINUX"\nDisk = 3000000000\n{speeds}')
+    lines = run("condor_status", "-ads", str(file), "-server")[1].splitlines()
+    assert lines[2].split()[-3:] == ["3000000000", "1", "3000000000"]
+    assert lines[-1].split() == ["Total", "1", "1", "1", "3000000000", "1", "3000000000"]

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, unparse
+from kettle.classad.nodes import ListNode
 from kettle.structs import Struct
 from kettle.tools.printing.tables import Cell, LineWidth, render_table
 from kettle.tools.printing.times import as_whole
 from kettle.tools.status.tables import (
     activity_letter,
+    count_devices,
     gpus,
     platform,
-    readable_mebibytes,
+    slot_tag,
     state_letters,
 )
 from kettle.tools.status.totals import (
     ACTIVITIES,
     CLAIMED,
-    GPUS,
     SERVER,
     SLOT_STATES,
     Totals,
@@ -55,7 +56,6 @@ class Machine(Struct):
     # None where the only slot is one that was split and does not say into how many.
     slots: int | None = None
     starts: float | None = None
-    static: bool = False
     free_cpus: float | None = None
     free_memory: float | None = None
     largest: float | None = None
@@ -64,7 +64,10 @@ class Machine(Struct):
     users: frozenset[str] = frozenset()
 
     def add(self, ad: ClassAd) -> None:
-        """Count one slot in; a part of a slot is there only where GPUs are looked at."""
+        """Count one slot in; a part of a slot is there only where GPUs are looked at.
+
+        What the first slot does not say stays unknown.
+        """
         split = bool(ad.boolean("PartitionableSlot"))
         number = ad.integer("NumDynamicSlots") if split else 1
         starts = ad.real("RecentJobStarts")
@@ -72,45 +75,82 @@ class Machine(Struct):
             self.slots, self.starts = number, starts
         else:
             self.slots = (1 if self.slots is None else self.slots) + (number or 0)
-            self.starts = None if self.starts is None else self.starts + (starts or 0.0)
+            self.starts = _plus(self.starts, starts)
         if ad.boolean("DynamicSlot"):
             return
-        self.states |= {ad.string("State") or ""}
-        self.activities |= {ad.string("Activity") or ""}
         if split:
             self._add_split(ad)
         else:
+            self.states |= {ad.string("State") or ""}
+            self.activities |= {ad.string("Activity") or ""}
             self._add_static(ad)
 
     def _add_split(self, ad: ClassAd) -> None:
-        self.states |= set(_strings(ad, "ChildState"))
-        self.activities |= set(_strings(ad, "ChildActivity"))
+        states, activities = _own_state(ad)
+        self.states |= _merge(states + _strings(ad, "ChildState"))
+        self.activities |= _merge(activities + _strings(ad, "ChildActivity"))
         self.users |= set(_strings(ad, "ChildRemoteUser"))
         memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
+        largest = float(max(memories)) if memories else None
         # Compat: of a second one its largest part is added (test_tables_recordings).
-        memory = ad.real("Memory") if ad is self.first else max(memories, default=0)
-        self._add_free(ad, memory)
-        self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest
+        free = ad.real("Memory") if ad is self.first else largest
+        self._add_sizes(ad, ad.real("Cpus"), free, largest)
 
     def _add_static(self, ad: ClassAd) -> None:
-        # Ads of startds that are too old to say so have no mark (condor_status 25.14.1).
-        self.static |= "SlotType" in ad
-        if (ad.string("State") or "") in _FREE:
-            self._add_free(ad, ad.real("Memory"))
-        else:
-            # Nothing of it is free; what it does not say stays unknown.
-            if ad.real("Cpus") is not None:
-                self.free_cpus = self.free_cpus or 0.0
-            if ad.real("Memory") is not None:
-                self.free_memory = self.free_memory or 0.0
-        self.largest = max(self.largest or 0.0, ad.real("Memory") or 0.0)
+        cpus, memory = ad.real("Cpus"), ad.real("Memory")
+        largest = memory or 0.0
+        if (ad.string("State") or "") not in _FREE:
+            # Nothing of it is free.
+            cpus, memory = _nothing_of(cpus), _nothing_of(memory)
+        self._add_sizes(ad, cpus, memory, largest)
 
-    def _add_free(self, ad: ClassAd, memory: float | None) -> None:
-        cpus = ad.real("Cpus")
-        if cpus is not None:
-            self.free_cpus = (self.free_cpus or 0.0) + cpus
-        if memory is not None:
-            self.free_memory = (self.free_memory or 0.0) + memory
+    def _add_sizes(
+        self, ad: ClassAd, cpus: float | None, memory: float | None, largest: float | None
+    ) -> None:
+        if ad is self.first:
+            self.free_cpus, self.free_memory, self.largest = cpus, memory, largest
+            return
+        self.free_cpus = _plus(self.free_cpus, cpus)
+        self.free_memory = _plus(self.free_memory, memory)
+        if self.largest is not None:
+            self.largest = max(self.largest, largest or 0.0)
+
+
+def _has_cpus(ad: ClassAd) -> bool:
+    """Tell whether a slot that may be split has a processor left, or does not say so."""
+    cpus = ad.real("Cpus")
+    return cpus is None or cpus > 0
+
+
+def _own_state(ad: ClassAd) -> tuple[list[str], list[str]]:
+    """Return state and activity of a slot that may be split; none where it gave all that it had."""
+    state, activity = ad.string("State") or "", ad.string("Activity") or ""
+    if (state, activity) == ("Unclaimed", "Idle") and not _has_cpus(ad):
+        return [], []
+    return [state], [activity]
+
+
+def _merge(states: Sequence[str]) -> set[str]:
+    """Return which states a slot and its parts show, or which activities.
+
+    A part that is preempted or vacated speaks for all, one that is claimed does so where the slot
+    itself is drained.
+    """
+    found: set[str] = set()
+    for state in states:
+        if state in {"Preempting", "Vacating"} or (state == "Claimed" and found == {"Drained"}):
+            found = {state}
+        else:
+            found |= {state}
+    return found
+
+
+def _plus(known: float | None, more: float | None) -> float | None:
+    return None if known is None else known + (more or 0.0)
+
+
+def _nothing_of(size: float | None) -> float | None:
+    return None if size is None else 0.0
 
 
 def _list(ad: ClassAd, name: str) -> list[object]:
@@ -180,7 +220,7 @@ def describe(machine: Machine) -> ClassAd:
         if machine.starts is None
         else f"{machine.starts / _RECENT_MINUTES:.2f}",
         "Users": ", ".join(sorted(machine.users)) or None,
-        "TotGPUs": f"{as_whole(first.real('TotalSlotGPUs') or first.real('GPUs') or 0):4d}",
+        "TotGPUs": count_devices(first),
         "FreGPU": _whole(first.real("GPUs")),
         "Mips": _whole(first.real("Mips")) or "-".ljust(7),
         "KFlops": _whole(first.real("KFlops")) or "-".ljust(9),
@@ -191,7 +231,7 @@ def describe(machine: Machine) -> ClassAd:
 
 def _slots(machine: Machine) -> str:
     number = "" if machine.slots is None else str(machine.slots)
-    return f"{number:>4}{'S' if machine.static else ' '}"
+    return f"{number:>4}{slot_tag(machine.first)}"
 
 
 def _whole(value: float | None) -> str | None:
@@ -229,16 +269,16 @@ _SLOTS = (
 )
 
 
-def _gpu_key(ad: ClassAd) -> str | None:
-    """Group slots by the first GPU that they have to give."""
-    first = next(iter(gpus(ad)), None)
-    if first is None:
+def _gpu_key(gpu: ClassAd) -> str | None:
+    """Group GPUs by what they are; one that does not say its capability is in no group."""
+    capability, memory = gpu.real("Capability"), gpu.real("GlobalMemoryMb")
+    if capability is None:
         return None
-    capability = first.real("Capability")
-    parts = [f"Capability {capability:.1f}"] if capability is not None else []
-    parts += [readable_mebibytes("GlobalMemoryMb")(first) or ""]
-    parts += [(first.string("DeviceName") or "").removeprefix("NVIDIA ")]
-    return ", ".join(part for part in parts if part)
+    parts = [f"Capability {capability:.1f}"]
+    parts += [] if memory is None else [f"{memory / 1024:.1f} GB"]
+    name = gpu.string("DeviceName")
+    parts += [] if name is None else [name.removeprefix("NVIDIA ")]
+    return ", ".join(parts)
 
 
 def _group(ad: ClassAd) -> str | None:
@@ -264,7 +304,7 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
     ),
     "claimed": (
         (*_MACHINE, _cell("Users", "Users", 5, left=True, grows=True)),
-        CLAIMED.changed(key=_group),
+        CLAIMED.changed(key=_group, fits=True, least_width=14),
     ),
     "gpus": (
         (
@@ -276,7 +316,7 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
                 for heading, width in (("Capability", 10), ("GPUsMemory", 10), ("DeviceNames", 11))
             ),
         ),
-        GPUS.changed(key=_gpu_key, fits=True, least_width=14),
+        ACTIVITIES.changed(key=_gpu_key, fits=True, least_width=14),
     ),
 }
 
@@ -308,24 +348,53 @@ def render_compact(
     """Return the table and the sums below it."""
     cells, totals = COMPACT[mode]
     rows = [describe(machine) for machine in roll_up(ads)]
-    counted = [each for ad in ads for each in _counted(mode, ad)]
+    if mode == "gpus":
+        counted = list(_count_gpus(ads))
+    else:
+        counted = [each for ad in ads for each in _counted(mode, ad)]
     if wide:
         totals = totals.changed(least_width=0)
-    return [*render_table(cells, rows, within=within), *render_totals(totals, counted, fits=wide)]
+    if mode == "gpus":
+        totals = gpu_totals(totals, ads)
+    sums = render_totals(totals, counted, fits=wide, always=bool(ads))
+    return [*render_table(cells, rows, within=within), *sums]
+
+
+def gpu_totals(totals: Totals, ads: Iterable[ClassAd]) -> Totals:
+    """Return the sums below a table of GPUs: an empty line follows where a slot has one to give."""
+    return totals.changed(after=("",)) if any(map(gpus, ads)) else totals
 
 
 def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:
     """Yield what the sums count for a slot that has a line.
 
-    Compat: a slot that was split counts its parts by their states, with its own activity; where
-    machines or their sizes are summed it counts twice (output/cases.json).
+    Compat: a slot that was split counts its parts by their states, with its own activity, and
+    itself if it has a processor left; where machines or their sizes are summed it counts once more
+    (output/cases.json).
     """
-    if not ad.boolean("DynamicSlot"):
+    split = ad.boolean("PartitionableSlot")
+    if not ad.boolean("DynamicSlot") and (_has_cpus(ad) or not split):
         yield ad
-    if not ad.boolean("PartitionableSlot"):
+    if not split:
         return
     if mode in {"server", "claimed"}:
         yield ad
-    elif mode != "gpus":
+    else:
         for state in _strings(ad, "ChildState"):
             yield ClassAd({"State": state}, parent=ad)
+
+
+def _count_gpus(ads: Iterable[ClassAd]) -> Iterator[ClassAd]:
+    """Yield what the sums count for the GPUs that slots have to give: each once, by its state.
+
+    A GPU is known by its name, in whatever slots it is.
+    """
+    seen: set[str] = set()
+    for ad in ads:
+        listed = ad.lookup("AvailableGPUs")
+        for member in listed.elements if isinstance(listed, ListNode) else ():
+            gpu = ad.evaluate_expression(member)
+            name = unparse(member).lower()
+            if isinstance(gpu, ClassAd) and _gpu_key(gpu) is not None and name not in seen:
+                seen.add(name)
+                yield ClassAd({"State": ad.string("State") or ""}, parent=gpu)

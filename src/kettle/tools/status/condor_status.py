@@ -27,7 +27,7 @@ from kettle.tools.options import UnknownOptionError, run_tool, tell_more
 from kettle.tools.printing.tables import LineWidth, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
-from kettle.tools.status.compact import COMPACT, render_compact, roll_up
+from kettle.tools.status.compact import COMPACT, gpu_totals, render_compact, roll_up
 from kettle.tools.status.compact import NAMES as COMPACT_NAMES
 from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.modes import MODES
@@ -488,7 +488,8 @@ def _table_lines(
         shown, added = _looked_at(wish, ads), wish.added or None
         lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], within=within)
     if mode.totals is not None:
-        lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
+        sums = gpu_totals(mode.totals, ads) if wish.mode == "gpus" else mode.totals
+        lines += render_totals(sums, ads, fits=bool(wish.added) or wish.wide)
     return lines
 
 

@@ -16,10 +16,15 @@ from kettle.classad.values import ExprList
 from kettle.patterns import late_pattern
 from kettle.tools.printing.values import evaluate_name
 from kettle.tools.printing.ways import ColumnWidth, Way, Ways, text_of_ad, text_of_real
-from kettle.tools.status.tables import activity_letter, platform, state_letter
+from kettle.tools.status.tables import (
+    activity_letter,
+    count_devices,
+    members_of,
+    platform,
+    state_letter,
+)
 
 _PLATFORM = late_pattern(r"[^ ]* +([^ .$]*)")
-_SEPARATORS = late_pattern(r"[,\s]+")
 # A column of a version that is narrower has no room for its build.
 _BUILD_WIDTH = 10
 
@@ -68,12 +73,8 @@ def _whole(value: Value) -> int:
 def _count_members(value: Value, _ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show how many members a list has, or a string that holds one."""
     if isinstance(value, str):
-        return len(_members_of(value))
+        return len(members_of(value))
     return len(value) if isinstance(value, ExprList) else None
-
-
-def _members_of(text: str) -> list[str]:
-    return [part for part in _SEPARATORS.split(text) if part]
 
 
 def _strings(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
@@ -87,7 +88,7 @@ def _strings(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
 def _unique(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
     """Show the different members of a list or a text, in order."""
     if isinstance(value, str):
-        members = set(_members_of(value))
+        members = set(members_of(value))
     elif isinstance(value, ExprList):
         members = {_as_member(each) for each in value.elements}
     else:
@@ -167,12 +168,8 @@ def _slot_letter(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str:
 
 def _total_gpus(_value: Value, ad: ClassAd, column: ColumnWidth) -> str | None:
     """Show how many devices a slot has, and how many of them are not used."""
-    assigned = ad.string("AssignedGPUs")
-    if assigned is None:
-        return None
-    devices = _members_of(assigned.lower())
-    offline = sum(each in devices for each in _members_of((ad.string("OfflineGPUs") or "").lower()))
-    return (f"{len(devices):4d}" + (f"-{offline}" if offline else "")).ljust(column.width)
+    count = count_devices(ad)
+    return None if count is None else count.ljust(column.width)
 
 
 def _properties(value: Value, ad: ClassAd, column: ColumnWidth) -> str:

@@ -72,7 +72,7 @@ MODES = {
                          _CLAIMED_NAMES + _JAVA, 63),
     "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
                _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type", 65),
-    "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
+    "gpus": Mode(5, "Machine", tables.GPUS, totals.ACTIVITIES,
                  "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
                  names="Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
                        "GPUs_GlobalMemoryMB RemoteUser State", limits="columns"),

@@ -143,12 +143,15 @@ _ACTIVITY_LETTERS = {
 
 
 def state_letters(states: Collection[str], activities: Collection[str]) -> str:
-    """Return a letter for the state and one for the activity; `*` where there are several."""
+    """Return a letter for the state and one for the activity; `*` where there are several.
+
+    A blank stands for none, and for one that is not known.
+    """
     return _letter(states, _STATE_LETTERS) + _letter(activities, _ACTIVITY_LETTERS)
 
 
 def _letter(values: Collection[str], letters: Mapping[str, str]) -> str:
-    return letters.get(next(iter(values)), "?") if len(values) == 1 else "*"
+    return "*" if len(values) > 1 else letters.get(next(iter(values), ""), " ")
 
 
 def state_letter(state: str) -> str:
@@ -162,8 +165,9 @@ def activity_letter(activity: str) -> str:
 
 
 def state_code(ad: ClassAd) -> str:
-    """Show state and activity in two letters."""
-    return state_letters([ad.string("State") or ""], [ad.string("Activity") or ""])
+    """Show state and activity in two letters; nothing if the activity is not known."""
+    letter = activity_letter(ad.string("Activity") or "")
+    return "" if letter == " " else state_letter(ad.string("State") or "") + letter
 
 
 def member_count(name: str) -> Shown:
@@ -172,7 +176,7 @@ def member_count(name: str) -> Shown:
     def shown(ad: ClassAd) -> str | None:
         value = ad.evaluate(name)
         if isinstance(value, str):
-            return str(len(value.replace(",", " ").split()))
+            return str(len(members_of(value)))
         return str(len(value)) if isinstance(value, list) else None
 
     return shown
@@ -194,13 +198,40 @@ def readable_mebibytes(name: str) -> Shown:
     return shown
 
 
+_SEPARATORS = late_pattern(r"[,\s]+")
+
+
+def members_of(text: str) -> list[str]:
+    """Return the members of a list that is a string."""
+    return [part for part in _SEPARATORS.split(text) if part]
+
+
+def count_devices(ad: ClassAd) -> str | None:
+    """Show how many GPUs a slot has, and how many of them are not used: `   4-1`."""
+    assigned = ad.string("AssignedGPUs")
+    if assigned is None:
+        return None
+    devices = members_of(assigned.lower())
+    offline = sum(each in devices for each in members_of((ad.string("OfflineGPUs") or "").lower()))
+    return f"{len(devices):4d}" + (f"-{offline}" if offline else "")
+
+
+def slot_tag(ad: ClassAd) -> str:
+    """Show the letter of a slot's type; a blank for one that may be split, or of no type."""
+    kind = ad.string("SlotType") or " "
+    return " " if kind == "Partitionable" else kind[0]
+
+
 def device_names(ad: ClassAd) -> str | None:
     """Show the names of a slot's GPUs."""
     name = ad.string("GPUs_DeviceName")
     if name is not None:
         return name
+    listed = ad.evaluate("AvailableGPUs")
+    if not isinstance(listed, list):
+        return ad.string("CUDADeviceName")
     names = [text for gpu in gpus(ad) if (text := gpu.string("DeviceName")) is not None]
-    return ",".join(names) or ad.string("CUDADeviceName")
+    return ",".join(names) if names or not listed else None
 
 
 def gpus(ad: ClassAd) -> list[ClassAd]:
@@ -447,7 +478,7 @@ GPUS = (
     Cell("User", 4, text("RemoteUser"), missing="_", grows=True),
     Cell("GPUs", 4, whole("GPUs"), left=False),
     Cell("GPU-Memory", 10, readable_mebibytes("GPUs_GlobalMemoryMB"), grows=True),
-    Cell("GPU-Name", 8, device_names, grows=True),
+    Cell("GPU-Name", 8, device_names, missing="*", grows=True),
 )
 
 
