@@ -320,3 +320,14 @@ def test_help_knows_rules_and_conversion() -> None:
     assert "EVALMACRO name expression" in run("-help", "rules")[1]
     assert "JOB_ROUTER_DEFAULTS filled in" in run("-help", "convert")[1]
     assert run() == (1, "", USAGE)
+
+
+@pytest.mark.parametrize("form", ["json", "new"])
+def test_what_is_told_of_an_ad_has_a_line_of_its_own(form: str) -> None:
+    Path("two").write_text("A = 1\n\nB = 2\n\n")
+    _, said, _ = rules("SET C 1", "-verbose", f"-out:{form}", "-", "two")
+    # Source: observed of 25.14.1.
+    told = said.splitlines()
+    assert [number for number, line in enumerate(told) if line == "SET C to 1"][1:] == [
+        told.index(",") - 1
+    ]

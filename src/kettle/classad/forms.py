@@ -155,11 +155,11 @@ def render_each(
             first = ""
         yield first + XML_FOOTER
         return
-    start, end = ("[\n", "\n]\n") if form == "json" else ("{\n", "\n}\n")
+    start, end = ("[\n", "]\n") if form == "json" else ("{\n", "}\n")
     before = start
     for ad in shown:
-        yield before + _enclosed(ad, form, sort=sort)
-        before = "\n,\n"
+        yield f"{before}{_enclosed(ad, form, sort=sort)}\n"
+        before = ",\n"
     if before != start:
         yield end
 

@@ -171,6 +171,7 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
         {**slots.WAYS, **jobs.WAYS, **jobs.QUEUE_WAYS},
     )
     streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
+    found.mask.append(wish.added)
     if found.aggregation:
         wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
     if wish.print_format_is_default or wish.width == 0:

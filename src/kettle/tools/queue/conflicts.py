@@ -51,7 +51,7 @@ def check_wish(wish: Wish) -> None:
     batches = wish.batch_is_default if wish.batch is None else wish.batch
     if wish.batch and wish.columns:
         raise UsageError("Error: -batch conflicts with -format and -af")
-    if wish.added and batches and not wish.modes - {"dag"}:
+    if wish.added and batches and not (wish.modes - {"dag"} or wish.print_format):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "
             "did you intend to use -af ?"

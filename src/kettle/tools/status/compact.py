@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kettle.classad import ClassAd, unparse
 from kettle.classad.nodes import ListNode
 from kettle.structs import Struct
+from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, LineWidth, render_table
 from kettle.tools.printing.times import as_whole
 from kettle.tools.status.tables import (
@@ -44,6 +45,9 @@ NO_MACHINE = "undefined"
 
 # Static slots in these states add to what is free.
 _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
+
+# What a line's texts are called by, so that they are no attributes of a slot.
+_IN_LINE = "line."
 
 # RecentJobStarts counts the starts of so many minutes.
 _RECENT_MINUTES = 20
@@ -201,7 +205,7 @@ def _letters(machine: Machine) -> str:
 
 
 def describe(machine: Machine) -> ClassAd:
-    """Return a line's texts as an ad, for the table."""
+    """Return a line's texts as an ad, for the table; the rest is as the first slot has it."""
     first = machine.first
     load, cpus = first.real("TotalLoadAvg"), first.real("TotalCpus")
     memory, gpus = first.real("TotalSlotMemory"), first.real("TotalSlotGPUs")
@@ -226,7 +230,8 @@ def describe(machine: Machine) -> ClassAd:
         "KFlops": _whole(first.real("KFlops")) or "-".ljust(9),
         "MaxSlotGb": "*".ljust(9) if machine.largest is None else _gigabytes(machine.largest),
     }
-    return ClassAd({name: text for name, text in texts.items() if text is not None})
+    line = {_IN_LINE + name: text for name, text in texts.items() if text is not None}
+    return ClassAd(line, parent=first)
 
 
 def _slots(machine: Machine) -> str:
@@ -239,7 +244,7 @@ def _whole(value: float | None) -> str | None:
 
 
 def _cell(heading: str, name: str, width: int, *, left: bool = False, grows: bool = False) -> Cell:
-    return Cell(heading, width, lambda ad: ad.string(name), left=left, grows=grows)
+    return Cell(heading, width, lambda ad: ad.string(_IN_LINE + name), left=left, grows=grows)
 
 
 # What stands at the left of every line, and the rest for each choice of slots.
@@ -343,9 +348,14 @@ def condition(mode: str, own: str) -> str:
 
 
 def render_compact(
-    mode: str, ads: list[ClassAd], *, wide: bool = False, within: LineWidth = _ANY_WIDTH
+    mode: str,
+    ads: list[ClassAd],
+    *,
+    wide: bool = False,
+    within: LineWidth = _ANY_WIDTH,
+    added: Columns | None = None,
 ) -> list[str]:
-    """Return the table and the sums below it."""
+    """Return the table and the sums below it; `added` columns are of each machine's first slot."""
     cells, totals = COMPACT[mode]
     rows = [describe(machine) for machine in roll_up(ads)]
     if mode == "gpus":
@@ -357,7 +367,7 @@ def render_compact(
     if mode == "gpus":
         totals = gpu_totals(totals, ads)
     sums = render_totals(totals, counted, fits=wide, always=bool(ads))
-    return [*render_table(cells, rows, within=within), *sums]
+    return [*render_table(cells, rows, added, within=within), *sums]
 
 
 def gpu_totals(totals: Totals, ads: Iterable[ClassAd]) -> Totals:

@@ -444,7 +444,9 @@ def render(
     if not ads:
         return ""
     if _is_compact(wish):
-        lines = render_compact(wish.mode, ads, wide=wish.wide, within=within.changed(rest=0))
+        wide, added = wish.wide or bool(wish.added), wish.added or None
+        within = within.changed(rest=0)
+        lines = render_compact(wish.mode, ads, wide=wide, within=within, added=added)
     else:
         lines = _table_lines(wish, ads, widths_of, within)
     return "".join(f"{line}\n" for line in lines)

@@ -115,7 +115,7 @@ SLOT_HEALTH = _health("SLOT_NAME", "Health")
 BROKEN = (
     Cell("Name", 4, text("Name"), grows=True),
     Cell("Code", 4, whole("SlotBrokenCode"), left=False),
-    Cell("Reason", 6, text("SlotBrokenReason"), grows=True),
+    Cell("Reason", 6, text("SlotBrokenReason"), grows=True, lines=True),
 )
 
 # Where what a machine says of a thing begins, below each other.

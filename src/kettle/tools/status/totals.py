@@ -172,7 +172,7 @@ def _add_server(ad: ClassAd, row: Row) -> bool:
     for place, attribute in enumerate(("Memory", "Disk", "Mips", "KFlops"), start=2):
         value = ad.real(attribute)
         complete = complete and value is not None
-        row[place] += value or 0
+        row[place] += as_whole(value or 0)
     return complete
 
 
@@ -220,6 +220,8 @@ def _add_startd(ad: ClassAd, row: Row) -> bool:
     row[0] += 1
     for place, attribute in enumerate(_STARTD_SUMS, start=1):
         row[place] += ad.real(attribute) or 0
+    if ad.real("TotalSlots") is None:
+        row[1] += ad.real("NumDynamicSlots") or 0
     memory = ad.real("TotalMemory")
     for place, attribute in enumerate(("TotalInUseMemory", "TotalBackfillInUseMemory"), start=8):
         row[place] += 100 * (ad.real(attribute) or 0) / memory if memory else 0

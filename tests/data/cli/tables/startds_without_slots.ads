@@ -1,0 +1,10 @@
+MyType = "StartDaemon"
+Name = "m"
+Machine = "m"
+Arch = "X86_64"
+OpSysAndVer = "D"
+OpSys = "LINUX"
+TotalCpus = 4
+TotalMemory = 100
+TotalGPUs = 0
+NumDynamicSlots = 2
