@@ -89,12 +89,13 @@ def show_universe(ad: ClassAd) -> str | None:
 def show_status(ad: ClassAd) -> str | None:
     """Return the two letters of the status; arrows show files on their way, q that they wait.
 
-    A c behind it is a job that waits after it failed.
+    A c behind it is a job that waits after it failed, until a second that is a whole number.
     """
     letters = _letters(ad)
     now = ad.integer("ServerTime")
     # The ads of a history do not say what time it is: nothing in them waits.
-    cools = now is not None and (ad.integer("JobCoolDownExpiration") or 0) > now
+    until = ad.evaluate("JobCoolDownExpiration")
+    cools = now is not None and isinstance(until, int) and until > now
     return f"{letters[0]}c" if letters and cools else letters
 
 
@@ -178,7 +179,7 @@ def show_memory(ad: ClassAd) -> str | None:
     used = ad.integer("MemoryUsage")
     if used is not None:
         return f"{used:.1f}"
-    size = ad.real("ImageSize")
+    size = ad.integer("ImageSize")
     return None if size is None else f"{size / 1024:.1f}"
 
 

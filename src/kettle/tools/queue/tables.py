@@ -231,7 +231,7 @@ def transfer_table(layout: Layout) -> Mask:
         [
             *_id_columns(),
             _owner(layout),
-            Column("RUNS", _runs, width=4, left=False),
+            Column("RUNS", _runs, left=False, missing="?"),
             _status(),
             Column(" INPUT", expression=_of_transfers("BytesRecvd", "FileReadBytes")),
             Column(" OUTPUT", expression=_of_transfers("BytesSent", "FileWriteBytes")),
@@ -261,12 +261,12 @@ def _of_transfers(usual: str, standard: str) -> Expr:
     )
 
 
-def _runs(ad: ClassAd) -> str:
+def _runs(ad: ClassAd) -> str | None:
     """Return how often a job has begun; those of the standard universe counted checkpoints."""
     universe = ad.real("JobUniverse")
     counted = "NumCkpts_RAW" if universe == 1 else "NumJobStarts"
     number = None if universe is None else ad.integer(counted)
-    return "?   " if number is None else str(number)
+    return None if number is None else str(number)
 
 
 def ec2_table(layout: Layout) -> Mask:
@@ -277,7 +277,7 @@ def ec2_table(layout: Layout) -> Mask:
             _owner(layout),
             Column("STATUS", jobs.show_grid_status, width=10),
             Column("INSTANCE ID", jobs.show_grid_id),
-            Column("CMD", lambda ad: ad.string("Cmd")),
+            Column("CMD", expression=parse_expression("Cmd")),
         ],
         fill_last=False,
         fill_heading=True,
@@ -358,7 +358,9 @@ def _history_id(ad: ClassAd) -> str | None:
 
 def _wall_time(ad: ClassAd) -> str | None:
     value = ad.evaluate("RemoteWallClockTime")
-    return format_span(0.0) if value is UNDEFINED else jobs.show_span("RemoteWallClockTime")(ad)
+    if value is UNDEFINED:
+        return format_span(ad.real("RemoteUserCpu") or 0.0)
+    return jobs.show_span("RemoteWallClockTime")(ad)
 
 
 def _completed(ad: ClassAd) -> str | None:

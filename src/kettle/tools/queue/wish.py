@@ -156,13 +156,15 @@ class Wish(Struct):
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
-        jobs = render_jobs(self.ids, self.owners, with_nodes=True)
+        shows_rows = not (self.form or self.columns or self.print_format or "totals" in self.flags)
+        # Where jobs stand under their DAG, its nodes are meant with it.
+        under_dags = "dag" in self.modes or (shows_rows and self.in_batches)
+        jobs = render_jobs(self.ids, self.owners, with_nodes=under_dags)
         parts = [f"({jobs})"] if jobs else []
         if self.submitter:
             who = self.submitter
             parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
-        shows_rows = not (self.form or self.columns or self.print_format or "totals" in self.flags)
         modes = self.modes if shows_rows else self.modes - _OF_TABLES
         parts += [f"({MODES[mode]})" for mode in sorted(modes) if mode in MODES]
         if "unmatchable" in self.flags and not (self.job_file or self.analyses):
@@ -178,7 +180,8 @@ def render_jobs(ids: Sequence[str], owners: Sequence[str], *, with_nodes: bool =
     """
     parts = [_render_id(word) for word in ids]
     # The nodes of a DAG are named by its cluster, too.
-    parts += [f"DAGManJobId =?= {word}" for word in ids if with_nodes and "." not in word]
+    dags = dict.fromkeys(word.partition(".")[0] for word in ids) if with_nodes else ()
+    parts += [f"DAGManJobId =?= {cluster}" for cluster in dags]
     parts += [f"Owner == {render_value(name)}" for name in owners]
     return " || ".join(parts)
 

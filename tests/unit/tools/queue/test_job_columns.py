@@ -15,6 +15,8 @@ from kettle.tools.queue.job_columns import show_status
         ({"JobStatus": 1, "JobCoolDownExpiration": 90}, "I "),
         ({"JobStatus": 1, "JobCoolDownExpiration": 101}, "Ic"),
         ({"JobStatus": 5, "JobCoolDownExpiration": 101}, "Hc"),
+        ({"JobStatus": 5, "JobCoolDownExpiration": 101.5}, "H "),
+        ({"JobStatus": 5, "ServerTime": -5}, "H "),
         ({"JobStatus": 2, "TransferringInput": True}, "< "),
         ({}, None),
     ],
