@@ -469,5 +469,5 @@ def strip_quotes(text: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Remove one pair of double quotes around a text."""
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    """Remove one pair of double quotes around a text; a lone quote is both of them."""
+    return text[1:-1] if text[:1] == text[-1:] == '"' else text

@@ -6,11 +6,13 @@ The language's own commands are the tables of `commands/`; a schedd adds others 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import SubmitError
+from kettle.submit.commands.command import MIDDLE
 from kettle.submit.job import JobBuilder, leading_number, strip_quotes
 from kettle.submit.registry import simple_commands
 
@@ -20,42 +22,29 @@ if TYPE_CHECKING:
     from kettle.submit.commands.command import Command, Kind
 
 
-# Which of the commands that can be refused the reference looks at first, as `steps.py` says: those
-# about a job's end, and behind the special ones the others.
-_EARLY = (
-    *("periodic_hold", "periodic_hold_reason", "periodic_hold_subcode", "periodic_release"),
-    *("periodic_remove", "periodic_vacate", "on_exit_hold_reason", "on_exit_hold_subcode"),
-)
-_LATE = (
-    *("next_job_start_delay", "keep_claim_idle", "docker_override_entrypoint"),
-    *("transfer_container", "want_io_proxy", "want_job_networking", "container_is_common"),
-    *("want_graceful_removal", "job_max_vacate_time", "encrypt_execute_directory"),
-    *("load_profile", "file_remaps", "buffer_files", "buffer_size", "buffer_block_size"),
-    *("log_xml", "noop_job", "noop_job_exit_signal", "noop_job_exit_code"),
-    *("match_list_length", "dagman_job_id", "stack_size", "max_job_retirement_time"),
-    *("core_size", "priority", "run_as_owner", "max_transfer_input_mb"),
-    *("max_transfer_output_mb", "manifest", "checkpoint_exit_code"),
-    *("erase_output_and_error_on_restart", "preserve_relative_paths", "skip_if_dataflow"),
-    *("allowed_job_duration", "allowed_execute_duration"),
-)
-_ORDER = {name: at for at, name in enumerate((*_EARLY, *_LATE))}
-# What sets the attribute of a command, and whether it copies its text (`steps.Step`).
-_Setter = tuple[Callable[[JobBuilder], None], bool]
+class Setter(NamedTuple):
+    """What makes a value of a text, and whether it copies the text (`steps.Step`)."""
+
+    run: Callable[[JobBuilder, Command, str], None]
+    copies: bool = False
+
+
+# What sets the attribute of one command, and whether it copies its text.
+_Part = tuple[Callable[[JobBuilder], None], bool]
 
 
 @cache
-def simple_setters() -> tuple[tuple[_Setter, ...], tuple[_Setter, ...]]:
+def simple_setters() -> tuple[tuple[_Part, ...], tuple[_Part, ...]]:
     """Return what sets the attributes of the language's own simple commands, one for each.
 
     So that of many jobs only those commands are looked at again that change from job to job. First
     come those that the reference looks at before what is about a job's end.
     """
-    ordered = sorted(simple_commands(), key=lambda command: _ORDER.get(command.name, len(_ORDER)))
-    early: list[_Setter] = []
-    late: list[_Setter] = []
-    for command in ordered:
-        setter = partial(_set_in_universe, command=command), command.kind in _COPIED
-        (early if command.name in _EARLY else late).append(setter)
+    early: list[_Part] = []
+    late: list[_Part] = []
+    for command in sorted(simple_commands(), key=lambda command: command.turn or sys.maxsize):
+        part = partial(_set_in_universe, command=command), SETTERS[command.kind].copies
+        (early if 0 < command.turn < MIDDLE else late).append(part)
     return tuple(early), (*late, (_set_job_set, False))
 
 
@@ -91,7 +80,7 @@ def set_extended(job: JobBuilder) -> None:
 def _set(job: JobBuilder, command: Command) -> None:
     text = job.param(command.name)
     if text is not None:
-        SETTERS[command.kind](job, command, text)
+        SETTERS[command.kind].run(job, command, text)
 
 
 def _set_expression(job: JobBuilder, command: Command, text: str) -> None:
@@ -165,35 +154,22 @@ def _refuse(job: JobBuilder, command: Command, text: str) -> None:
     raise SubmitError(f"{command.name}={text} has been disabled by the administrator.")
 
 
-SETTERS: Mapping[Kind, Callable[[JobBuilder, Command, str], None]] = {
-    "boolean": _set_boolean,
-    "comma list": _set_comma_list,
-    "count": _set_count,
-    "expression": _set_expression,
-    "file": _set_file,
-    "filled comma list": _set_filled_comma_list,
-    "filled string": _set_filled_string,
-    "forbidden": _refuse,
-    "integer": _set_integer,
-    "leading number": _set_leading_number,
-    "list": _set_list,
-    "plain": _set_plain,
-    "quoted file": _set_quoted_file,
-    "quoted list": _set_quoted_list,
-    "string": _set_string,
+# Those copy their text that take a digit in it for a letter like others; of an expression a string
+# alone.
+SETTERS: Mapping[Kind, Setter] = {
+    "boolean": Setter(_set_boolean),
+    "comma list": Setter(_set_comma_list, copies=True),
+    "count": Setter(_set_count),
+    "expression": Setter(_set_expression, copies=True),
+    "file": Setter(_set_file, copies=True),
+    "filled comma list": Setter(_set_filled_comma_list, copies=True),
+    "filled string": Setter(_set_filled_string, copies=True),
+    "forbidden": Setter(_refuse),
+    "integer": Setter(_set_integer),
+    "leading number": Setter(_set_leading_number),
+    "list": Setter(_set_list, copies=True),
+    "plain": Setter(_set_plain, copies=True),
+    "quoted file": Setter(_set_quoted_file, copies=True),
+    "quoted list": Setter(_set_quoted_list, copies=True),
+    "string": Setter(_set_string, copies=True),
 }
-# Those that take a digit in a text for a letter like others; of an expression a string alone.
-_COPIED = frozenset(
-    (
-        "comma list",
-        "expression",
-        "file",
-        "filled comma list",
-        "filled string",
-        "list",
-        "plain",
-        "quoted file",
-        "quoted list",
-        "string",
-    )
-)

@@ -616,3 +616,28 @@ def test_who_names_an_operating_system_gets_no_other_clause_for_it(
     """As dry runs of 25.14.1 have it."""
     (found,) = values(f"requirements = target.{name} == 9\nqueue\n", "Requirements")
     assert ('(TARGET.OpSys == "LINUX")' in (found or "")) is not chooses
+
+
+@pytest.mark.parametrize(
+    ("command", "attribute", "value"),
+    [
+        ("batch_name", "JobBatchName", '""'),
+        ("jobset", "JobSetName", '""'),
+        ("starter_debug", "JobStarterDebug", '""'),
+        ("starter_log", "JobStarterLog", '""'),
+        ("transfer_input_files", "TransferInput", None),
+        ("transfer_output_files", "TransferOutput", '""'),
+        ("transfer_output_remaps", "TransferOutputRemaps", None),
+        ("description", "JobDescription", '"\\""'),
+    ],
+)
+def test_a_lone_quote_is_an_empty_text_where_quotes_are_taken_off(
+    command: str, attribute: str, value: str | None
+) -> None:
+    assert values(f'{command} = "\nqueue\n', attribute) == [value]
+
+
+@pytest.mark.parametrize("command", ["docker_image", "container_image"])
+def test_a_lone_quote_is_no_image(command: str) -> None:
+    with pytest.raises(SubmitError, match=r"'' is not a valid (docker_|container )image"):
+        jobs_of(f'{command} = "\nqueue\n')

@@ -24,6 +24,11 @@ Kind = Literal[
     "unread",
 ]
 
+# Of two faults that is told which the reference meets first. The turn of a simple command that can
+# be refused is below this where the reference looks at it before the others about a job's end, and
+# above it where it does so behind them (`steps.py`). Source: tests/data/submit_order.json.
+MIDDLE = 100
+
 
 class Command(NamedTuple):
     """One submit command.
@@ -37,7 +42,8 @@ class Command(NamedTuple):
     `kettle.submit` by module and name; unread is what nobody looks at, as in the reference.
 
     The attribute's name is accepted as a command too, but of a few (`registry.py`). `universes`
-    names the one universe that looks at the command, "" for all.
+    names the one universe that looks at the command, "" for all. `turn` says when a simple command
+    is looked at (`MIDDLE`), 0 for behind all others: it cannot be refused.
     """
 
     name: str
@@ -47,3 +53,4 @@ class Command(NamedTuple):
     aliases: tuple[str, ...] = ()
     universes: str = ""
     step: str = ""
+    turn: int = 0

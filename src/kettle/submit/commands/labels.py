@@ -8,7 +8,9 @@ COMMANDS = (
     Command("description", "JobDescription", "plain", "A description that condor_q shows."),
     Command("submit_event_notes", "SubmitEventNotes", "plain", "Notes in the submit event."),
     Command("dag_node_name", "DAGNodeName", "plain", "The node of a workflow that the job is."),
-    Command("dagman_job_id", "DAGManJobId", "count", "The cluster of the workflow's manager."),
+    Command(
+        "dagman_job_id", "DAGManJobId", "count", "The cluster of the workflow's manager.", turn=121
+    ),
     Command("project_name", "ProjectName", "plain", "The project that the job is for."),
     Command(
         "submit_event_notes_attrs",

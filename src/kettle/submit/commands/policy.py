@@ -3,21 +3,42 @@
 from kettle.submit.commands.command import Command
 
 COMMANDS = (
-    Command("periodic_hold", "PeriodicHold", "expression", "When the job goes on hold."),
+    Command("periodic_hold", "PeriodicHold", "expression", "When the job goes on hold.", turn=1),
     Command(
-        "periodic_hold_reason", "PeriodicHoldReason", "expression", "Why it went on hold then."
+        "periodic_hold_reason",
+        "PeriodicHoldReason",
+        "expression",
+        "Why it went on hold then.",
+        turn=2,
     ),
-    Command("periodic_hold_subcode", "PeriodicHoldSubCode", "expression", "Subcode of that hold."),
     Command(
-        "periodic_release", "PeriodicRelease", "expression", "When the job is released from hold."
+        "periodic_hold_subcode",
+        "PeriodicHoldSubCode",
+        "expression",
+        "Subcode of that hold.",
+        turn=3,
     ),
-    Command("periodic_remove", "PeriodicRemove", "expression", "When the job is removed."),
-    Command("periodic_vacate", "PeriodicVacate", "expression", "When the job leaves its machine."),
+    Command(
+        "periodic_release",
+        "PeriodicRelease",
+        "expression",
+        "When the job is released from hold.",
+        turn=4,
+    ),
+    Command("periodic_remove", "PeriodicRemove", "expression", "When the job is removed.", turn=5),
+    Command(
+        "periodic_vacate",
+        "PeriodicVacate",
+        "expression",
+        "When the job leaves its machine.",
+        turn=6,
+    ),
     Command(
         "want_graceful_removal",
         "WantGracefulRemoval",
         "expression",
         "Whether a removed or held job may end by itself; else it is killed at once.",
+        turn=108,
     ),
     Command(
         "on_exit_hold",
@@ -26,8 +47,12 @@ COMMANDS = (
         "Whether the job goes on hold when it has ended.",
         step="policy.set_retries",
     ),
-    Command("on_exit_hold_reason", "OnExitHoldReason", "expression", "Why it went on hold then."),
-    Command("on_exit_hold_subcode", "OnExitHoldSubCode", "expression", "Subcode of that hold."),
+    Command(
+        "on_exit_hold_reason", "OnExitHoldReason", "expression", "Why it went on hold then.", turn=7
+    ),
+    Command(
+        "on_exit_hold_subcode", "OnExitHoldSubCode", "expression", "Subcode of that hold.", turn=8
+    ),
     Command(
         "on_exit_remove",
         "OnExitRemove",
@@ -58,7 +83,14 @@ COMMANDS = (
     ),
     Command("retry_until", "", "special", "When trying again ends.", step="policy.set_retries"),
     Command("hold", "", "special", "Whether the job is submitted on hold.", step="policy.set_hold"),
-    Command("priority", "JobPrio", "integer", "The job's place among its owner's jobs.", ("prio",)),
+    Command(
+        "priority",
+        "JobPrio",
+        "integer",
+        "The job's place among its owner's jobs.",
+        ("prio",),
+        turn=125,
+    ),
     Command(
         "nice_user",
         "",
@@ -96,6 +128,7 @@ COMMANDS = (
         "KeepClaimIdle",
         "expression",
         "How long the slot is kept for the next job, in seconds.",
+        turn=102,
     ),
     Command(
         "job_lease_duration",
@@ -109,36 +142,53 @@ COMMANDS = (
         "MaxJobRetirementTime",
         "expression",
         "How long the job may run on when its slot is wanted, in seconds.",
+        turn=123,
     ),
     Command(
         "job_max_vacate_time",
         "JobMaxVacateTime",
         "expression",
         "How long the job may take to leave, in seconds.",
+        turn=109,
     ),
     Command(
         "allowed_job_duration",
         "AllowedJobDuration",
         "expression",
         "How long the job may take including transfer, in seconds.",
+        turn=134,
     ),
     Command(
         "allowed_execute_duration",
         "AllowedExecuteDuration",
         "expression",
         "How long the job may execute, in seconds.",
+        turn=135,
     ),
     Command(
         "next_job_start_delay",
         "NextJobStartDelay",
         "expression",
         "Pause after this job's start before the next, in seconds.",
+        turn=101,
     ),
-    Command("noop_job", "IsNoopJob", "expression", "Whether the job ends at once without running."),
     Command(
-        "noop_job_exit_signal", "NoopJobExitSignal", "expression", "Signal with which it ends."
+        "noop_job",
+        "IsNoopJob",
+        "expression",
+        "Whether the job ends at once without running.",
+        turn=117,
     ),
-    Command("noop_job_exit_code", "NoopJobExitCode", "expression", "Code with which it ends."),
+    Command(
+        "noop_job_exit_signal",
+        "NoopJobExitSignal",
+        "expression",
+        "Signal with which it ends.",
+        turn=118,
+    ),
+    Command(
+        "noop_job_exit_code", "NoopJobExitCode", "expression", "Code with which it ends.", turn=119
+    ),
     Command(
         "deferral_time",
         "DeferralTime",

@@ -154,7 +154,9 @@ COMMANDS = (
         "Whether the standard error is written over the network while the job runs.",
         step="program.set_error",
     ),
-    Command("log_xml", "UserLogUseXML", "boolean", "Whether the event log is written in XML."),
+    Command(
+        "log_xml", "UserLogUseXML", "boolean", "Whether the event log is written in XML.", turn=116
+    ),
     Command(
         "dagman_log",
         "DAGManNodesLog",
@@ -169,8 +171,8 @@ COMMANDS = (
         "Whether the program is sent along.",
         step="program.set_executable",
     ),
-    Command("core_size", "CoreSize", "integer", "Largest core file in bytes."),
-    Command("stack_size", "StackSize", "expression", "Stack limit of the job in bytes."),
+    Command("core_size", "CoreSize", "integer", "Largest core file in bytes.", turn=124),
+    Command("stack_size", "StackSize", "expression", "Stack limit of the job in bytes.", turn=122),
     Command(
         "kill_sig",
         "KillSig",
@@ -213,10 +215,18 @@ COMMANDS = (
         step="program.set_sizes",
     ),
     Command(
-        "load_profile", "LoadProfile", "boolean", "Whether the owner's profile is loaded (Windows)."
+        "load_profile",
+        "LoadProfile",
+        "boolean",
+        "Whether the owner's profile is loaded (Windows).",
+        turn=111,
     ),
     Command(
-        "run_as_owner", "RunAsOwner", "boolean", "Whether the job runs under its owner's account."
+        "run_as_owner",
+        "RunAsOwner",
+        "boolean",
+        "Whether the job runs under its owner's account.",
+        turn=126,
     ),
     Command(
         "primary_unix_group", "PrimaryUnixGroup", "plain", "Primary group of the job's process."

@@ -128,6 +128,7 @@ COMMANDS = (
         "EncryptExecuteDirectory",
         "boolean",
         "Whether the job's scratch folder is encrypted.",
+        turn=110,
     ),
     Command(
         "concurrency_limits",
@@ -161,6 +162,7 @@ COMMANDS = (
         "LastMatchListLength",
         "integer",
         "How many machines the job has run on are remembered.",
+        turn=120,
     ),
     Command(
         "cuda_version",

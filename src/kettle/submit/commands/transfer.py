@@ -50,6 +50,7 @@ COMMANDS = (
         "PreserveRelativePaths",
         "boolean",
         "Whether files keep their folders in the sandbox.",
+        turn=132,
     ),
     Command(
         "transfer_input",
@@ -95,6 +96,7 @@ COMMANDS = (
         "TransferContainer",
         "boolean",
         "Whether the container image is sent along.",
+        turn=104,
     ),
     Command(
         "public_input_files",
@@ -123,46 +125,74 @@ COMMANDS = (
         "plain",
         "Files not to encrypt on their way back.",
     ),
-    Command("max_transfer_input_mb", "MaxTransferInputMB", "expression", "Most input in MB."),
-    Command("max_transfer_output_mb", "MaxTransferOutputMB", "expression", "Most output in MB."),
+    Command(
+        "max_transfer_input_mb", "MaxTransferInputMB", "expression", "Most input in MB.", turn=127
+    ),
+    Command(
+        "max_transfer_output_mb",
+        "MaxTransferOutputMB",
+        "expression",
+        "Most output in MB.",
+        turn=128,
+    ),
     Command(
         "erase_output_and_error_on_restart",
         "EraseOutputAndErrorOnRestart",
         "boolean",
         "Whether output is emptied when the job starts again.",
+        turn=131,
     ),
     Command(
         "checkpoint_exit_code",
         "SuccessCheckpointExitCode",
         "integer",
         'Exit code that means "a checkpoint is ready".',
+        turn=130,
     ),
-    Command("manifest", "ManifestDesired", "boolean", "Whether lists of the sandbox are kept."),
+    Command(
+        "manifest", "ManifestDesired", "boolean", "Whether lists of the sandbox are kept.", turn=129
+    ),
     Command("manifest_dir", "ManifestDir", "plain", "Where they are kept."),
     Command(
         "skip_if_dataflow",
         "SkipIfDataflow",
         "boolean",
         "Whether the job is skipped when its output is newer than its input.",
+        turn=133,
     ),
     Command("append_files", "AppendFiles", "plain", "Files that are appended to."),
     Command("compress_files", "CompressFiles", "plain", "Files that are compressed."),
     Command("fetch_files", "FetchFiles", "plain", "Files that are fetched."),
     Command("local_files", "LocalFiles", "plain", "Files that stay on the machine."),
-    Command("file_remaps", "FileRemaps", "expression", "Other names for files."),
-    Command("buffer_files", "BufferFiles", "expression", "Files that are buffered."),
+    Command("file_remaps", "FileRemaps", "expression", "Other names for files.", turn=112),
+    Command("buffer_files", "BufferFiles", "expression", "Files that are buffered.", turn=113),
     Command(
-        "buffer_size", "BufferSize", "expression", "Size of the buffer of remote files in bytes."
+        "buffer_size",
+        "BufferSize",
+        "expression",
+        "Size of the buffer of remote files in bytes.",
+        turn=114,
     ),
     Command(
-        "buffer_block_size", "BufferBlockSize", "expression", "Size of a block of it in bytes."
+        "buffer_block_size",
+        "BufferBlockSize",
+        "expression",
+        "Size of a block of it in bytes.",
+        turn=115,
     ),
-    Command("want_io_proxy", "WantIOProxy", "boolean", "Whether the job gets a chirp connection."),
+    Command(
+        "want_io_proxy",
+        "WantIOProxy",
+        "boolean",
+        "Whether the job gets a chirp connection.",
+        turn=105,
+    ),
     Command(
         "want_job_networking",
         "WantJobNetworking",
         "boolean",
         "Whether the job wants the network.",
+        turn=106,
     ),
     Command(
         "delegate_job_gsi_credentials_lifetime",

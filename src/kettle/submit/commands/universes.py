@@ -23,6 +23,7 @@ COMMANDS = (
         "DockerOverrideEntrypoint",
         "boolean",
         "Whether the executable replaces the image's entry point.",
+        turn=103,
     ),
     Command(
         "container_image",
@@ -49,6 +50,7 @@ COMMANDS = (
         "ContainerIsCommon",
         "boolean",
         "Whether one copy of the image serves all jobs of the submission.",
+        turn=107,
     ),
     Command(
         "mount_under_scratch",
