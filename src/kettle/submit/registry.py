@@ -12,19 +12,11 @@ if TYPE_CHECKING:
     from kettle.nearest import Nearest
 
 TABLES = (program, requests, transfer, policy, labels, universes, cloud)
-# Of these the attribute's name is no command, as in the reference.
-_ATTRIBUTE_ALONE = frozenset(
-    {
-        *("accounting_group", "concurrency_limits", "concurrency_limits_expr"),
-        *("input", "error", "output"),
-        *("transfer_input_files", "transfer_output_files", "use_oauth_services"),
-    }
-)
 
 
 def _names_of(row: Command) -> tuple[str, ...]:
     """Return all names that set a command, its own first."""
-    attribute = "" if row.name in _ATTRIBUTE_ALONE else row.attribute
+    attribute = row.attribute if row.is_named_alike else ""
     return tuple(name for name in (row.name, *row.aliases, attribute) if name)
 
 

@@ -41,7 +41,7 @@ class Command(NamedTuple):
     the outer quotes, and refused whatever they say. Special is what the `step` makes, a function of
     `kettle.submit` by module and name; unread is what nobody looks at, as in the reference.
 
-    The attribute's name is accepted as a command too, but of a few (`registry.py`). `universes`
+    The attribute's name is accepted as a command too where it `is_named_alike`. `universes`
     names the one universe that looks at the command, "" for all. `turn` says when a simple command
     is looked at (`MIDDLE`), 0 for behind all others: it cannot be refused.
     """
@@ -54,3 +54,4 @@ class Command(NamedTuple):
     universes: str = ""
     step: str = ""
     turn: int = 0
+    is_named_alike: bool = True

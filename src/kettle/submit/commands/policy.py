@@ -104,6 +104,7 @@ COMMANDS = (
         "special",
         "Group that the job's use is charged to.",
         step="policy.set_accounting",
+        is_named_alike=False,
     ),
     Command(
         "accounting_group_user",

@@ -108,6 +108,7 @@ COMMANDS = (
         "File for the standard input.",
         ("stdin",),
         step="program.set_input",
+        is_named_alike=False,
     ),
     Command(
         "output",
@@ -116,6 +117,7 @@ COMMANDS = (
         "File for the standard output.",
         ("stdout",),
         step="program.set_output",
+        is_named_alike=False,
     ),
     Command(
         "error",
@@ -124,6 +126,7 @@ COMMANDS = (
         "File for the standard error.",
         ("stderr",),
         step="program.set_error",
+        is_named_alike=False,
     ),
     Command(
         "log",

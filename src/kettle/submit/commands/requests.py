@@ -136,6 +136,7 @@ COMMANDS = (
         "special",
         "Limits that count this job.",
         step="requests.concurrency_limits",
+        is_named_alike=False,
     ),
     Command(
         "concurrency_limits_expr",
@@ -143,6 +144,7 @@ COMMANDS = (
         "special",
         "An expression that gives those limits.",
         step="requests.concurrency_limits",
+        is_named_alike=False,
     ),
     Command(
         "job_machine_attrs",

@@ -24,6 +24,7 @@ COMMANDS = (
         "Files and URLs to send along.",
         ("transferinputfiles",),
         step="transfer.set_transfer",
+        is_named_alike=False,
     ),
     Command(
         "transfer_output_files",
@@ -32,6 +33,7 @@ COMMANDS = (
         "Files to bring back; all new ones by default.",
         ("transferoutputfiles",),
         step="transfer.set_transfer",
+        is_named_alike=False,
     ),
     Command(
         "transfer_output_remaps",
@@ -237,6 +239,7 @@ COMMANDS = (
         "OAuth services whose tokens the job needs.",
         ("useoauthservices",),
         step="transfer.set_proxy",
+        is_named_alike=False,
     ),
     Command(
         "s3_access_key_id_file",
