@@ -39,6 +39,8 @@ class SystemSubmitSources(SystemSources):
     def __init__(self, read_input: Callable[[], str] | None = None) -> None:
         super().__init__()
         self._read_input = read_input
+        # Of one submission many jobs may send the same folder.
+        self._folder_bytes: dict[str, int] = {}
 
     def read_items(self, path: str) -> Sequence[str]:
         """Return the items in a file, one a line; of a large one they are read when wanted."""
@@ -65,6 +67,13 @@ class SystemSubmitSources(SystemSources):
             return None
         return FileFact(found.st_size, stat.S_ISDIR(found.st_mode))
 
+    def folder_bytes(self, path: str) -> int:
+        """Return how many bytes are in the files of a folder, found out once."""
+        known = self._folder_bytes.get(path)
+        if known is None:
+            known = self._folder_bytes[path] = _bytes_in(path)
+        return known
+
     def head(self, path: str) -> bytes:
         """Return the beginning of a file, a few hundred bytes."""
         with open(path, "rb") as file:
@@ -75,6 +84,23 @@ class SystemSubmitSources(SystemSources):
         from kettle.runtime.storage.matching import matching_names  # few statements match names
 
         return matching_names(pattern)
+
+
+def _bytes_in(folder: str) -> int:
+    total = 0
+    pending = [folder]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            # It is gone by now, or nobody may look.
+            continue
+    return total
 
 
 def _here() -> str:

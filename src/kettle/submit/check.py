@@ -73,7 +73,7 @@ class Report(Struct):
     requests: dict[str, str] = field(default_factory=dict)
     inputs: list[Input] = field(default_factory=list)
     urls: int = 0
-    # Of all jobs together, and of the one that has most; folders are not counted through.
+    # Of all jobs together, and of the one that has most, with what is in folders.
     total_bytes: int = 0
     most_bytes: int = 0
     findings: list[Finding] = field(default_factory=list)
@@ -171,7 +171,11 @@ class _Files:
         fact = self._submission.sources.look_at(path)
         if fact is not None:
             file.is_found, file.is_directory = True, fact.is_directory
-            file.size_bytes = 0 if fact.is_directory else fact.size_bytes
+            file.size_bytes = (
+                self._submission.sources.folder_bytes(path)
+                if fact.is_directory
+                else fact.size_bytes
+            )
         self._report.inputs.append(file)
         return file
 

@@ -383,11 +383,14 @@ class JobBuilder:
         return whole_path(self.facts.folder, text)
 
     def size_kib(self, path: str) -> int:
-        """Return the size of a file in KiB, rounded up; 0 if it is not there."""
+        """Return the size of a file, or of all in a folder, in KiB, rounded up; 0 for none."""
         fact = self.sources.look_at(path)
         if fact is None:
             return 0
-        return 1 if fact.is_directory else max(1, (fact.size_bytes + 1023) // 1024)
+        if not fact.is_measured:
+            return 1
+        size = self.sources.folder_bytes(path) if fact.is_directory else fact.size_bytes
+        return (size + 1023) // 1024
 
     def current(self, name: str) -> str | None:
         """Return the text an attribute will have: forced, else as made so far."""

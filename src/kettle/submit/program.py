@@ -248,8 +248,8 @@ def _from_submitter(job: JobBuilder) -> dict[str, str]:
 def set_input(job: JobBuilder) -> None:
     """Decide In, StreamIn and TransferIn."""
     if set_stream(job, "input", "In"):
-        name = job.param("input") or ""
-        if "://" not in name:
+        name = job.said("input", "In") or ""
+        if name != NULL_FILE and "://" not in name:
             job.input_files += (name,)
 
 
@@ -264,32 +264,34 @@ def set_error(job: JobBuilder) -> None:
 
 
 def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
-    """Decide one standard stream; true if it is a file that travels."""
+    """Decide one standard stream; true if it is a file that travels.
+
+    A later job that names none has its cluster's file, and may say alone whether it travels.
+    """
     name = job.param(command)
     transfer = job.boolean(f"transfer_{command}")
     stream = job.boolean(f"stream_{command}")
-    if job.is_later:
-        name = name or job.said(command, attribute)
-        if transfer is not None and name is not None:
-            job.set_boolean(f"Transfer{attribute}", transfer)
-        stream = _as_in_cluster(job, f"Stream{attribute}", stream)
-        transfer = _as_in_cluster(job, f"Transfer{attribute}", transfer)
-    if name is None or name == NULL_FILE:
+    if name == NULL_FILE or (name is None and not job.is_later):
         job.set_string(attribute, NULL_FILE)
         job.set_boolean(f"Transfer{attribute}", False)
         return False
-    if job.universe is JobUniverse.VM:
+    if job.universe is JobUniverse.VM and name is not None:
         raise SubmitError(
             "You cannot use input, ouput, and error parameters in the submit description "
             "file for vm universe",
             command=command,
         )
-    # Quotes are part of the name, as they are of a log's.
-    job.set_string(attribute, name)
-    if transfer is False:
+    if name is not None:
+        # Quotes are part of the name, as they are of a log's.
+        job.set_string(attribute, name)
+    if _as_in_cluster(job, f"Transfer{attribute}", transfer) is False:
         job.set_boolean(f"Transfer{attribute}", False)
         return False
+    stream = _as_in_cluster(job, f"Stream{attribute}", stream)
     job.set_boolean(f"Stream{attribute}", bool(stream))
+    if job.of_cluster(f"Transfer{attribute}") is not None:
+        # Nothing says so of a cluster; its jobs have to where it says the opposite.
+        job.set_boolean(f"Transfer{attribute}", True)
     return True
 
 

@@ -75,6 +75,7 @@ def set_requirements(job: JobBuilder) -> None:
                 "Use of MY.Requirements or +Requirements  overrides requirements. You "
                 "should remove one of these statements from your submit file.",
             )
+        _keep_cuda_text(job)
         return
     own = [text for text in (user, _appended(job)) if text]
     users = [f"({text})" for text in own]
@@ -97,6 +98,8 @@ def set_requirements(job: JobBuilder) -> None:
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
                 "expression as needed.",
             )
+    if is_elsewhere:
+        _keep_cuda_text(job)
     clauses = users if is_elsewhere else users + _clauses(job, names)
     try:
         job.set_conjunction("Requirements", clauses or ["true"])
@@ -234,6 +237,13 @@ def _check_destination(job: JobBuilder) -> None:
             "output_destination",
             "output_destination must be a URL, did you mean output_directory ?",
         )
+
+
+def _keep_cuda_text(job: JobBuilder) -> None:
+    """Decide CUDAVersion of a job that gets no clause for it: the text as it is, as there."""
+    text = job.param("cuda_version")
+    if text and job.forced.get("CUDAVersion") is None:
+        job.set_string("CUDAVersion", text)
 
 
 def _cuda(job: JobBuilder) -> list[str]:

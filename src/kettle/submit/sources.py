@@ -54,6 +54,12 @@ class SubmitSources(Protocol):
     def look_at(self, path: str) -> FileFact | None:
         """Return what counts about a file, None if it is not there."""
 
+    def folder_bytes(self, path: str) -> int:
+        """Return how many bytes are in the files of a folder and of those in it.
+
+        Links in it count nothing, nor does what cannot be read.
+        """
+
     def head(self, path: str) -> bytes:
         """Return the beginning of a file, a few hundred bytes."""
 
@@ -125,9 +131,15 @@ class MemorySubmitSources(MemorySources):
         name = self._relative(path)
         if name in self.files:
             return FileFact(len(self.files[name]))
+        name = name.rstrip("/")
         if name in self.folders or any(known.startswith(name + "/") for known in self.files):
             return FileFact(0, is_directory=True)
         return None
+
+    def folder_bytes(self, path: str) -> int:
+        """Return the length of all texts kept under the name and a slash."""
+        inside = self._relative(path).rstrip("/") + "/"
+        return sum(len(text) for name, text in self.files.items() if name.startswith(inside))
 
     def head(self, path: str) -> bytes:
         """Return the beginning of the text kept under the name."""

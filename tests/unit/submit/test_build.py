@@ -641,3 +641,33 @@ def test_a_lone_quote_is_an_empty_text_where_quotes_are_taken_off(
 def test_a_lone_quote_is_no_image(command: str) -> None:
     with pytest.raises(SubmitError, match=r"'' is not a valid (docker_|container )image"):
         jobs_of(f'{command} = "\nqueue\n')
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        # The cluster's file, or none: what does not travel for it may for others.
+        (["false,,false,true,true", ""], [None, None, None, "true", "true"]),
+        (["true,true,false", ""], [None, "true", None]),
+        (["true,false,true,,false", "output = a\n"], [None, "false", None, None, "false"]),
+        (["false,true", "output = a\n"], [None, "true"]),
+        (["false,true", "output = /dev/null\n"], [None, None]),
+    ],
+)
+def test_a_later_job_says_whether_its_output_travels(
+    written: list[str], seen: list[str | None]
+) -> None:
+    choices, lines = written
+    count = len(seen)
+    text = f"{lines}transfer_output = $CHOICE(Process,{choices})\nqueue {count}\n"
+    _, jobs = jobs_of(text)
+    assert [job.differences.get("TransferOut") for job in jobs] == seen
+
+
+@pytest.mark.parametrize(
+    "lines", ["+Requirements = true\n", "universe = grid\ngrid_resource = batch pbs\n"]
+)
+def test_a_version_of_cuda_is_a_text_where_no_clause_is_made_of_it(lines: str) -> None:
+    made, _ = jobs_of(f"{lines}cuda_version = 11.2\nqueue\n")
+    assert made.cluster.get("CUDAVersion") == '"11.2"'
+    assert made.unused == []
