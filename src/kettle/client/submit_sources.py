@@ -91,16 +91,22 @@ def _bytes_in(folder: str) -> int:
     pending = [folder]
     while pending:
         try:
-            with os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        total += entry.stat(follow_symlinks=False).st_size
+            with os.scandir(pending.pop()) as found:
+                entries = list(found)
         except OSError:
             # It is gone by now, or nobody may look.
             continue
+        pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        total += sum(map(_bytes_of, entries))
     return total
+
+
+def _bytes_of(entry: os.DirEntry[str]) -> int:
+    try:
+        is_file = entry.is_file(follow_symlinks=False)
+        return entry.stat(follow_symlinks=False).st_size if is_file else 0
+    except OSError:
+        return 0
 
 
 def _here() -> str:

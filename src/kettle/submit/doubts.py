@@ -17,6 +17,7 @@ from kettle.submit.job import evaluate
 from kettle.submit.macros import LIVE_NAMES
 from kettle.submit.policy import CRON
 from kettle.submit.requests import REQUESTS
+from kettle.submit.slips import find_slips
 
 if TYPE_CHECKING:
     from kettle.submit.build import Submission
@@ -43,6 +44,9 @@ def find_doubts(submission: Submission) -> Iterator[Doubt]:
     if not submission.cluster:
         return
     yield from _find_folders(submission)
+    for command, name, nearest in find_slips(submission):
+        sentence = f"{command} asks for {name}, which no machine and no job has by itself"
+        yield Doubt(WARNING, "attribute", command, sentence, nearest)
     for attribute, command in REQUESTS.items():
         number = evaluate(submission.cluster.get(attribute) or "undefined")
         if isinstance(number, int | float) and number < 0:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.parser import is_plain
-from kettle.classad.references import find_references
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
 from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
@@ -106,19 +105,25 @@ _normal: Final[Answers[str, str]] = Answers(
 
 
 def mentioned_names(text: str) -> frozenset[str]:
-    """Return the attributes that an expression asks for, in lower case, `MY.` taken off.
+    """Return the attributes that an expression asks for, in lower case (`asked_names`)."""
+    return frozenset(map(str.lower, asked_names(text)))
+
+
+def asked_names(text: str) -> set[str]:
+    """Return the attributes that an expression asks for, as they are written, `MY.` taken off.
 
     `TARGET.` stays. None where it does not parse or is too long to. What is selected from an ad
     that has it is not asked for. Source: dry runs of 25.14.1 (test_mentions.py).
     """
-    if is_long_formula(text):
-        return frozenset()
+    if not text or is_long_formula(text):
+        return set()
+    from kettle.classad.references import find_references  # for those alone who ask for something
+
     try:
         expression = parse_expression(text, old=True)
     except ClassAdSyntaxError:
-        return frozenset()
-    _, outside = find_references(expression, None)
-    return frozenset(map(str.lower, outside))
+        return set()
+    return find_references(expression, None)[1]
 
 
 class JobBuilder:

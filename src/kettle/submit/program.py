@@ -139,9 +139,10 @@ def set_executable(job: JobBuilder) -> None:
 
 
 def _transfers_executable(job: JobBuilder) -> bool:
-    # As in the reference no other spelling of "no" counts here; `transfer.py` asks otherwise.
+    # As in the reference what begins with an F is "no", and nothing else; `transfer.py` asks
+    # otherwise.
     text = job.param("transfer_executable")
-    return text is None or text.lower() not in ("false", "f")
+    return text is None or text[:1] not in ("F", "f")
 
 
 def _is_container(job: JobBuilder) -> bool:

@@ -77,11 +77,28 @@ def set_requirements(job: JobBuilder) -> None:
             )
         _keep_cuda_text(job)
         return
-    own = [text for text in (user, _appended(job)) if text]
-    users = [f"({text})" for text in own]
-    is_elsewhere = job.universe is JobUniverse.GRID and job.grid_type != "condor"
-    # Of what another system decides nothing is known, and nothing said.
-    names = frozenset() if is_elsewhere else _attributes_in(" && ".join(users))
+    users = [f"({text})" for text in (user, _appended(job)) if text]
+    if job.universe is JobUniverse.GRID and job.grid_type != "condor":
+        # Of what another system decides nothing is known, and nothing said.
+        _keep_cuda_text(job)
+        clauses = users
+    else:
+        names = _attributes_in(" && ".join(users))
+        _look_at(job, users, names)
+        clauses = users + _clauses(job, names)
+    try:
+        job.set_conjunction("Requirements", clauses or ["true"])
+    except SubmitError as error:
+        raise SubmitError(
+            f"{error.said}\nWARNING: Could not get attribute references from Requirements: "
+            f"{' && '.join(users)}",
+            command="requirements",
+            mark=error.mark,
+        ) from error.__cause__
+
+
+def _look_at(job: JobBuilder, users: list[str], names: Collection[str]) -> None:
+    """Refuse requirements that ask for themselves; tell of what is better asked for otherwise."""
     if "requirements" in names:
         raise SubmitError(
             f"Requirements = {' && '.join(users)}\n"
@@ -98,18 +115,6 @@ def set_requirements(job: JobBuilder) -> None:
                 f"obsolete. Set request_{lower} and condor_submit will modify the Requirements "
                 "expression as needed.",
             )
-    if is_elsewhere:
-        _keep_cuda_text(job)
-    clauses = users if is_elsewhere else users + _clauses(job, names)
-    try:
-        job.set_conjunction("Requirements", clauses or ["true"])
-    except SubmitError as error:
-        raise SubmitError(
-            f"{error.said}\nWARNING: Could not get attribute references from Requirements: "
-            f"{' && '.join(users)}",
-            command="requirements",
-            mark=error.mark,
-        ) from error.__cause__
 
 
 def _attributes_in(text: str) -> frozenset[str]:

@@ -671,3 +671,12 @@ def test_a_version_of_cuda_is_a_text_where_no_clause_is_made_of_it(lines: str) -
     made, _ = jobs_of(f"{lines}cuda_version = 11.2\nqueue\n")
     assert made.cluster.get("CUDAVersion") == '"11.2"'
     assert made.unused == []
+
+
+@pytest.mark.parametrize(
+    ("text", "travels"),
+    [("false", False), ("F x", False), ("foo || true", False), ("no", True), ("0", True)],
+)
+def test_a_program_travels_unless_it_is_said_with_an_f(text: str, travels: bool) -> None:
+    (said,) = values(f"transfer_executable = {text}\nqueue\n", "TransferExecutable")
+    assert said == (None if travels else "false")

@@ -315,3 +315,36 @@ def test_a_folder_that_is_a_pattern_has_no_nearest_file(
         for path in ("ab/data.im", f"{folder}/data.im")
     }
     assert nearest == {"ab/data.im": "data.in", f"{folder}/data.im": ""}
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "nearest"),
+    [
+        ("requirements = Memry > 10", "Memry", "Memory"),
+        ("requirements = TARGET.OpSy == 1 && Memory > 1", "OpSy", "OpSys"),
+        ("rank = KeybordIdle", "KeybordIdle", "KeyboardIdle"),
+        ("+Requirements = Cpu > 1", "Cpu", "Cpus"),
+    ],
+)
+def test_an_attribute_that_is_nearly_one_of_machines_is_told_of(
+    lines: str, name: str, nearest: str
+) -> None:
+    report = check(f"executable = run.sh\n{lines}\nqueue\n")
+    (found,) = [one for one in report.findings if one.kind == "attribute"]
+    assert (found.severity, found.line, found.nearest) == ("warning", 2, nearest)
+    assert f" asks for {name}, " in found.sentence
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "requirements = Memory > 10 && HasFoo && GLIDEIN_Site == 1 && foo.Memry",
+        "requirements = Memry > 10\n+Memry = 5",
+        "requirements = Cpuz > 1\nrequest_cpuz = 1",
+        "requirements = HasDockerURL && (",
+        "rank = JobPrio + Mips",
+    ],
+)
+def test_an_attribute_that_somebody_has_or_may_have_is_not_told_of(lines: str) -> None:
+    report = check(f"executable = run.sh\n{lines}\nqueue\n")
+    assert [one for one in report.findings if one.kind == "attribute"] == []

@@ -17,10 +17,6 @@ FILES = dict.fromkeys(("a", "b", "a.sif", "b.sif", "//x", "/tmp/x"), "x")
 FILES["/bin/sh"] = "x" * 200_000
 # What stands in the descriptions whose later jobs are others here, and why.
 ODD = (
-    # A stream that is no file travels there where the description says that it does.
-    "transfer_output = $(l",
-    "transfer_error = $(l",
-    "transfer_input = $(l",
     # What is forced to be nothing counts for nothing there when requirements are worked out.
     "+ShouldTransferFiles = $(l",
     # Each job has the size of its own program here; there all have the first one's.
