@@ -87,6 +87,16 @@ def test_a_detected_fact_has_a_default_too(folder: Path) -> None:
     assert said.endswith(" # expanded: \n # default: \n")
 
 
+def test_a_summary_leaves_out_what_is_the_default_all_the_same(folder: Path) -> None:
+    text = "START = False\nSTART = True\nSCHEDD.START = True\nX.A = 1\nM = 1\n"
+    (folder / "condor_config").write_text(text)
+    said = run_tool(["-summary"], folder, {"_CONDOR_ZZ": "2"})[1]
+    assert said.endswith("#\nX.A = 1\nM = 1\n\n#\n# from <Environment>\n#\nZZ = 2\n")
+    assert "START" not in said
+    asked = ["-summary", "-subsystem", "SCHEDD"]
+    assert run_tool(asked, folder, {"_CONDOR_ZZ": "2"})[1].endswith("#\nZZ = 2\n")
+
+
 def test_trace_shows_what_was_before(folder: Path) -> None:
     (folder / "condor_config").write_text("HOUR = 1\nB = 2\nhour = 3\nHOUR @=end\nx\n@end\n")
     code, said, _ = say(folder, "-trace", "HOUR", "HOSTNAME")

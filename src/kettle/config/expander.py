@@ -163,7 +163,8 @@ class Expander:
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
         """Replace only the macros whose name is wanted, by their raw text (self reference).
 
-        So are those that take a file's name apart; other functions stay, whatever they mention.
+        Those that take a file's name apart are replaced by what they make of all that the name
+        stands for; other functions stay, whatever they mention.
         ConfigError for a text that gets too long: one that mentions itself twice doubles each time.
         """
         pieces: list[str] = []
@@ -192,7 +193,12 @@ class Expander:
     def _raw_value(self, found: Reference, text: str) -> str:
         if not found.function:
             return self.lookup(found.name) or found.default(text)
-        asked = self.lookup, self.random, self.on_problem, self.absolute, self.lookup
+
+        def value(name: str) -> str | None:
+            text = self.value(name, ())
+            return None if text is None else shown(text)
+
+        asked = value, self.random, self.on_problem, self.absolute, self.lookup
         return functions.compute(functions.Call(found.function, found.name, *asked))
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:

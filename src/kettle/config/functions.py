@@ -211,9 +211,7 @@ def compute_choice(call: Call) -> str:
         if listed is None:
             call.problem("no list", items[0].strip())
             return ""
-        items = listed.split(",") if listed else []
-        if not items:
-            return ""
+        items = listed.split(",")
     if index >= len(items):
         call.problem("range", str(index))
         return ""
@@ -239,12 +237,15 @@ def compute_random_integer(call: Call) -> str:
     parts = [part.strip() for part in call.arguments()]
     numbers = []
     for position, word in enumerate(("min", "max", "step")):
-        text = parts[position] if position < len(parts) else ("1" if word == "step" else "")
+        text = parts[position] if position < len(parts) else ""
+        if word == "step":
+            text = text or "1"
         written = _DIGITS.match(text)
         number = whole(written[1]) if written else None
         if number is None or (word == "step" and number < 1):
             call.problem("argument", word)
-            number = 1 if word == "step" else 0
+            # One that is no number draws nothing but the least.
+            number = {"min": 0, "max": numbers[0] if numbers else 0, "step": 1}[word]
         numbers.append(number)
     least, most, step = numbers
     if least > most:

@@ -408,8 +408,8 @@ class Config:
     def assign(self, name: str, text: str, origin: Origin) -> None:
         """Set a name; mentions of itself are replaced by what it was before (R027).
 
-        A text that is the default in other letters is the default. Raises ConfigError where all
-        texts together are longer than MOST_SET.
+        A text that is the default in other letters is the default, for a name that nothing has set
+        before. Raises ConfigError where all texts together are longer than MOST_SET.
         """
         key = name.upper()
         if key in FIXED_FACTS and key in self.facts():
@@ -429,10 +429,12 @@ class Config:
             self._set_again.add(key)
             if self.on_replaced is not None:
                 self.on_replaced(Macro(name, earlier.text, earlier.origin))
-        default = self.find_default(name)
+        default = self.find_built_in(name)
         if default is not None and default.text.lower() == text.lower():
-            self._macros[key] = default
-            return
+            before = earlier or self.find_default(name)
+            if before is None or before.origin.source == DEFAULT_SOURCE:
+                self._macros[key] = default
+                return
         self._macros[key] = Macro(earlier.name if earlier else name, text, origin)
 
     def default_text(self, name: str) -> str | None:

@@ -357,6 +357,49 @@ def test_a_file_s_name_that_is_taken_apart_may_be_the_knob_s_own(
     assert read(f"X = <{macro}>\n").raw("X") == f"<{unset_before}>"
 
 
+@pytest.mark.parametrize(
+    ("function", "value"),
+    [("Fp", "/x/y/"), ("Fd", "y/"), ("Fn", "q"), ("F", "/x/y/q.txt"), ("Fq", '"/x/y/q.txt"')],
+)
+def test_a_knob_s_own_path_is_taken_apart_as_it_is_expanded(function: str, value: str) -> None:
+    text = f"P = /x/y\nB = $(P)/q.txt\nB = ${function}(B)\nP = /z\n"
+    assert read(text).raw("B") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "said"),
+    [
+        ("$CHOICE(0,A)", None, []),
+        ("$CHOICE(1,A)", None, ["$CHOICE() config macro: index 1 is out of range!"]),
+        ("$RANDOM_INTEGER(1,x)", "1", ["$RANDOM_INTEGER() config macro: invalid max!"]),
+        ("$RANDOM_INTEGER(3,3,)", "3", []),
+    ],
+)
+def test_what_a_function_lacks_is_told_as_it_is(
+    text: str, value: str | None, said: list[str]
+) -> None:
+    config = read(f"A =\nZ = {text}\n")
+    assert config.get("Z") == value
+    assert [remark.text for remark in config.problems] == [f'ERROR "{text}"' for text in said]
+
+
+@pytest.mark.parametrize("word", ["use", "include"])
+@pytest.mark.parametrize(
+    "rest", ["ROLE = Submit", "A B=Submit", "ROLE @=x\nSubmit\n@x", "!=Submit"]
+)
+def test_a_keyword_with_an_operator_is_a_name_that_is_set(word: str, rest: str) -> None:
+    config = read(f"{word} {rest}\nDAEMON_LIST = X\n")
+    assert (config.raw(word), config.raw("DAEMON_LIST")) == ("Submit", "X")
+
+
+def test_what_is_set_back_to_its_default_is_set_there() -> None:
+    config = read("START = False\nSTART = true\nSUSPEND = false\nOPSYS = LINUX\n")
+    assert (config.raw("START"), str(config.origin("START"))) == ("true", "/condor_config, line 2")
+    assert (config.raw("SUSPEND"), str(config.origin("SUSPEND"))) == ("False", "<Default>")
+    known = read("OPSYS = LINUX\n", facts={"OPSYS": "LINUX"})
+    assert str(known.origin("OPSYS")) == "/condor_config, line 1"
+
+
 def test_a_dollar_with_a_default_is_a_macro_like_others() -> None:
     config = read("A = $(DOLLAR)\nB = $(DOLLAR:a b)\nC = $(Dollar:$(A))\n")
     assert [config.get(name) for name in "ABC"] == ["$", "a b", "$"]

@@ -57,3 +57,15 @@ def test_functions_inside_each_other_end_with_a_sentence() -> None:
     assert expand_once("$(A1)", config).text == "7"
     with pytest.raises(ConfigError, match="60 functions, each inside the one before"):
         expand_once("$(A0)", config)
+
+
+def test_a_choice_of_a_list_of_nothing_is_nothing() -> None:
+    config = Config.from_text("A =\nB = ,\n")
+    for body in ("A", "B", " "):
+        assert expand_once(f"x$RANDOM_CHOICE({body})x", config) == Passed("xx")
+    said = 'ERROR "$RANDOM_CHOICE() error: no list"'
+    assert expand_once("$RANDOM_CHOICE()", config).problem == said
+
+
+def test_a_single_pass_draws_between_two_numbers() -> None:
+    assert expand_once("$RANDOM_INTEGER(4,4)", Config.from_text("")).text == "4"

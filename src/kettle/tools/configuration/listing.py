@@ -231,6 +231,13 @@ def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams)
     return shown
 
 
+def _is_as_by_default(config: Config, macro: Macro) -> bool:
+    """Tell whether what is set is the default all the same, also that under a prefix."""
+    before, _, after = macro.name.partition(".")
+    default = config.find_built_in(after or before)
+    return default is not None and default.text.lower() == macro.text.lower()
+
+
 def sections(config: Config, wanted: set[str]) -> str:
     """Return the entries of the wanted kinds, a section for each place they came from."""
     by_source: dict[str, list[Macro]] = {}
@@ -249,8 +256,11 @@ def sections(config: Config, wanted: set[str]) -> str:
         if source in (DEFAULT_SOURCE, DETECTED_SOURCE):
             continue
         kind = "environment" if source == ENVIRONMENT_SOURCE else "file"
-        if kind in wanted:
+        if kind in wanted and not _is_as_by_default(config, macro):
             by_source.setdefault(source, []).append(macro)
+    if ENVIRONMENT_SOURCE in by_source:
+        # Behind what templates of a setting's own have set, too.
+        by_source[ENVIRONMENT_SOURCE] = by_source.pop(ENVIRONMENT_SOURCE)
     text = ""
     for source, macros in by_source.items():
         if macros:
