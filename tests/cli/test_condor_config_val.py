@@ -97,6 +97,12 @@ def test_a_summary_leaves_out_what_is_the_default_all_the_same(folder: Path) -> 
     assert run_tool(asked, folder, {"_CONDOR_ZZ": "2"})[1].endswith("#\nZZ = 2\n")
 
 
+def test_used_is_also_what_the_tool_asks_for_itself(folder: Path) -> None:
+    said = say(folder, "-dump", "-used", "^(NO_DNS|DETECTED_CPUS|ENABLE_IPV4|START|FULL_HOSTNAME)$")
+    shown = [line.split()[0] for line in said[1].splitlines() if line[:1] not in ("", "#")]
+    assert shown == ["DETECTED_CPUS", "ENABLE_IPV4", "FULL_HOSTNAME", "NO_DNS"]
+
+
 def test_trace_shows_what_was_before(folder: Path) -> None:
     (folder / "condor_config").write_text("HOUR = 1\nB = 2\nhour = 3\nHOUR @=end\nx\n@end\n")
     code, said, _ = say(folder, "-trace", "HOUR", "HOSTNAME")

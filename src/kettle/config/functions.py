@@ -235,7 +235,7 @@ def compute_random_choice(call: Call) -> str:
 def compute_random_integer(call: Call) -> str:
     """`$RANDOM_INTEGER(least,most[,step])`."""
     parts = [part.strip() for part in call.arguments()]
-    numbers = []
+    numbers: list[int] = []
     for position, word in enumerate(("min", "max", "step")):
         text = parts[position] if position < len(parts) else ""
         if word == "step":

@@ -28,6 +28,15 @@ GAHP_SSL_CADIR GAHP_SSL_CAFILE PROMETHEUS_HTTP_AUTH_FILE SEC_TOKEN_DIRECTORY WIN
 WINDOWS_SOFTKILL
 """
 
+# What the reference's tool asks for whatever it is asked.
+_ASKED_BY_THE_TOOL = """
+ABORT_ON_EXCEPTION AUTO_USE_FEATURE_PELICANRETRYPOLICY CLASSAD_USER_LIBS
+CLASSAD_USER_PYTHON_MODULES COUNT_HYPERTHREAD_CPUS DEFAULT_DOMAIN_NAME ENABLE_CLASSAD_CACHING
+ENABLE_IPV4 ENABLE_IPV6 ENABLE_PERSISTENT_CONFIG ENABLE_RUNTIME_CONFIG FILESYSTEM_DOMAIN
+LOCAL_CONFIG_DIR LOCAL_CONFIG_FILE NETWORK_HOSTNAME NETWORK_INTERFACE NO_DNS PASSWD_CACHE_REFRESH
+REQUIRE_LOCAL_CONFIG_FILE USER_CONFIG_FILE
+"""
+
 
 class DumpOptions(NamedTuple):
     """What `-dump` shows of each entry."""
@@ -162,18 +171,22 @@ def name_in_table(config: Config, macro: Macro) -> str:
 
 
 def is_used(macro: Macro, request: Request) -> bool:
-    """Tell whether -used and -unused let an entry be listed; used is what a default refers to."""
+    """Tell whether -used and -unused let an entry be listed.
+
+    Used is what a default refers to, and what the reference's tool asks for itself.
+    """
     if not (request.has("used") or request.has("unused")):
         return True
-    return request.has("used") is (macro.name.upper() in _referred_by_defaults())
+    return request.has("used") is (macro.name.upper() in _used_names())
 
 
 @functools.cache
-def _referred_by_defaults() -> frozenset[str]:
+def _used_names() -> frozenset[str]:
     from kettle.config.default_texts import DEFAULTS
 
     texts = (text for _, text in DEFAULTS.values())
-    return frozenset(found.upper() for text in texts for found in _REFERENCE.findall(text))
+    referred = (found.upper() for text in texts for found in _REFERENCE.findall(text))
+    return frozenset((*referred, *_ASKED_BY_THE_TOOL.split()))
 
 
 def statistics(config: Config) -> str:
