@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os.path
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
 from kettle.config import knob
@@ -57,8 +58,17 @@ def fill(
         for other in more:
             read_local_file(config, reader, other)
         config.settle_host_name()
+        folders = config.get("LOCAL_CONFIG_DIR")
         read_local_folders(config, reader)
+        # Compat: a list has no way to name a folder with a blank in it
+        # (test_a_folder_s_own_knob_names_one_folder_whatever_its_name).
+        single = config.get("KETTLE_CONFIG_DIR")
+        if single:
+            read_local_folder(config, reader, single)
         read_local_files(config, reader)
+        if config.get("LOCAL_CONFIG_DIR") != folders:
+            # One of those files has changed it: all of it is read, once.
+            read_local_folders(config, reader)
         read_personal_file(config, reader)
     read_environment(config, environment)
     config.settle_host_name()
@@ -129,22 +139,24 @@ def _said_by_command(sources: Sources, path: str, what: str) -> str:
 
 
 def read_local_folders(config: Loaded, reader: StatementReader) -> None:
-    """Read the files of the folders in LOCAL_CONFIG_DIR in lexical order."""
-    # Compat: a list has no way to name a folder with a blank in it
-    # (test_a_folder_s_own_knob_names_one_folder_whatever_its_name).
-    single = config.get("KETTLE_CONFIG_DIR")
-    for folder in (*config.words("LOCAL_CONFIG_DIR"), *((single,) if single else ())):
-        excluded = _read_excluded(config)
-        try:
-            names = sorted(reader.sources.list_directory(folder))
-        except OSError:
-            # Compat: a folder that is not there counts as empty, as in the reference
-            # (test_a_folder_of_settings_that_is_not_there_counts_as_empty).
-            continue
-        for name in names:
-            path = f"{folder.rstrip('/')}/{name}"
-            if excluded is None or not excluded.search(to_bytes(name)):
-                read_local_file(config, reader, path)
+    """Read the files of the folders in LOCAL_CONFIG_DIR."""
+    for folder in config.words("LOCAL_CONFIG_DIR"):
+        read_local_folder(config, reader, folder)
+
+
+def read_local_folder(config: Loaded, reader: StatementReader, folder: str) -> None:
+    """Read the files of a folder in lexical order."""
+    excluded = _read_excluded(config)
+    try:
+        names = sorted(reader.sources.list_directory(folder))
+    except OSError:
+        # Compat: a folder that is not there counts as empty, as in the reference
+        # (test_a_folder_of_settings_that_is_not_there_counts_as_empty).
+        return
+    for name in names:
+        path = f"{folder.rstrip('/')}/{name}"
+        if excluded is None or not excluded.search(to_bytes(name)):
+            read_local_file(config, reader, path)
 
 
 def _read_excluded(config: Loaded) -> re.Pattern[bytes] | None:
@@ -182,22 +194,37 @@ def _compile(pattern: str, *, is_default: bool) -> re.Pattern[bytes]:
 
 
 def read_local_files(config: Loaded, reader: StatementReader) -> None:
-    """Read the files of LOCAL_CONFIG_FILE; one that changes the list adds to it.
+    """Read the files of LOCAL_CONFIG_FILE, as often as each is named.
 
-    Raises ConfigError for more than MOST_LOCAL_FILES: a setting of one that is left out is missed.
+    Where one changes the list, what the new one names and was not read yet is read instead of the
+    rest. Raises ConfigError for more than MOST_LOCAL_FILES: a setting of one that is left out is
+    missed.
     """
     done: set[str] = set()
-    while True:
-        value = (config.get("LOCAL_CONFIG_FILE") or "").strip()
-        wanted = [value] if value.endswith("|") else list(knob.split_list(value))
-        path = next((path for path in wanted if path not in done), None)
-        if path is None:
-            return
-        if len(done) == MOST_LOCAL_FILES:
+    value = config.get("LOCAL_CONFIG_FILE")
+    waiting = deque(_local_files(value))
+    count = 0
+    while waiting:
+        path = waiting.popleft()
+        if count == MOST_LOCAL_FILES:
             raise _too_many_files(config, path)
+        count += 1
         done.add(path)
-        required = config.boolean("REQUIRE_LOCAL_CONFIG_FILE")
-        read_local_file(config, reader, path, required=required is not False)
+        # A command has to end well in any case.
+        required = path.endswith("|") or config.boolean("REQUIRE_LOCAL_CONFIG_FILE") is not False
+        if not read_local_file(config, reader, path, required=required):
+            # It counts as one of the configuration's all the same, as in the reference.
+            config.files.append(path)
+        changed = config.get("LOCAL_CONFIG_FILE")
+        if changed != value:
+            value = changed
+            waiting = deque(path for path in _local_files(value) if path not in done)
+
+
+def _local_files(value: str | None) -> list[str]:
+    """Return the files, or the one command, that LOCAL_CONFIG_FILE names."""
+    text = (value or "").strip()
+    return [text] if text.endswith("|") else list(knob.split_list(text))
 
 
 def _too_many_files(config: Loaded, path: str) -> ConfigError:
@@ -214,16 +241,20 @@ def _too_many_files(config: Loaded, path: str) -> ConfigError:
 
 def read_local_file(
     config: Loaded, reader: StatementReader, path: str, *, required: bool = True
-) -> None:
-    """Read one more file; raise ConfigError if it cannot be read and is required."""
+) -> bool:
+    """Read one more file and tell whether it could be read.
+
+    Raises ConfigError if it could not and is required; a folder is never.
+    """
     try:
         text = read_source(reader.sources, path, "config source")
     except ConfigError:
         if required and not _is_folder(reader.sources, path):
             raise
-        return
+        return False
     config.files.append(path)
     reader.read_root(text, path, "config source")
+    return True
 
 
 def _is_folder(sources: Sources, path: str) -> bool:

@@ -392,6 +392,43 @@ def test_a_keyword_with_an_operator_is_a_name_that_is_set(word: str, rest: str) 
     assert (config.raw(word), config.raw("DAEMON_LIST")) == ("Submit", "X")
 
 
+def load_files(first: str, **others: str) -> Config:
+    files = {"/c": first, **{f"/{name.replace('_', '/')}": text for name, text in others.items()}}
+    return load_config(MemorySources(files=files), {"CONDOR_CONFIG": "/c"})
+
+
+@pytest.mark.parametrize(
+    ("first", "value", "files"),
+    [
+        ("LOCAL_CONFIG_DIR = /e\n", "12", "/c /e/0 /f/0"),
+        ("LOCAL_CONFIG_DIR = /e\nLOCAL_CONFIG_FILE = /p\n", "1p2", "/c /e/0 /p /f/0"),
+        ("LOCAL_CONFIG_FILE = /q\n", "q2", "/c /q /f/0"),
+        ("LOCAL_CONFIG_FILE = /p, /p\n", "pp", "/c /p /p"),
+        ("LOCAL_CONFIG_FILE = /p, /r, /p\n", "prp", "/c /p /r /p"),
+        ("LOCAL_CONFIG_FILE = /p, /s, /p\n", "psr", "/c /p /s /r"),
+        ("LOCAL_CONFIG_FILE = /n, /p\nREQUIRE_LOCAL_CONFIG_FILE = false\n", "p", "/c /n /p"),
+    ],
+)
+def test_local_files_are_read_as_often_as_the_lists_that_they_change_say(
+    first: str, value: str, files: str
+) -> None:
+    config = load_files(
+        first,
+        e_0="A = $(A)1\nLOCAL_CONFIG_DIR = /f\n",
+        f_0="A = $(A)2\n",
+        p="A = $(A)p\n",
+        q="A = $(A)q\nLOCAL_CONFIG_DIR = /f\n",
+        r="A = $(A)r\n",
+        s="A = $(A)s\nLOCAL_CONFIG_FILE = /p /s /r\n",
+    )
+    assert (config.get("A"), config.files) == (value, files.split())
+
+
+def test_a_local_command_that_fails_is_an_error_whatever_is_required() -> None:
+    with pytest.raises(ConfigError):
+        load_files("LOCAL_CONFIG_FILE = /nope |\nREQUIRE_LOCAL_CONFIG_FILE = false\n")
+
+
 def test_what_is_set_back_to_its_default_is_set_there() -> None:
     config = read("START = False\nSTART = true\nSUSPEND = false\nOPSYS = LINUX\n")
     assert (config.raw("START"), str(config.origin("START"))) == ("true", "/condor_config, line 2")
