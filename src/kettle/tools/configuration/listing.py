@@ -251,31 +251,36 @@ def _is_as_by_default(config: Config, macro: Macro) -> bool:
     return default is not None and default.text.lower() == macro.text.lower()
 
 
-def sections(config: Config, wanted: set[str]) -> str:
-    """Return the entries of the wanted kinds, a section for each place they came from."""
+def _by_source(config: Config, wanted: set[str]) -> dict[str, list[Macro]]:
+    """Return the entries of the wanted kinds by the place they came from, in order of the places.
+
+    The environment is the last, behind what templates of a setting's own have set, too.
+    """
     by_source: dict[str, list[Macro]] = {}
     if "detected" in wanted:
         by_source[DETECTED_SOURCE] = [
             Macro(name, text, Origin(DETECTED_SOURCE)) for name, text in config.facts().values()
         ]
     if "default" in wanted:
-        by_source[DEFAULT_SOURCE] = [
-            macro for macro in all_macros(config) if macro.origin.source == DEFAULT_SOURCE
-        ]
+        by_source[DEFAULT_SOURCE] = [macro for macro in all_macros(config) if is_default(macro)]
     for path in config.files if "file" in wanted else ():
         by_source[path] = []
+    environment: list[Macro] = []
     for macro in config.entries():
         source = macro.origin.source
-        if source in (DEFAULT_SOURCE, DETECTED_SOURCE):
+        if source in (DEFAULT_SOURCE, DETECTED_SOURCE) or _is_as_by_default(config, macro):
             continue
-        kind = "environment" if source == ENVIRONMENT_SOURCE else "file"
-        if kind in wanted and not _is_as_by_default(config, macro):
+        if source == ENVIRONMENT_SOURCE:
+            environment.append(macro)
+        elif "file" in wanted:
             by_source.setdefault(source, []).append(macro)
-    if ENVIRONMENT_SOURCE in by_source:
-        # Behind what templates of a setting's own have set, too.
-        by_source[ENVIRONMENT_SOURCE] = by_source.pop(ENVIRONMENT_SOURCE)
+    return {**by_source, ENVIRONMENT_SOURCE: environment if "environment" in wanted else []}
+
+
+def sections(config: Config, wanted: set[str]) -> str:
+    """Return the entries of the wanted kinds, a section for each place they came from."""
     text = ""
-    for source, macros in by_source.items():
+    for source, macros in _by_source(config, wanted).items():
         if macros:
             text += f"\n#\n# from {source}\n#\n"
             ordered = sorted(macros, key=lambda macro: (macro.origin.line, macro.name.lower()))
