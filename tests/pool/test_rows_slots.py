@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,18 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     """As many static slots as cores."""
     with personal_pool(tmp_path_factory.mktemp("static"), STATIC) as pool:
         yield pool
+
+
+@pytest.fixture(scope="module")
+def own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    """Two static slots, the second with its sandboxes elsewhere, and one with them nowhere."""
+    # Whoever jobs run as can enter it.
+    with tempfile.TemporaryDirectory(prefix="kettle-own-", dir="/tmp") as place:
+        os.chmod(place, 0o1777)
+        lines = f"SLOT2_EXECUTE = {place}\nSLOT3_EXECUTE = {place}/gone\n"
+        text = STATIC.replace("NUM_CPUS = 4", "NUM_CPUS = 3") + lines
+        with personal_pool(tmp_path_factory.mktemp("own"), text) as pool:
+            yield pool
 
 
 def slots(pool: PersonalPool, *attributes: str) -> list[list[str]]:
@@ -255,3 +268,20 @@ def test_a_program_says_what_the_machine_has_and_jobs_get_pieces_of_it(
         jobs.wait_for(5, 30)
         log = Path(pool.folder, "log", "StartLog").read_text()
         assert "MACHINE_RESOURCE_INVENTORY_Gone finds nothing" in log
+
+
+@shows("A030")
+def test_jobs_of_a_slot_with_a_folder_of_its_own_run_there(
+    own_folder: PersonalPool, tmp_path: Path
+) -> None:
+    place = run_tool(own_folder, "condor_config_val", "SLOT2_EXECUTE")[1].strip()
+    assert [row[1] for row in slots(own_folder, "SlotBrokenCode")] == ["undefined"] * 2 + ["3"]
+    jobs = submit(
+        own_folder,
+        tmp_path,
+        "executable = /bin/pwd\ntransfer_executable = false\noutput = out\n"
+        "requirements = SlotID == 2\nrequest_memory = 10MB\nrequest_disk = 1MB\nqueue\n",
+    )
+    jobs.wait_for(5, 30)
+    assert (tmp_path / "out").read_text().startswith(f"{place}/dir_")
+    wait_until(lambda: not list(Path(place).glob("dir_*")), 10)

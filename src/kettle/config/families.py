@@ -195,9 +195,9 @@ FAMILIES: tuple[MadeUp, ...] = (
         why="Kettle has no consumption policies",
     ),
     MadeUp(
-        r"SLOT\d+_EXECUTE|OFFLINE_MACHINE_RESOURCE_\w+",
-        "SLOT1_EXECUTE",
-        "Where a slot works, or what is out of order.",
+        r"OFFLINE_MACHINE_RESOURCE_\w+",
+        "OFFLINE_MACHINE_RESOURCE_GPUS",
+        "What of a resource is out of order.",
         area="startd",
     ),
     MadeUp(r"SLOT\d+_\w+", "SLOT1_START", "A knob for one slot alone."),

@@ -66,7 +66,7 @@ def build_slot_ad(
     ad["SlotID"] = record.slot_id
     ad["SlotType"] = record.kind
     ad["SlotTypeID"] = -record.type_id if record.parent is not None else record.type_id
-    _fill_resources(ad, record)
+    _fill_resources(ad, record, machine)
     _fill_policy(ad, record, machine, config)
     _fill_state(ad, record, machine, now)
     ad["KeyboardIdle"], ad["ConsoleIdle"] = idle_times(record, machine, config, now)
@@ -108,7 +108,7 @@ def _slot_attribute(machine: Machine, record: SlotRecord, name: str) -> object:
     return record.job.lookup(name) if record.job is not None else None
 
 
-def _fill_resources(ad: ClassAd, record: SlotRecord) -> None:
+def _fill_resources(ad: ClassAd, record: SlotRecord, machine: Machine) -> None:
     for name, amount in record.available.amounts.items():
         total = record.pool.total if record.pool is not None else record.total
         if name == "Swap":
@@ -118,6 +118,9 @@ def _fill_resources(ad: ClassAd, record: SlotRecord) -> None:
         ad[f"TotalSlot{name}"] = (
             float(total.amount(name)) if name == "Disk" else whole(total.amount(name))
         )
+    disk = machine.disks.get(record.slot_id)
+    if disk is not None and disk.volume:
+        ad["TotalDisk"], ad["ExecuteVolume"] = disk.kib, disk.volume
     for name, ids in record.available.assigned.items():
         ad[f"Assigned{name}"] = ",".join(ids)
     ad.insert_text("WithinResourceLimits", within_limits(record.available.amounts))
@@ -169,8 +172,6 @@ def _constant_verdict(
 # Compat: the reference takes jobs whose sandbox cannot be made, one after the other
 # (test_a_slot_takes_no_job_while_no_sandbox_can_be_made).
 TROUBLE = "KettleTrouble"
-# SlotBrokenCode of a slot that there was not enough for.
-TOO_LITTLE = 1
 # Requirements of a slot that can take a job.
 OFFERS = "Start && WithinResourceLimits"
 
@@ -190,11 +191,11 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
         ad[TROUBLE] = machine.readings.trouble
     # A slot that cannot take a job pretends that its Requirements are false.
     ad.insert_text("Requirements", OFFERS if offered else "false")
-    if record.flaw:
+    if record.flaw is not None:
         ad.insert_text("Start", "false")
-        ad["SlotBrokenCode"] = TOO_LITTLE
+        ad["SlotBrokenCode"] = record.flaw.code
         # A text is no condition that anything meets.
-        ad["SlotBrokenReason"] = ad["Requirements"] = record.flaw
+        ad["SlotBrokenReason"] = ad["Requirements"] = record.flaw.reason
     ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))
     ad.insert_text("SlotWeight", expression_text(config, record, "SLOT_WEIGHT", "Cpus"))
     retirement = expression_text(config, record, "MAXJOBRETIREMENTTIME", "0")
@@ -434,6 +435,18 @@ def private_ad(record: SlotRecord) -> ClassAd | None:
     return ClassAd({"ClaimId": claim.claim_id, "Capability": claim.claim_id})
 
 
+def _fill_layout(ad: ClassAd, machine: Machine) -> None:
+    """Add which disks slots are on, and what of the slots is not as configured."""
+    own = [disk.volume for disk in machine.disks.values() if disk.volume]
+    ad["ExecuteVolumes"] = list(dict.fromkeys((machine.readings.volume, *own)))
+    flaws = machine.flaws()
+    for name, reason in flaws.items():
+        ad[f"{name}BrokenReason"] = reason
+    if flaws:
+        names = ",".join(f"{name}BrokenReason" for name in flaws)
+        ad.insert_text("BrokenReasons", f"{{ {names} }}")
+
+
 def startd_ad(
     machine: Machine, base: ClassAd, now: float, self_figures: Mapping[str, object]
 ) -> ClassAd:
@@ -442,13 +455,7 @@ def startd_ad(
     ad["MyType"] = "StartD"
     ad["Name"] = machine.name
     ad["MyCurrentTime"] = machine.date(now)
-    ad["ExecuteVolumes"] = [machine.readings.volume]
-    flaws = machine.flaws()
-    for name, reason in flaws.items():
-        ad[f"{name}BrokenReason"] = reason
-    if flaws:
-        names = ",".join(f"{name}BrokenReason" for name in flaws)
-        ad.insert_text("BrokenReasons", f"{{ {names} }}")
+    _fill_layout(ad, machine)
     for figures in (machine.counters.transfers(), self_figures):
         for name, value in figures.items():
             ad[name] = value

@@ -28,8 +28,10 @@ from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
 from kettle.startd.slots import (
     Bundle,
+    Flaw,
     Layout,
     Pool,
+    SlotDisk,
     SlotFailure,
     SlotType,
     plan_slots,
@@ -49,8 +51,7 @@ class SlotRecord:
     pool: Pool | None = None
     parent: SlotRecord | None = None
     dynamic_id: int = 0
-    # Why it takes no job for as long as the startd runs, in words; empty if it does.
-    flaw: str = ""
+    flaw: Flaw | None = None
     claim: Claim | None = None
     waiting_claim: Claim | None = None
     waiting_job: ClassAd | None = None
@@ -88,7 +89,7 @@ class SlotRecord:
     @property
     def available(self) -> Bundle:
         """What the slot advertises: of a partitionable one, what is left (A008)."""
-        if self.flaw:
+        if self.flaw is not None:
             return Bundle(dict.fromkeys(self.total.amounts, 0))
         return self.pool.free if self.pool is not None else self.total
 
@@ -165,6 +166,8 @@ class Machine:
         self.whole = Bundle()
         self.began_at = 0.0
         self.slots: dict[str, SlotRecord] = {}
+        # Where slots have their sandboxes that have them not in EXECUTE, by the slots' numbers.
+        self.disks: Mapping[int, SlotDisk] = {}
         # Types of which there are fewer slots than configured.
         self.short_types: tuple[int, ...] = ()
         self.counters = Counters()
@@ -188,7 +191,7 @@ class Machine:
     @property
     def lacks_room(self) -> bool:
         """Whether an undivided machine offers no disk at all, so that no job can be matched."""
-        pools = [record.pool for record in self if record.pool is not None]
+        pools = [one.pool for one in self if one.pool is not None and one.slot_id not in self.disks]
         return len(self.slots) == 1 == len(pools) and pools[0].total.amount("Disk") <= 0
 
     def follow_disk(self, *, always: bool) -> bool:
@@ -201,7 +204,7 @@ class Machine:
         began = False
         for record in self:
             pool = record.pool
-            if pool is None or len(self.slots) > 1:
+            if pool is None or len(self.slots) > 1 or record.slot_id in self.disks:
                 continue
             had_none = pool.total.amount("Disk") <= 0
             if always or (had_none and self.readings.disk_kib > 0):
@@ -222,7 +225,7 @@ class Machine:
 
     def flaws(self) -> dict[str, str]:
         """Return why slots, and slots of a type, are not as configured, by what ads call them."""
-        slots = {record.short_name: record.flaw for record in self if record.flaw}
+        slots = {record.short_name: record.flaw.reason for record in self if record.flaw}
         types = {
             f"slot_type{number}": f"fewer slots of type {number} fit than are configured"
             for number in self.short_types
@@ -461,7 +464,9 @@ def slot_types(config: Config) -> list[SlotType]:
     return [SlotType(0, "auto", count, partitionable=False)]
 
 
-def plan_layout(config: Config, resources: Bundle) -> Layout:
+def plan_layout(
+    config: Config, resources: Bundle, disks: Mapping[int, SlotDisk] = MappingProxyType({})
+) -> Layout:
     """Divide the machine as configured; ConfigError where that is impossible.
 
     What counts as that is SLOT_CONFIG_FAILURE_MODE's to say.
@@ -474,4 +479,4 @@ def plan_layout(config: Config, resources: Bundle) -> Layout:
         cores = max(1, int(resources.amount("Cpus")))
         types = [replace(types[0], count=min(types[0].count, cores))]
     failure = SlotFailure(config.value(StartdKnobs.SLOT_CONFIG_FAILURE_MODE))
-    return plan_slots(resources, types, failure)
+    return plan_slots(resources, types, failure, disks)

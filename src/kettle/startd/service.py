@@ -40,6 +40,7 @@ from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.commands import OtherCommands
 from kettle.startd.services.deactivating import Deactivating
 from kettle.startd.services.draining import Draining
+from kettle.startd.services.execute_folder import find_own_disks
 from kettle.startd.services.facts import read_facts
 from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
@@ -109,14 +110,15 @@ class StartdService:
         # What earlier jobs left is looked for there, too.
         await self._meter.begin()
         # Before anything is offered: an earlier execution of a job that comes may still live.
-        leftovers = self.starters.leftovers
-        await end_earlier(self.runtime, leftovers.execute)
-        await leftovers.end_all()
+        for leftovers in self.starters.leftovers():
+            await end_earlier(self.runtime, leftovers.execute)
+            await leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
         found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
         machine = self.machine
         resources = machine_resources(config, machine.facts, machine.readings, found)
-        self.machine.divide(plan_layout(config, resources), resources, now)
+        machine.disks = find_own_disks(config, self.runtime.privileges, machine.readings.volume)
+        machine.divide(plan_layout(config, resources, machine.disks), resources, now)
         for name, reason in machine.flaws().items():
             self.runtime.log.problem(f"{name} is not as configured: {reason}")
         if machine.readings.disk_kib <= 0:
@@ -156,10 +158,10 @@ class StartdService:
 
     def _see_that_jobs_end(self) -> None:
         """Have somebody who ends what jobs leave in EXECUTE when all daemons are killed."""
-        leftovers = self.starters.leftovers
-        if leftovers.execute not in self._procds:
-            self._procds[leftovers.execute] = Procd(self.runtime, leftovers)
-        self._procds[leftovers.execute].start()
+        for leftovers in self.starters.leftovers():
+            if leftovers.execute not in self._procds:
+                self._procds[leftovers.execute] = Procd(self.runtime, leftovers)
+            self._procds[leftovers.execute].start()
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016)."""

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
@@ -91,6 +93,20 @@ class SlotType:
     partitionable: bool
 
 
+TOO_LITTLE, NO_FOLDER = 1, 3
+"""Why a slot takes no job, as SlotBrokenCode says it."""
+
+
+class Flaw(NamedTuple):
+    """Why a slot takes no job for as long as the startd runs: a code from above, and words."""
+
+    code: int
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 @dataclass(frozen=True)
 class SlotSpec:
     """A slot as configured; fixed until the startd restarts (A016)."""
@@ -99,8 +115,7 @@ class SlotSpec:
     type_id: int
     partitionable: bool
     total: Bundle
-    # Why it takes no job, where the machine had not enough for it.
-    flaw: str = ""
+    flaw: Flaw | None = None
 
 
 @dataclass(frozen=True)
@@ -200,26 +215,42 @@ class SlotFailure(StrEnum):
     CONTINUE = "continue"
 
 
+class SlotDisk(NamedTuple):
+    """The disk of a slot whose sandboxes are not in EXECUTE.
+
+    `volume` says which: slots share what is on the same one; empty for EXECUTE's. With `trouble` no
+    job can be started there.
+    """
+
+    volume: str
+    kib: float
+    trouble: str = ""
+
+
 def plan_slots(
-    machine: Bundle, types: Sequence[SlotType], failure: SlotFailure = SlotFailure.ABORT
+    machine: Bundle,
+    types: Sequence[SlotType],
+    failure: SlotFailure = SlotFailure.ABORT,
+    disks: Mapping[int, SlotDisk] = MappingProxyType({}),
 ) -> Layout:
     """Divide a machine among the slots of all types, in order of type and count.
 
     Of a type none of whose slots fits the first is made of what is left, and takes no job; others
     that do not fit are not made. That is so with CONTINUE alone: with CLEAR there is no slot at all
     then, and with ABORT a ConfigError that names the resource that is over-subscribed (A037).
+    `disks` has those of slots that have one of their own, by their numbers.
     """
     custom = [name for name in machine.amounts if name not in BUILT_IN]
-    shares = [parse_slot_type(kind.text, custom, f"SLOT_TYPE_{kind.number}") for kind in types]
-    wishes = [_Wish(kind, _fixed(machine, each)) for kind, each in zip(types, shares, strict=True)]
+    wishes = [(t, parse_slot_type(t.text, custom, f"SLOT_TYPE_{t.number}")) for t in types]
+    stock = _Stock(machine, disks)
     if failure is SlotFailure.ABORT:
-        _refuse_too_much(machine, wishes)
-    drafts, short_types = _deal_out(machine, wishes)
-    _share_rest(machine, drafts)
-    if failure is not SlotFailure.CONTINUE and any(draft.flaw for draft in drafts):
-        if failure is SlotFailure.ABORT:
-            raise ConfigError("the slot types leave no Cpus for the slots with auto")
-        short_types += [draft.kind.number for draft in drafts if draft.flaw]
+        _refuse_too_much(stock, wishes)
+    drafts, short_types = _deal_out(stock, wishes)
+    _share_rest(stock, drafts)
+    flaws = [draft for draft in drafts if draft.flaw is not None]
+    if flaws and failure is SlotFailure.ABORT:
+        raise ConfigError(f"a slot of type {flaws[0].kind.number}: {flaws[0].flaw}")
+    short_types += [draft.kind.number for draft in flaws if failure is SlotFailure.CLEAR]
     if failure is SlotFailure.CLEAR and short_types:
         return Layout((), (min(short_types),))
     return Layout(tuple(_with_pieces(machine, drafts)), tuple(short_types))
@@ -233,12 +264,9 @@ class Layout:
     short_types: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Wish:
-    """What each slot of a type asks for; what it does not name is auto."""
-
-    kind: SlotType
-    amounts: Mapping[str, float]
+_Wish = tuple[SlotType, Mapping[str, Share]]
+# A resource, and which disk it is; empty for what there is only one of.
+_Key = tuple[str, str]
 
 
 @dataclass
@@ -246,68 +274,98 @@ class _Draft:
     """A slot in the making."""
 
     kind: SlotType
+    keys: Mapping[str, _Key]
     amounts: dict[str, float]
-    flaw: str = ""
+    flaw: Flaw | None = None
 
 
-def _fixed(machine: Bundle, shares: Mapping[str, Share]) -> dict[str, float]:
-    """Return the amounts of the resources that are not auto."""
-    return {
-        name: whole(share.number or 0) if share.part is None else _part(name, total, share.part)
-        for name, total in machine.amounts.items()
-        if not (share := shares[name]).is_auto
-    }
+class _Stock:
+    """What there is to be dealt out, and what is left of it."""
+
+    def __init__(self, machine: Bundle, disks: Mapping[int, SlotDisk]) -> None:
+        self._names, self._disks = tuple(machine.amounts), disks
+        self.totals: dict[_Key, float] = {(n, ""): amount for n, amount in machine.amounts.items()}
+        for disk in disks.values():
+            self.totals.setdefault(("Disk", disk.volume), disk.kib)
+        self.left = dict(self.totals)
+
+    def draft(self, kind: SlotType, shares: Mapping[str, Share], slot_id: int) -> _Draft:
+        """Return what a slot asks for, without what is auto."""
+        disk = self._disks.get(slot_id)
+        volume = disk.volume if disk is not None else ""
+        keys = {name: (name, volume if name == "Disk" else "") for name in self._names}
+        amounts = {
+            name: self._amount(key, share)
+            for name, key in keys.items()
+            if not (share := shares[name]).is_auto
+        }
+        no_folder = Flaw(NO_FOLDER, disk.trouble) if disk is not None and disk.trouble else None
+        return _Draft(kind, keys, amounts, no_folder)
+
+    def _amount(self, key: _Key, share: Share) -> float:
+        if share.part is None:
+            return whole(share.number or 0)
+        return _part(key[0], self.totals[key], share.part)
+
+    def exceeds(self, amount: float, there: float, key: _Key) -> bool:
+        """Whether it is more than there is, but for what thirds of a total do not add up to."""
+        return amount > there + self.totals[key] * 1e-6 + 1e-6
 
 
-def _is_more(amount: float, left: float, total: float) -> bool:
-    # A millionth of slack: thirds of a total do not add up exactly.
-    return amount > left + total * 1e-6 + 1e-6
-
-
-def _refuse_too_much(machine: Bundle, wishes: Sequence[_Wish]) -> None:
-    for name, total in machine.amounts.items():
-        used = sum(wish.amounts.get(name, 0) * wish.kind.count for wish in wishes)
-        if _is_more(used, total, total):
+def _refuse_too_much(stock: _Stock, wishes: Sequence[_Wish]) -> None:
+    used = dict.fromkeys(stock.totals, 0.0)
+    slot_id = 0
+    for kind, shares in wishes:
+        for _ in range(kind.count):
+            slot_id += 1
+            draft = stock.draft(kind, shares, slot_id)
+            for name, amount in draft.amounts.items():
+                used[draft.keys[name]] += amount
+    for key, total in stock.totals.items():
+        if stock.exceeds(used[key], total, key):
             raise ConfigError(
-                f"the slot types ask for {used:g} {name}, the machine has {total:g}",
-                hint=f"lower the {name} of a SLOT_TYPE or its NUM_SLOTS_TYPE",
+                f"the slot types ask for {used[key]:g} {key[0]}, the machine has {total:g}",
+                hint=f"lower the {key[0]} of a SLOT_TYPE or its NUM_SLOTS_TYPE",
             )
 
 
-def _deal_out(machine: Bundle, wishes: Sequence[_Wish]) -> tuple[list[_Draft], list[int]]:
+def _deal_out(stock: _Stock, wishes: Sequence[_Wish]) -> tuple[list[_Draft], list[int]]:
     """Give the slots what they ask for, in their order, as long as there is enough."""
     drafts: list[_Draft] = []
     short_types: list[int] = []
-    left = dict(machine.amounts)
-    for kind, amounts in ((wish.kind, wish.amounts) for wish in wishes):
+    left = stock.left
+    for kind, shares in wishes:
         for nth in range(kind.count):
-            lacking = {
-                name: amount - left[name]
-                for name, amount in amounts.items()
-                if _is_more(amount, left[name], machine.amounts[name])
-            }
+            draft = stock.draft(kind, shares, len(drafts) + 1)
+            asked = {name: (draft.keys[name], amount) for name, amount in draft.amounts.items()}
+            lacking = [
+                f"{name} ({amount - left[key]:g} short)"
+                for name, (key, amount) in asked.items()
+                if stock.exceeds(amount, left[key], key)
+            ]
             if lacking and nth:
                 # Nor will any further of its type fit.
                 short_types.append(kind.number)
                 break
-            given = {name: min(amount, left[name]) for name, amount in amounts.items()}
-            flaw = ", ".join(f"{name} ({short:g} short)" for name, short in lacking.items())
-            drafts.append(_Draft(kind, given, f"there is not enough {flaw}" if flaw else ""))
-            for name, amount in given.items():
-                left[name] -= amount
+            if lacking:
+                draft.flaw = Flaw(TOO_LITTLE, f"there is not enough {', '.join(lacking)}")
+            for name, (key, amount) in asked.items():
+                draft.amounts[name] = min(amount, left[key])
+                left[key] -= draft.amounts[name]
+            drafts.append(draft)
     return drafts, short_types
 
 
-def _share_rest(machine: Bundle, drafts: Sequence[_Draft]) -> None:
+def _share_rest(stock: _Stock, drafts: Sequence[_Draft]) -> None:
     """Split what is left of each resource evenly among the slots with auto."""
-    for name, total in machine.amounts.items():
-        autos = [draft for draft in drafts if name not in draft.amounts]
-        used = sum(draft.amounts.get(name, 0) for draft in drafts)
-        each = _part(name, max(0, total - used), Fraction(1, len(autos))) if autos else 0
+    for key, left in stock.left.items():
+        name = key[0]
+        autos = [one for one in drafts if name not in one.amounts and one.keys[name] == key]
+        each = _part(name, max(0, left), Fraction(1, len(autos))) if autos else 0
         for draft in autos:
             draft.amounts[name] = each
-            if name == "Cpus" and each <= 0:
-                draft.flaw = draft.flaw or "no Cpus are left for it"
+            if name == "Cpus" and each <= 0 and draft.flaw is None:
+                draft.flaw = Flaw(TOO_LITTLE, "no Cpus are left for it")
 
 
 def _with_pieces(machine: Bundle, drafts: Sequence[_Draft]) -> Iterator[SlotSpec]:

@@ -13,9 +13,12 @@ from kettle.errors import ConfigError
 from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.machine import Machine, machine_resources, plan_layout
 from kettle.startd.slots import (
+    NO_FOLDER,
     Bundle,
+    Flaw,
     Layout,
     Pool,
+    SlotDisk,
     SlotFailure,
     SlotType,
     choose_request,
@@ -108,7 +111,12 @@ def layout_of(config: str) -> Layout:
 
 def shown(layout: Layout) -> list[tuple[int, float, float, str]]:
     return [
-        (slot.type_id, slot.total.amount("Cpus"), slot.total.amount("Memory"), slot.flaw)
+        (
+            slot.type_id,
+            slot.total.amount("Cpus"),
+            slot.total.amount("Memory"),
+            str(slot.flaw or ""),
+        )
         for slot in layout.slots
     ]
 
@@ -137,6 +145,49 @@ def test_the_first_slot_of_a_type_is_made_of_what_is_left_and_says_what_it_lacks
         (2, 0, 10, "there is not enough Cpus (1 short)"),
     ]
     assert layout.short_types == (1,)
+
+
+HALVES = SlotType(1, "disk=50%,cpus=1", 2, partitionable=False)
+
+
+@pytest.mark.shows("A030")
+def test_a_slots_disk_is_a_share_of_the_one_that_its_folder_is_on() -> None:
+    layout = plan_slots(machine(disk=1000), [HALVES], disks={2: SlotDisk("9", 70)})
+    assert [slot.total.amount("Disk") for slot in layout.slots] == [500, 35]
+    autos = SlotType(1, "cpus=1", 3, partitionable=False)
+    layout = plan_slots(machine(disk=1000), [autos], disks={2: SlotDisk("9", 70)})
+    assert [slot.total.amount("Disk") for slot in layout.slots] == [500, 70, 500]
+    # A folder of its own on the same disk is none of its own.
+    layout = plan_slots(machine(disk=1000), [autos], disks={2: SlotDisk("", 70)})
+    assert [slot.total.amount("Disk") for slot in layout.slots] == [333] * 3
+
+
+@pytest.mark.shows("A031")
+@pytest.mark.parametrize("failure", SlotFailure)
+def test_slots_share_no_more_than_a_disk_but_may_have_all_of_each(failure: SlotFailure) -> None:
+    types = [SlotType(n, "disk=80%,cpus=1", 1, partitionable=False) for n in (1, 2, 3)]
+    everywhere = {1: SlotDisk("8", 100), 2: SlotDisk("9", 70)}
+    layout = plan_slots(machine(disk=1000), types, failure, everywhere)
+    assert [slot.total.amount("Disk") for slot in layout.slots] == [80, 56, 800]
+    assert {slot.flaw for slot in layout.slots} == {None}
+    same = {1: SlotDisk("9", 70), 2: SlotDisk("9", 70)}
+    if failure is SlotFailure.ABORT:
+        with pytest.raises(ConfigError, match="ask for 112 Disk, the machine has 70"):
+            plan_slots(machine(disk=1000), types, failure, same)
+    elif failure is SlotFailure.CLEAR:
+        assert plan_slots(machine(disk=1000), types, failure, same).slots == ()
+    else:
+        layout = plan_slots(machine(disk=1000), types, failure, same)
+        assert [slot.total.amount("Disk") for slot in layout.slots] == [56, 14, 800]
+        assert [slot.flaw is None for slot in layout.slots] == [True, False, True]
+
+
+def test_a_slot_whose_folder_cannot_be_used_takes_no_job_and_the_others_do() -> None:
+    gone = {1: SlotDisk("0", 0, "SLOT1_EXECUTE, /gone, cannot be written")}
+    layout = plan_slots(machine(), [HALVES], SlotFailure.CONTINUE, gone)
+    assert [slot.flaw for slot in layout.slots] == [Flaw(NO_FOLDER, gone[1].trouble), None]
+    with pytest.raises(ConfigError, match="/gone, cannot be written"):
+        plan_slots(machine(), [HALVES], SlotFailure.ABORT, gone)
 
 
 def test_a_slot_whose_even_share_of_the_cores_is_none_lacks_them() -> None:

@@ -405,6 +405,9 @@ class StartdKnobs:
     SLOT_TYPE = family(
         "SLOT_TYPE_{n}", string, "", doc="Which share of the machine a slot of this type gets."
     )
+    SLOT_EXECUTE = family(
+        "SLOT{n}_EXECUTE", path, "", doc="Where this slot's sandboxes are, if not in EXECUTE."
+    )
     NUM_SLOTS_TYPE = family(
         "NUM_SLOTS_TYPE_{n}", integer, "", sense=COUNT, doc="How many slots of this type there are."
     )

@@ -15,11 +15,15 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from kettle.config import Config
+from kettle.config.execute_folders import own_folders
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.octets import to_bytes
 from kettle.runtime import tasks
+from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.storage.mounts import machine_mounts
+from kettle.startd.slots import SlotDisk
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -49,6 +53,22 @@ def measure(path: str) -> FolderFacts:
     # A file that may be written and run is none: hence the dot.
     usable = os.access(os.path.join(path, "."), os.W_OK | os.X_OK, effective_ids=True)
     return FolderFacts(free, total, volume, "" if usable else "cannot be written")
+
+
+def find_own_disks(config: Config, privileges: Privileges, volume: str) -> dict[int, SlotDisk]:
+    """Look at what SLOT<N>_EXECUTE names, by the slots' numbers; EXECUTE is on `volume`.
+
+    Limit: that is done once, when the startd begins, and waits for a folder that hangs.
+    """
+    reserved = config.value(StartdKnobs.RESERVED_DISK) * 1024
+    found = {}
+    for number, folder in own_folders(config).items():
+        with privileges.as_root():
+            facts = measure(folder)
+        why = f"SLOT{number}_EXECUTE, {folder}, {facts.trouble}" if facts.trouble else ""
+        elsewhere = "" if facts.volume == volume else facts.volume
+        found[number] = SlotDisk(elsewhere, max(0, facts.free_kib - reserved), why)
+    return found
 
 
 class ExecuteFolder:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
+from kettle.config.execute_folders import folder_of, own_folders
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.policy.ancestors import ancestor_mark
 from kettle.runtime import tasks
@@ -130,10 +131,13 @@ class Starters:
         self._leftovers: dict[str, Leftovers] = {}
         self.forking = Forking(runtime)
 
-    @property
-    def leftovers(self) -> Leftovers:
-        """What ends what is left in the folder that starters are given now."""
-        folder = (self._runtime.config.get("EXECUTE") or "").rstrip("/")
+    def leftovers(self) -> list[Leftovers]:
+        """Return what ends what is left, for each of the folders that starters are given now."""
+        config = self._runtime.config
+        own = (folder for folder in own_folders(config).values() if os.path.isdir(folder))
+        return [self._leftovers_in(one) for one in dict.fromkeys((folder_of(config, ""), *own))]
+
+    def _leftovers_in(self, folder: str) -> Leftovers:
         if folder not in self._leftovers:
             self._leftovers[folder] = Leftovers(self._runtime, folder)
         return self._leftovers[folder]
@@ -252,7 +256,7 @@ class Starters:
             activation.claim_id,
             control,
             ours,
-            self.leftovers,
+            self._leftovers_in(folder_of(self._runtime.config, activation.slot_name)),
             activation.generation,
             activation.job.string("Owner") or "",
             activation.peer_user,

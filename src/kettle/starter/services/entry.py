@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import socket
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config
+from kettle.config.execute_folders import own_folder
 from kettle.runtime import life, tasks
 from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.life import Life
@@ -75,6 +76,14 @@ def warm(generation: int) -> Prepared:
     return _prepared
 
 
+def _for_slot(prepared: Prepared, slot_name: str) -> Prepared:
+    """Return the same with the slot's own place for sandboxes, if it has one."""
+    own = own_folder(prepared.config, slot_name)
+    if not own:
+        return prepared
+    return replace(prepared, settings=replace(prepared.settings, execute=own))
+
+
 def run(arguments: bytes, descriptors: list[int]) -> int:
     """Be the starter of a claim's jobs, one after the other; the zygote calls this."""
     activation = StarterActivation.read(Reader(arguments))
@@ -84,7 +93,7 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 
 
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
-    prepared = warm(activation.generation)
+    prepared = _for_slot(warm(activation.generation), activation.slot_name)
     log = _open_log(prepared, activation)
     try:
         prepared.config.forgive(log.problem)

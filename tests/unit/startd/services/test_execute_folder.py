@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kettle.config import execute_folders
 from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.mounts import machine_mounts
+from kettle.startd.services import execute_folder
 from kettle.startd.services.execute_folder import ExecuteFolder
+from kettle.startd.slots import SlotDisk
 from kettle.testing.world import World, run_in_world
 
 
@@ -35,6 +38,33 @@ def test_a_change_is_told_of_once(tmp_path: Path) -> None:
             "cannot be written: no job can be started here",
             "can be written again",
         ]
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_folders_of_slots_are_looked_at_with_what_is_reserved_of_their_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {
+        "/a": execute_folder.FolderFacts(5000, 9000, "7"),
+        "/b": execute_folder.FolderFacts(500, 9000, "8"),
+        "/c": execute_folder.FolderFacts(trouble="cannot be written"),
+    }
+    monkeypatch.setattr(execute_folder, "measure", found.__getitem__)
+
+    async def scenario(world: World) -> None:
+        text = "SLOT1_EXECUTE = /a/\nslot2_execute = /b\nSLOT12_EXECUTE = /c\nSLOT4_EXECUTE =\n"
+        runtime, _, _ = world.runtime("STARTD", f"{text}RESERVED_DISK = 1\n")
+        disks = execute_folder.find_own_disks(runtime.config, runtime.privileges, "7")
+        assert disks == {
+            1: SlotDisk("", 5000 - 1024),
+            2: SlotDisk("8", 0),
+            12: SlotDisk("0", 0, "SLOT12_EXECUTE, /c, cannot be written"),
+        }
+        assert execute_folders.folder_of(runtime.config, "slot1_3@h") == "/a"
+        for other in ("slot10@h", "slot3@h", "local", ""):
+            assert execute_folders.own_folder(runtime.config, other) == "", other
+            assert execute_folders.folder_of(runtime.config, other) == runtime.config.get("EXECUTE")
 
     run_in_world(tmp_path, scenario)
 
