@@ -166,7 +166,7 @@ class ExecuteEvent(Event):
     def body(self) -> list[str]:
         """Return host, slot and properties in the order of their names."""
         lines = [self._head()]
-        if self.slot_name:
+        if self.slot_name is not None:
             lines.append(f"\tSlotName: {one_line(self.slot_name)}")
         names = sorted(self.properties, key=str.lower)
         lines.extend(f"\t{name} = {one_line(self.properties[name])}" for name in names)

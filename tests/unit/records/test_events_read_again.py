@@ -65,6 +65,7 @@ def test_what_follows_no_reason_does_not_become_one(body: str) -> None:
     "body",
     [
         "006 {}Image size of job updated: 0\n\t-1  -  MemoryUsage of job (MB)\n\tsome words",
+        "001 {}Job executing on host: h\n\tSlotName: \n\tSlotName: slot1",
         f"001 {{}}Job executing on host: h\n\tSlotName: slot1{' ' * MAX_TEXT}slot2",
     ],
 )
