@@ -154,18 +154,22 @@ class Wish(Struct):
             columns.add_auto(qualifiers, [text])
         return columns
 
+    @property
+    def _shows_rows(self) -> bool:
+        """Whether jobs are shown in one of the tool's own tables."""
+        return not (self.form or self.columns or self.print_format or "totals" in self.flags)
+
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
-        shows_rows = not (self.form or self.columns or self.print_format or "totals" in self.flags)
         # Where jobs stand under their DAG, its nodes are meant with it.
-        under_dags = "dag" in self.modes or (shows_rows and self.in_batches)
+        under_dags = "dag" in self.modes or (self._shows_rows and self.in_batches)
         jobs = render_jobs(self.ids, self.owners, with_nodes=under_dags)
         parts = [f"({jobs})"] if jobs else []
         if self.submitter:
             who = self.submitter
             parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
-        modes = self.modes if shows_rows else self.modes - _OF_TABLES
+        modes = self.modes if self._shows_rows else self.modes - _OF_TABLES
         parts += [f"({MODES[mode]})" for mode in sorted(modes) if mode in MODES]
         if "unmatchable" in self.flags and not (self.job_file or self.analyses):
             parts.append(f"({MODES['idle']})")
