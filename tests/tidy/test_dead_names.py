@@ -16,7 +16,7 @@ import code_shape
 
 # Tables that are complete whether or not all of it is used yet, and what others import.
 TABLES = re.compile(
-    r"attributes/|config/(knobs/|default_texts|templates)|submit/commands/|wire/commands|"
+    r"attributes/|config/(knobs/|default_texts|subsystem_defaults|templates)|submit/commands/|wire/commands|"
     r"wire/messages/|classad/functions/|compat/|testing/|.*__init__\.py$"
 )
 # Names that somebody else calls: protocols of asyncio, argparse and imports, services' handlers by
