@@ -84,6 +84,11 @@ def ask_queue(pool: PersonalPool, which: str, *attributes: str) -> list[list[str
     return [[word.strip() for word in row[2:]] for row in rows]
 
 
+def log_text(pool: PersonalPool, name: str) -> str:
+    """Return what a daemon has written into its log."""
+    return Path(pool.log_folder, name).read_text(encoding="utf-8", errors="replace")
+
+
 def daemon_pid(pool: PersonalPool, name: str, *, other_than: int = 0) -> int:
     """Wait until a pool has one process of a daemon's name, not `other_than`; return its pid.
 

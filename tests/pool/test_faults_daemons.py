@@ -21,6 +21,7 @@ from pool_jobs import (
     daemon_pid,
     daemon_pids,
     family_of,
+    log_text,
     run_tool,
     start_kettle,
     submit,
@@ -31,10 +32,6 @@ from system_pools import LIBRARIES, SOURCES, find_interpreter
 
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 DAEMONS = ("collector", "negotiator", "schedd", "startd")
-
-
-def log_text(pool: PersonalPool, name: str) -> str:
-    return Path(pool.log_folder, name).read_text(encoding="utf-8", errors="replace")
 
 
 def pids(pool: PersonalPool) -> dict[str, int]:

@@ -22,6 +22,7 @@ from pool_jobs import (
     daemon_pid,
     daemon_pids,
     family_of,
+    log_text,
     run_tool,
     submit,
     submit_as,
@@ -36,10 +37,6 @@ TRUE = "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\
 HOLD = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
 FULL = "No space left on device"
 ENOSPC = "28"
-
-
-def log_text(pool: PersonalPool, name: str) -> str:
-    return Path(pool.log_folder, name).read_text(encoding="utf-8", errors="replace")
 
 
 def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(

@@ -136,7 +136,7 @@ def test_output_may_arrive_within_the_seconds_and_the_job_leaves_all_the_same(
     assert begun in jobs.log.read_text()
     assert run_tool(pool, tool, str(jobs.cluster))[0] == 0
     told = "told to leave within some seconds, while they have ended, and its output travels"
-    wait_until(lambda: told in log_text(pool), 20)
+    wait_until(lambda: told in starters_logs(pool), 20)
     assert not is_gone(pid)
     (work / "go").touch()
     jobs.wait_for(last, 40)
@@ -150,7 +150,7 @@ def test_output_may_arrive_within_the_seconds_and_the_job_leaves_all_the_same(
         wait_until(lambda: ask_queue(pool, str(jobs.cluster), "JobStatus") == [], 20)
 
 
-def log_text(pool: PersonalPool) -> str:
+def starters_logs(pool: PersonalPool) -> str:
     """Return what the starters have said last."""
     logs = Path(pool.log_folder).glob("StarterLog*")
     return "".join(log.read_text(errors="replace") for log in logs)

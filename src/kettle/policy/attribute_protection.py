@@ -155,7 +155,7 @@ def may_report(name: str, lists: Protection) -> bool:
     if not is_attribute_name(name) or not (is_of_a_run(lower) or is_of_a_resource(lower)):
         return may_set(name, lists)
     guard = guard_of(name, lists)
-    if guard is Guard.PROTECTED:
+    if guard in {Guard.PROTECTED, Guard.PRIVATE}:
         # Against users; a shadow writes down how its run went.
         return is_of_a_run(lower)
     return guard in {Guard.FREE, Guard.STATE}

@@ -13,18 +13,19 @@ from __future__ import annotations
 from functools import cache
 
 from kettle.attributes import match_words
-from kettle.attributes.job import Job
+from kettle.attributes.job import STARTER_ADDRESS, Job
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.submit.registry import all_commands
 
 _BY_JOB = frozenset(str(row).lower() for row in vars(Job).values() if getattr(row, "by_job", False))
 # What a run says of itself, by the table: what its shadow or its starter writes, how the job stands
-# (which the job machine decides) and the events that its shadow has not written yet.
+# (which the job machine decides), the events that its shadow has not written yet, and where its
+# starter listens.
 _OF_A_RUN = frozenset(
     str(row).lower()
     for row in vars(Job).values()
     if not {"shadow", "starter"}.isdisjoint(getattr(row, "written_by", "").split(", "))
-) | {"jobstatus", SHADOW_EVENTS.lower()}
+) | {"jobstatus", SHADOW_EVENTS.lower(), STARTER_ADDRESS.lower()}
 # What the machine says of each resource, of whatever name.
 _OF_RESOURCES = ("usage", "provisioned")
 # Families of names that others read: where the user's tools put a spooled job's files, our own

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.attributes.job import Job
+from kettle.attributes.job import STARTER_ADDRESS, Job
 from kettle.policy.attribute_protection import ProtectedNames, may_report, may_set
 from kettle.policy.job_words import is_jobs_to_set
 from kettle.submit.registry import all_commands
@@ -110,7 +110,11 @@ def test_every_attribute_that_is_read_of_a_job_is_decided(room: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ExitCode", "NumJobStarts", "HoldReason", "JobStatus", "CpusUsage", "AssignedGPUs"]
+    "name",
+    [
+        *("ExitCode", "NumJobStarts", "HoldReason", "JobStatus", "CpusUsage", "AssignedGPUs"),
+        STARTER_ADDRESS,
+    ],
 )
 def test_a_run_reports_how_it_went(name: str) -> None:
     assert may_report(name, LISTS)
