@@ -84,8 +84,16 @@ def stop_times(config: Config, name: str = "") -> StopTimes:
     return StopTimes(graceful_seconds(config, name), fast)
 
 
+def _kind(config: Config, name: str) -> str:
+    """Return which daemon's program a name of DAEMON_LIST means, SCHEDD of `SECOND = $(SCHEDD)`."""
+    program = config.get(name)
+    same = (kind for kind in sorted(_SPEAKING) if program and config.get(kind) == program)
+    return name if name in _SPEAKING else next(same, name)
+
+
 def _plan(config: Config, name: str) -> DaemonPlan:
-    module = OWN_DAEMONS.get(name, "")
+    kind = _kind(config, name)
+    module = OWN_DAEMONS.get(kind, "")
     program = config.get(name) or ""
     if not module and not program:
         near = config.nearest(name)
@@ -95,16 +103,20 @@ def _plan(config: Config, name: str) -> DaemonPlan:
             hint=f"did you mean {near}?" if near else "",
         )
     # A path of the site's own beats the daemon of ours with that name.
-    if module and program and config.find_set(name) is not None:
+    if module and program and config.find_set(kind) is not None:
         module = ""
+    arguments = tuple(shlex.split(config.get(f"{name}_ARGS") or ""))
+    if kind != name and "-local-name" not in arguments:
+        # One of several of a kind is configured under its own name.
+        arguments = ("-local-name", name, *arguments)
     return DaemonPlan(
         name=name,
         module=module,
         program=program,
-        speaks=bool(module) or name in _speaking(config),
-        arguments=tuple(shlex.split(config.get(f"{name}_ARGS") or "")),
-        title=f"condor_{name.lower()}",
-        address_file=_address_file(config, name, ours=bool(module)),
+        speaks=bool(module) or bool({name, kind} & _speaking(config)),
+        arguments=arguments,
+        title=f"condor_{kind.lower()}",
+        address_file=_address_file(config, name, kind, ours=bool(module)),
         environment=_read_environment(config.get(f"{name}_ENVIRONMENT") or ""),
         backoff=_read_backoff(config, name),
         stop_times=stop_times(config, name),
@@ -118,8 +130,10 @@ def _speaking(config: Config) -> frozenset[str]:
     return named if words and not words[0].startswith("+") else named | _SPEAKING
 
 
-def _address_file(config: Config, name: str, *, ours: bool) -> str:
+def _address_file(config: Config, name: str, kind: str, *, ours: bool) -> str:
     """Return where a daemon writes its address, empty if it does not."""
+    if kind != name:
+        return config.get(f"{name}.{kind}_ADDRESS_FILE") or ""
     named = config.get(f"{name}_ADDRESS_FILE")
     if not named and name == "SHARED_PORT":
         named = config.get("SHARED_PORT_DAEMON_AD_FILE")

@@ -66,14 +66,18 @@ _LONGEST_NAME = 107
 
 
 def make_id(config: Config, wanted: str = "") -> str:
-    """Return the id of a daemon behind the port: the wanted one, `collector`, or a fresh one."""
+    """Return the id of a daemon behind the port: the wanted one, `collector`, or a fresh one.
+
+    A collector that is configured under a name of its own is behind the port under that name.
+    """
     if wanted:
         if not _ID.fullmatch(wanted):
             raise StorageError(f"{wanted!r} cannot be a shared-port id")
         return wanted
     subsystem = config.subsystem.lower()
     if subsystem == "collector":
-        return subsystem
+        own = (config.local_name or "").lower()
+        return own if _ID.fullmatch(own) else subsystem
     return f"{subsystem}_{os.getpid()}_{secrets.token_hex(2)}"
 
 
