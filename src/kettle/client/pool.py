@@ -145,12 +145,17 @@ class Pool:
 
         A name that is this host's own daemon's is found by its file too, whatever the collector
         calls that one, unless it is to be as `far` as another's, or is to be given orders.
-        `address` (from `-addr`) needs no finding. `to_command` is said by who is about to give it
-        orders: where the collector knows us for an administrator of the pool, the daemon takes us
-        for one too. Raises NotFoundError.
+        `address` (from `-addr`) needs no finding, nor does a name that is one, in angle brackets.
+        `to_command` is said by who is about to give it orders: where the collector knows us for an
+        administrator of the pool, the daemon takes us for one too. Raises NotFoundError.
         """
         if address:
             return Located(Sinful.parse(address), address)
+        if name.startswith("<") and name.endswith(">"):
+            with contextlib.suppress(WireError):
+                there = Sinful.parse(name)
+                if there.port:
+                    return Located(there, name)
         if kind is COLLECTOR and not name:
             found = self.collectors()[0]
             return Located(found, f"{found.host}:{found.port}", found.host)

@@ -8,7 +8,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
-from kettle.client.pool import NEGOTIATOR, SCHEDD, Pool
+from kettle.client.pool import NEGOTIATOR, SCHEDD, STARTD, Pool
 from kettle.config import Config
 from kettle.errors import NotFoundError
 from kettle.wire.commands import Command
@@ -37,6 +37,14 @@ def test_this_hosts_own_daemon_is_found_by_its_file_also_under_its_name(pool: Po
     for name in ("there.example.org", "a@here.example.org"):
         with pytest.raises(NotFoundError):
             pool.locate(SCHEDD, name)
+
+
+def test_a_name_that_is_an_address_is_where_the_daemon_is(pool: Pool) -> None:
+    """As `condor_status -startd -direct` with what stands in an address file."""
+    there = "<10.0.0.9:4002?sock=startd_1>"
+    assert str(pool.locate(STARTD, there).address) == there
+    with pytest.raises(NotFoundError):
+        pool.locate(STARTD, "<nonsense>")
 
 
 def test_what_asks_the_collector_about_a_name_asks_it_about_this_host_too(pool: Pool) -> None:

@@ -284,7 +284,11 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
     from kettle.wire.commands import Command
 
     query, mode = question_of(wish), MODES[wish.mode]
-    reach = Reach(environment, pool=wish.pool, name=wish.direct)
+    direct = wish.direct
+    if ":" in direct and not direct.startswith("<"):
+        # A host and a port are an address too.
+        direct = f"<{direct}>"
+    reach = Reach(environment, pool=wish.pool, name=direct)
     # The table of commands is addressed by number only here.
     command = next(each for each in Command if each == mode.command)
     if wish.direct:
