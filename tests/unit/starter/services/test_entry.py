@@ -30,7 +30,7 @@ def test_a_mistake_that_ends_a_starter_is_in_its_log(
         raise PermissionError(13, "Permission denied", "/execute/dir_1")
 
     monkeypatch.setattr(entry, "_serve", fail)
-    activation = cast(StarterActivation, SimpleNamespace(generation=1))
+    activation = cast(StarterActivation, SimpleNamespace(generation=1, slot_name="slot1@here"))
     with pytest.raises(PermissionError):
         asyncio.run(entry._live(activation, []))
     text = (tmp_path / "StarterLog.slot1").read_text()
