@@ -23,8 +23,19 @@ if TYPE_CHECKING:
 
 # Limit: the characters of a digest, which a schedd goes through before the first job is made.
 LONGEST_DIGEST = 256 * 1024
-# Commands that the schedd looks at although they are the same for all jobs.
-KEPT = frozenset({"initialdir", "initial_dir", "iwd", "max_materialize", "max_idle"})
+# Commands that stay although they are the same for all jobs: those that the schedd looks at, and
+# those that the reference leaves there (observed of 25.14.1, and read off its table).
+_KEPT_NAMES = """
+    arc_application arc_data_staging arc_resources arcapplication arcdatastaging arcresources
+    cloud_label_names cloudlabelnames delegate_job_gsi_credentials_lifetime disk_usage diskusage
+    hold initial_dir initialdir interactive_args interactive_executable iwd job_iwd jobuniverse
+    max_idle max_materialize public_input_files publicinputfiles remote_grid_resource
+    remote_gridresource remote_jobuniverse remote_remote_grid_resource remote_remote_gridresource
+    remote_remote_jobuniverse remote_remote_universe remote_universe rendezvous_dir
+    rendezvous_directory rendezvousdir rendezvousdirectory require_gpus requiregpus
+    retry_request_disk skip_filechecks universe use_oauth_services useoauthservices
+"""
+KEPT = frozenset(_KEPT_NAMES.split())
 
 
 def render_digest(submission: Submission, statement: QueueStatement, items_file: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from kettle.errors import SubmitError
 from kettle.submit.build import SubmitOptions
+from kettle.submit.digest import render_digest
 from unit.submit.submitting import submission, values
 
 MANY = SubmitOptions(allow_many_queues=True)
@@ -85,3 +86,20 @@ def test_requirements_that_are_forced_to_be_nothing_are_worked_out() -> None:
 def test_all_jobs_of_a_cluster_are_of_one_universe() -> None:
     text = "universe = $CHOICE(Process,vanilla,local,nonsense)\nqueue 3\n"
     assert values(text, "JobUniverse") == ["5", "5", "5"]
+
+
+def test_a_digest_keeps_what_the_reference_leaves_in_it_though_it_never_changes() -> None:
+    """Recorded from 25.14.1; test_lm_more.py of its suite looks at hold."""
+    kept = "hold=1", "max_materialize=1", "require_gpus=true", "skip_filechecks=true", "universe=5"
+    gone = "executable=job.sh", "requirements=true", "accounting_group=a", "dag_node_name=A", "+B=3"
+    made = submission("\n".join([*gone, *kept, "queue 2\n"]))
+    made.begin(1)
+    digest = render_digest(made, made.first_of_later(), "").splitlines()
+    assert digest == [
+        "FACTORY.Requirements=MY.Requirements",
+        "FACTORY.Iwd=/work",
+        *kept,
+        "Item=",
+        "",
+        "Queue 2 ",
+    ]
