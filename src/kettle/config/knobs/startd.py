@@ -260,6 +260,8 @@ class StartdKnobs:
         sense=COUNT,
         doc="Slots up to this number see KeyboardIdle of the machine.",
     )
+    # Compat: the manual of 24.0 has the startd end (A037), as `abort` does; 25.14.1 goes on
+    # (test_a_startd_goes_on_with_the_slots_that_fit).
     SLOT_CONFIG_FAILURE_MODE = choice(
         None,
         ("abort", "clear", "continue"),
