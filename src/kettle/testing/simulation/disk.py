@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kettle.errors import StorageError
-from kettle.runtime.storage import event_logs
+from kettle.runtime.storage import event_logs, small_files
 from kettle.runtime.storage.disk import SystemDisk
 from kettle.runtime.storage.files import Files
 from kettle.testing.simulation.processes import SimulatedProcess, act, current_process
@@ -237,4 +237,5 @@ class _OsOnDisk:
 
 def watch_event_logs(disk_of: Callable[[SimulatedProcess], SimulatedDisk]) -> None:
     """Have event logs, which are written without a disk of their own, written on the machine's."""
-    setattr(event_logs, "os", _OsOnDisk(disk_of))  # noqa: B010 - the module it imports is not its own
+    for module in (event_logs, small_files):
+        setattr(module, "os", _OsOnDisk(disk_of))  # noqa: B010 - what it imports is not its own
