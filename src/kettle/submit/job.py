@@ -240,6 +240,15 @@ class JobBuilder:
         found = self.attributes.cluster.get(attribute.lower())
         return None if found is None else found[1]
 
+    def stays(self, attribute: str, *, otherwise: bool) -> bool:
+        """Tell whether a later job is of a kind because its cluster is.
+
+        An attribute that the description itself forces tells of no kind, and `otherwise` counts.
+        """
+        if self.text_of(f"MY.{attribute}") is not None:
+            return otherwise
+        return self.of_cluster(attribute) == "true"
+
     def text_of(self, name: str) -> str | None:
         """Return the expanded text of exactly this name, other names of its command aside."""
         text = self.macros.raw(name)

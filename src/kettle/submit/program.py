@@ -37,7 +37,8 @@ def set_universe(job: JobBuilder) -> None:
     """
     if job.is_later:
         job.universe = _universe_of_cluster(job)
-        job.is_docker = job.of_cluster("WantDocker") == "true"
+        named = (job.param("universe") or "").lower() == "docker"
+        job.is_docker = job.stays("WantDocker", otherwise=named)
         job.macros.live["Node"] = NODES.get(job.universe, "")
         return
     text = job.param("universe")

@@ -63,7 +63,7 @@ def _stays_container(job: JobBuilder, image: str | None) -> bool:
 
     It is one if the cluster's first job is, whose image it has where it names none.
     """
-    job.is_container = job.of_cluster("WantContainer") == "true"
+    job.is_container = job.stays("WantContainer", otherwise=image is not None)
     if job.is_container and image is None:
         kinds = [clause for name, clause in KINDS if job.of_cluster(name) == "true"]
         job.container_clause = " && ".join(("TARGET.HasContainer", *kinds[:1]))

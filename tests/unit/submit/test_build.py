@@ -680,3 +680,26 @@ def test_a_version_of_cuda_is_a_text_where_no_clause_is_made_of_it(lines: str) -
 def test_a_program_travels_unless_it_is_said_with_an_f(text: str, travels: bool) -> None:
     (said,) = values(f"transfer_executable = {text}\nqueue\n", "TransferExecutable")
     assert said == (None if travels else "false")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "+WantDocker = true",
+        '+WantDocker = true\n+DockerImage = "ubuntu"',
+        "MY.WantContainer = true",
+        '+WantContainer = true\n+ContainerImage = "docker://foo"',
+    ],
+)
+def test_a_forced_attribute_makes_no_later_job_one_of_a_container(lines: str) -> None:
+    """Source: dry runs of 25.14.1. The first job is none either."""
+    _, jobs = jobs_of(f"{lines}\nqueue 2\n")
+    assert [job.differences.get("Requirements") for job in jobs] == [None, None]
+
+
+@pytest.mark.parametrize("forced", ["", "+WantDocker = true\n"])
+def test_all_jobs_of_a_docker_cluster_are_docker_jobs_whatever_is_forced(forced: str) -> None:
+    lines = f"universe = docker\ndocker_image = a$(Process)\n{forced}queue 2\n"
+    assert values(lines, "DockerImage") == ['"a0"', '"a1"']
+    requirements = values(lines, "Requirements")
+    assert all("HasDocker" in (text or "HasDocker") for text in requirements)
