@@ -15,30 +15,22 @@ from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
 
 RUNNING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
-_LETTERS = {1: "I ", 2: "R ", 3: "X ", 4: "C ", 5: "H ", 6: " >", 7: "S "}
-_STATUS_WORDS = {
-    1: "Idle   ",
-    2: "Running",
-    3: "Removed",
-    4: "Complet",
-    5: "Held   ",
-    6: "XFerOut",
-    7: "Suspend",
-    8: "Failed ",
-    9: "Blocked",
-    10: "Preparing",
+_LETTERS: dict[int, str] = {status: f"{status.letter} " for status in JobStatus}
+_STATUS_WORDS: dict[int, str] = {
+    JobStatus.IDLE: "Idle   ",
+    JobStatus.RUNNING: "Running",
+    JobStatus.REMOVED: "Removed",
+    JobStatus.COMPLETED: "Complet",
+    JobStatus.HELD: "Held   ",
+    JobStatus.TRANSFERRING_OUTPUT: "XFerOut",
+    JobStatus.SUSPENDED: "Suspend",
+    JobStatus.FAILED: "Failed ",
+    JobStatus.BLOCKED: "Blocked",
+    JobStatus.PREPARING: "Preparing",
 }
-_GRID_STATUS_WORDS = {
-    1: "IDLE",
-    2: "RUNNING",
-    3: "REMOVED",
-    4: "COMPLETED",
-    5: "HELD",
-    6: "XFER_OUT",
-    7: "SUSPENDED",
-    8: "FAILED",
-    9: "BLOCKED",
-    10: "PREPARING",
+_GRID_STATUS_WORDS: dict[int, str] = {
+    **{status: status.name for status in JobStatus},
+    JobStatus.TRANSFERRING_OUTPUT: "XFER_OUT",
 }
 _UNIVERSES = {
     JobUniverse.VANILLA: "Vanilla",

@@ -22,6 +22,7 @@ from kettle.tools.status.tables import (
     members_of,
     platform,
     state_letter,
+    version_text,
 )
 
 _PLATFORM = late_pattern(r"[^ ]* +([^ .$]*)")
@@ -137,18 +138,8 @@ def _condor_platform(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | 
 
 def _condor_version(value: Value, _ad: ClassAd, column: ColumnWidth) -> str | None:
     """Show a version as numbers and, where there is room, its build: `25.14.1.1`."""
-    words = str(value).split(" ")
-    words = [word for word in words if word]
-    if not words:
-        return None
-    number, rest = "".join(words[1:2]), words[2:]
-    dated = bool(rest) and re.match(r"[^-]{4}-[^-]{2}-", rest[0]) is not None
-    rest = rest[1:] if dated else rest[3:]
-    if rest and rest[0].startswith("B"):
-        rest = rest[1:]
-    if (rest and rest[0].startswith("$")) or not (column.automatic or column.width >= _BUILD_WIDTH):
-        return number
-    return f"{number}.{rest[0].partition('-')[0] if rest else ''}"
+    has_room = column.automatic or column.width >= _BUILD_WIDTH
+    return version_text(str(value), with_build=has_room)
 
 
 def _slot_count(value: Value, ad: ClassAd, _column: ColumnWidth) -> Value:

@@ -19,10 +19,10 @@ from kettle.tools.status.tables import (
     OPSYS,
     fixed,
     growing_name,
+    megabytes,
     member_count,
     moment,
     name_or_machine,
-    readable_mebibytes,
     text,
     whole,
 )
@@ -246,7 +246,7 @@ def _offline_gpus(ad: ClassAd) -> str | None:
 STARTD_GPUS = (
     _named("Name"),
     Cell("Cores", 5, whole("DetectedCpus"), grows=True),
-    Cell("  Memory", 10, readable_mebibytes("DetectedMemory"), left=False),
+    Cell("  Memory", 10, megabytes("DetectedMemory"), left=False),
     Cell("GPUs", 4, member_count("DetectedGPUs"), left=False),
     Cell("GPU-Memory", 10, _of_each_gpu("GlobalMemoryMB"), grows=True),
     Cell("GPU-Name", 8, _of_each_gpu("DeviceName"), grows=True),

@@ -11,9 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from kettle.classad import ClassAd, parse_expression
 from kettle.patterns import late_pattern
 from kettle.tools.printing.tables import FILL, Cell, Shown
-from kettle.tools.printing.times import as_whole, format_moment, format_span
+from kettle.tools.printing.times import as_whole, format_moment, format_span, readable
 
 NAME_WIDTH = 34
+# The way to show an amount of MiB.
+megabytes = readable(1024 * 1024)
 
 
 def text(name: str) -> Shown:
@@ -80,19 +82,32 @@ def name_or_machine(ad: ClassAd) -> str | None:
     return ad.string("Name") or ad.string("Machine")
 
 
-_VERSION = late_pattern(r"\$CondorVersion:\s*(\S+)(?:.*?(?:BuildID|PackageID):\s*(\S+))?")
+# What the date of a release looks like, where it is one word.
+_DATE = late_pattern(r"[^-]{4}-[^-]{2}-")
 
 
 def version(ad: ClassAd) -> str | None:
-    """Show a version as numbers and build: `25.14.1.1`."""
-    found = _VERSION.match(ad.string("CondorVersion") or "")
-    if found is None:
+    """Show the version that an ad says, with its build."""
+    text = ad.string("CondorVersion")
+    return None if text is None else version_text(text)
+
+
+def version_text(text: str, *, with_build: bool = True) -> str | None:
+    """Return the numbers of a version and its build: `25.14.1.839`; None if there is no word.
+
+    The second word is the numbers. The build stands behind the date, which is one word or three,
+    and behind its own heading; where the text ends before it, the dot stays, as in the reference.
+    """
+    words = [word for word in text.split(" ") if word]
+    if not words:
         return None
-    build = (found[2] or "").split("-")[0]
-    # A package's number repeats the version.
-    if build.startswith(found[1]):
-        return build
-    return f"{found[1]}.{build}" if build else found[1]
+    number, rest = "".join(words[1:2]), words[2:]
+    rest = rest[1:] if rest and _DATE.match(rest[0]) else rest[3:]
+    if rest and rest[0].startswith("B"):
+        rest = rest[1:]
+    if (rest and rest[0].startswith("$")) or not with_build:
+        return number
+    return f"{number}.{rest[0].partition('-')[0] if rest else ''}"
 
 
 _ARCHITECTURES = {"X86_64": "x64", "X86": "x86"}
@@ -178,22 +193,6 @@ def member_count(name: str) -> Shown:
         if isinstance(value, str):
             return str(len(members_of(value)))
         return str(len(value)) if isinstance(value, list) else None
-
-    return shown
-
-
-def readable_mebibytes(name: str) -> Shown:
-    """Show an amount given in MiB in the unit that fits it."""
-
-    def shown(ad: ClassAd) -> str | None:
-        amount = ad.real(name)
-        if amount is None:
-            return None
-        for unit in ("MB", "GB"):
-            if amount < 1024:
-                return f"{amount:.1f} {unit}"
-            amount /= 1024
-        return f"{amount:.1f} TB"
 
     return shown
 
@@ -415,7 +414,7 @@ MASTERS = (
     growing_name(12),
     Cell("Version", 14, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
-    Cell("  Memory", 10, readable_mebibytes("DetectedMemory"), left=False),
+    Cell("  Memory", 10, megabytes("DetectedMemory"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
 STARTDS = (
@@ -423,7 +422,7 @@ STARTDS = (
     Cell("Platform", 8, platform, grows=True),
     Cell("Version", 7, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
-    Cell("  Memory", 10, readable_mebibytes("DetectedMemory"), left=False),
+    Cell("  Memory", 10, megabytes("DetectedMemory"), left=False),
     Cell("GPUs", 5, member_count("DetectedGPUs"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
@@ -477,7 +476,7 @@ GPUS = (
     Cell("ST", 2, state_code),
     Cell("User", 4, text("RemoteUser"), missing="_", grows=True),
     Cell("GPUs", 4, whole("GPUs"), left=False),
-    Cell("GPU-Memory", 10, readable_mebibytes("GPUs_GlobalMemoryMB"), grows=True),
+    Cell("GPU-Memory", 10, megabytes("GPUs_GlobalMemoryMB"), grows=True),
     Cell("GPU-Name", 8, device_names, missing="*", grows=True),
 )
 
