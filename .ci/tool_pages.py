@@ -82,6 +82,8 @@ def render_options(rows: list[Option], meanings: dict[str, str]) -> Iterator[str
         if row.qualified:
             takes = f"`:`letters {takes}".strip()
         meaning = meanings.get(row.name, "").replace("|", "\\|")
+        if row.ignored:
+            meaning = "taken and without effect"
         yield f"| `-{row.name}` | `-{shortest}` | {takes} | {meaning} |"
 
 

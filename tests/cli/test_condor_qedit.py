@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from unittest.mock import Mock
 
 import pytest
 
 from kettle.errors import UsageError
+from kettle.tools.jobs import condor_qedit
 from kettle.tools.jobs.condor_qedit import find_fault, main, read_wish
 from kettle.tools.programs import Streams
 
@@ -48,6 +50,38 @@ def test_clusters_are_edited_where_nothing_narrower_is_said() -> None:
         (["-owner", "bob", "-c", "A", "B=5"], False),
     ):
         assert read_wish(words).flags() == (0x90 if whole else 0x10), words
+        assert read_wish(["-forward", *words]).flags() == (0x94 if whole else 0x14), words
+
+
+class _Asked:
+    """Stands for a schedd's queue: notes what it is asked for."""
+
+    def __init__(self, stream: list[object]) -> None:
+        self.asked = stream
+
+    def __enter__(self) -> _Asked:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def set_attribute(self, *words: object, flags: int) -> None:
+        self.asked += [*words, flags]
+
+    def commit(self) -> None:
+        self.asked.append("committed")
+
+
+@pytest.mark.parametrize(("options", "flags"), [([], 0), (["-forward"], 4)])
+def test_a_single_job_is_marked_as_changed_where_it_is_wished(
+    options: list[str], flags: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(condor_qedit, "Queue", lambda *_: _Asked(asked))
+    monkeypatch.setattr(condor_qedit, "find_schedd", lambda *_: Mock())
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert main(["condor_qedit", *options, "6.0", "Foo", "5"], {}, streams) == 0
+    assert asked == [6, 0, "Foo", "5", flags, "committed"]
 
 
 def test_immutable_attributes_and_broken_expressions_are_refused() -> None:

@@ -341,6 +341,37 @@ def test_what_is_written_and_what_is_said_keep_apart(
     assert err.getvalue() == ""
 
 
+@pytest.mark.parametrize(
+    ("option", "configured", "warned"),
+    [((), "", True), (("-unused",), "", False), ((), "false", False), (("-u",), "false", True)],
+)
+def test_what_is_unused_is_said_or_not_as_is_wished(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    option: tuple[str, ...],
+    configured: str,
+    warned: bool,
+) -> None:
+    (tmp_path / "job.sub").write_text("executable = /bin/true\nfoo = bar\nqueue\n")
+    knob = {"_CONDOR_WARN_ON_UNUSED_SUBMIT_FILE_MACROS": configured} if configured else {}
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["condor_submit", *option, "-terse", "-dry-run", "out", "job.sub"]
+    environment = {"CONDOR_CONFIG": "ONLY_ENV", **knob}
+    assert main(argv, environment, Streams(io.StringIO(), out, err)) == 0
+    said = "WARNING: the line 'foo = bar' was unused by condor_submit. Is it a typo?\n"
+    assert err.getvalue() == (said if warned else "")
+
+
+def test_a_script_of_dos_is_only_warned_of_where_that_is_wished(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_bytes(b"#!/bin/sh\r\n")
+    (tmp_path / "job.sub").write_text(f"executable = {tmp_path}/a.sh\nqueue 2\n")
+    name = f"Executable file {tmp_path}/a.sh is a script with CRLF (DOS/Windows) line endings."
+    code, _, err = submit("-terse", "-dry-run", "out", "job.sub")
+    assert (code, err.splitlines()[:2]) == (1, ["", f"ERROR: {name}"])
+    options = ("-terse", "-allow-crlf-script", "-dry-run", "out")
+    assert submit(*options, "job.sub") == (0, "1.0 - 1.1\n", f"\nWARNING: {name}\n")
+
+
 def test_condor_run_says_that_nothing_was_submitted() -> None:
     out, err = io.StringIO(), io.StringIO()
     where = Streams(io.StringIO(), out, err)

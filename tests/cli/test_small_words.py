@@ -115,6 +115,22 @@ def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str])
         ("condor_q -global -pool nosuch.invalid", 1, "\n", f"Error: {UNKNOWN}{POOL_ADVICE}\n"),
         ("condor_q -expert -global -pool nosuch.invalid", 1, "", f"Error: {UNKNOWN}"),
         ("condor_status -pool nosuch.invalid", 1, "\n", f"Error: {UNKNOWN}{POOL_ADVICE}\n"),
+        ("condor_status -expert -pool nosuch.invalid", 1, "", f"Error: {UNKNOWN}"),
+        (
+            "condor_status -pool nosuch.invalid -expert",
+            1,
+            "\n",
+            f"Error: {UNKNOWN}{POOL_ADVICE}\n",
+        ),
+        (
+            "condor_status -expert -pool",
+            1,
+            "",
+            (
+                "condor_status: -pool requires a hostname as an argument.\n"
+                'Use "condor_status -help" for details\n'
+            ),
+        ),
         ("condor_rm -pool nosuch.invalid 1", 1, "", f"condor_rm: {UNKNOWN}"),
     ],
 )

@@ -101,15 +101,14 @@ class Queue:
         )
 
     def set_attribute(
-        self, cluster: int, proc: int, name: str, text: str, *, logged: bool = False
+        self, cluster: int, proc: int, name: str, text: str, *, flags: int = 0
     ) -> None:
         """Set an attribute to an expression's text; RefusedError says why not.
 
-        One that is `logged` is told in the job's event log.
+        `flags` are those of SetAttributeFlags.
         """
         call: Call = qmgmt.SetAttribute(cluster, proc, text, name)
-        if logged:
-            flags = int(qmgmt.SetAttributeFlags.LOG)
+        if flags:
             call = qmgmt.SetAttribute2(cluster, proc, text, name, flags)
         self.ask(
             call,

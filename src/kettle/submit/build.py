@@ -80,6 +80,10 @@ class SubmitOptions(Struct):
     first_of_later: bool = False
     # Whether the program must be there, have some length, and be no script of DOS's.
     checks_program: bool = True
+    # Whether such a script is only warned of.
+    allows_dos_scripts: bool = False
+    # Whether what is unused is told where the configuration says no, and not where it says yes.
+    toggles_unused: bool = False
 
 
 class Submission(Struct):
@@ -212,6 +216,7 @@ class Submission(Struct):
             spooled=self.options.spooled,
             interactive=self.options.interactive,
             checks_program=self.options.checks_program,
+            allows_dos_scripts=self.options.allows_dos_scripts,
             extended=self.extended,
             protected=self.protected,
             cluster=self.cluster.texts if cluster is None else cluster,
@@ -420,7 +425,8 @@ class Submission(Struct):
         self.macros.problems.clear()
 
     def _warn_unused(self) -> None:
-        if self.config.boolean("WARN_ON_UNUSED_SUBMIT_FILE_MACROS") is False:
+        warns = self.config.boolean("WARN_ON_UNUSED_SUBMIT_FILE_MACROS") is not False
+        if warns is self.options.toggles_unused:
             return
         if not len(self.cluster):
             return

@@ -165,6 +165,7 @@ class JobBuilder:
         spooled: bool = False,
         interactive: bool = False,
         checks_program: bool = True,
+        allows_dos_scripts: bool = False,
         extended: tuple[Command, ...] = (),
         protected: MapFile | None = None,
         cluster: Mapping[str, tuple[str, str]] | None = None,
@@ -176,6 +177,7 @@ class JobBuilder:
         self.spooled = spooled
         self.interactive = interactive
         self.checks_program = checks_program
+        self.allows_dos_scripts = allows_dos_scripts
         self.extended = extended
         self.protected = protected
         # Whether the cluster has its attributes already, which this job has too until it sets its

@@ -10,7 +10,7 @@ from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, evaluate, leading_number, strip_quotes, whole_path
-from kettle.submit.notices import ERROR_MARK
+from kettle.submit.notices import ERROR_MARK, WARNING_MARK
 from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
@@ -170,10 +170,13 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
     except OSError:
         return
     if first.startswith(b"#!") and first.endswith(b"\r"):
+        said = f"Executable file {name} is a script with CRLF (DOS/Windows) line endings."
+        if job.allows_dos_scripts:
+            job.warn("executable", said, mark=f"\n{WARNING_MARK}")
+            return
         raise SubmitError(
-            f"Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
-            f"This generally doesn't work, and you should probably run 'dos2unix {name}' -- or a "
-            "similar tool -- before you resubmit.",
+            f"{said}\nThis generally doesn't work, and you should probably run "
+            f"'dos2unix {name}' -- or a similar tool -- before you resubmit.",
             mark=f"\n{ERROR_MARK}",
             command="executable",
         )

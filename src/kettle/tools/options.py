@@ -45,13 +45,15 @@ class Option(Struct):
 
     `shortest` is how many letters one dash needs (0: the whole name); `values` how many words
     follow it (MANY: all up to the next option); `qualified` whether a colon with qualifiers may
-    follow the name.
+    follow the name. One that is `ignored` is taken, so that scripts that say it run, and has no
+    effect.
     """
 
     name: str
     shortest: int = 1
     values: int = 0
     qualified: bool = False
+    ignored: bool = False
 
 
 class Given(Struct):
@@ -213,6 +215,8 @@ def choose_option(word: str, options: Sequence[Option]) -> tuple[Option, str]:
 def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Given]:
     """Yield what the command line `words` (without the program's name) gives, in order.
 
+    Options that are ignored are passed over.
+
     Raises Asked at an option called help or version, UnknownOptionError for one that is not in
     `options`, MissingValueError for one whose values are missing.
     """
@@ -234,7 +238,8 @@ def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Gi
         if len(values) < abs(option.values):
             raise MissingValueError(option, word)
         index = end
-        yield Given(option.name, word, qualifiers, values, start)
+        if not option.ignored:
+            yield Given(option.name, word, qualifiers, values, start)
 
 
 def suggest_option(word: str, options: Sequence[Option]) -> str:

@@ -29,10 +29,8 @@ class Jobs:
         assert names == ("ClusterId", "ProcId", "JobPrio"), constraint
         return [ClassAd({"ClusterId": 7, "ProcId": proc, "JobPrio": proc}) for proc in range(3)]
 
-    def set_attribute(
-        self, cluster: int, proc: int, name: str, value: str, *, logged: bool
-    ) -> None:
-        assert logged
+    def set_attribute(self, cluster: int, proc: int, name: str, value: str, *, flags: int) -> None:
+        assert flags == 8
         if proc == 1:
             raise RefusedError("not yours")
         self.done.append((cluster, proc, name, value))

@@ -41,8 +41,8 @@ FILE is standard input if it is missing or -. COMMAND is one of:
 OPTIONS = (
     Option("help", 4),
     Option("pool", 4, 1),
-    Option("tcp", 1),
-    Option("udp", 1),
+    Option("tcp", 1, ignored=True),
+    Option("udp", 1, ignored=True),
     Option("multiple", 1),
     Option("version", 7),
     Option("debug", 5),

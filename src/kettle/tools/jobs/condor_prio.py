@@ -14,7 +14,10 @@ from kettle.tools.jobs.condor_qedit import render_id
 from kettle.tools.options import Asked, BriefError, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
+from kettle.wire.messages.qmgmt import SetAttributeFlags
 
+# A new priority is told in the job's event log.
+_IN_LOG = int(SetAttributeFlags.LOG)
 _NO_PRIORITY = "You must specify a new priority or priority adjustment."
 USAGE = """\
 Usage: condor_prio [{+|-}CHANGE] [-p PRIORITY] [-a] [-n SCHEDD] [-pool POOL]
@@ -162,7 +165,7 @@ def change(queue: Queue, wish: Wish, streams: Streams) -> set[str]:
         now = job.integer("JobPrio") or 0
         new = wish.priority if wish.priority is not None else now + (wish.change or 0)
         try:
-            queue.set_attribute(cluster, proc, "JobPrio", str(new), logged=True)
+            queue.set_attribute(cluster, proc, "JobPrio", str(new), flags=_IN_LOG)
         except RefusedError:
             streams.stderr.write(f"Couldn't set new priority for {cluster}.{proc}.\n")
     if jobs:

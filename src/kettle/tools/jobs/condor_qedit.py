@@ -64,7 +64,7 @@ OPTIONS
   -name NAME           edit at this schedd
   -pool HOST           ask this pool's collector where the schedd is
   -addr ADDRESS        edit at the schedd with this address
-  -forward             tell shadows of running jobs at once
+  -forward             mark what is changed for shadows and grid managers that ask for it
 
 RESTRICTION
   CLUSTER              jobs of a cluster
@@ -104,6 +104,8 @@ class Wish:
     constraints: list[str] = field(default_factory=list)
     edits: dict[str, str] = field(default_factory=dict)
     dry_run: bool = False
+    # Whether the changes are marked for those who have read the job already.
+    forward: bool = False
     # Why an edit cannot be; what stands behind it was not read.
     fault: UsageError | None = None
     reach: dict[str, str] = field(default_factory=dict)
@@ -122,10 +124,14 @@ class Wish:
 
     def flags(self) -> int:
         """Return how jobs are edited: one's own only; whole clusters with their later jobs."""
-        flags = int(SetAttributeFlags.ONLY_MY_JOBS)
+        flags = int(SetAttributeFlags.ONLY_MY_JOBS) | self.mark()
         if not self.constraints and not any("." in word for word in self.ids):
             flags |= SetAttributeFlags.POST_SUBMIT_CLUSTER_CHANGE
         return flags
+
+    def mark(self) -> int:
+        """Return the flag with which the schedd keeps in mind what has changed; 0 without it."""
+        return int(SetAttributeFlags.MARK_DIRTY) if self.forward else 0
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -277,19 +283,14 @@ def _find_fault(name: str, text: str) -> UsageError | None:
 def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
     """Add what an option says."""
     match name:
-        case "dry-run":
-            wish.dry_run = True
+        case "dry-run" | "forward":
+            setattr(wish, name.replace("-", "_"), True)
         case "name" | "pool":
             wish.reach[name] = value
         case "addr":
             wish.reach["address"] = value
         case "jobids":
-            ids = [part for part in re.split(r"[,\s]+", value) if part]
-            # Compat: the reference takes a word that is no id for job 0.0 (test_condor_qedit).
-            wrong = next((part for part in ids if not is_job_id(part)), None)
-            if wrong is not None:
-                raise BriefError(f"condor_qedit: {wrong} is not a job id")
-            wish.ids += [each.rstrip(".") for each in ids]
+            wish.ids += _read_ids(value)
         case "owner":
             wish.owner = value
         case "constraint":
@@ -300,6 +301,18 @@ def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
             wish.constraints.append(value)
         case "edits":
             wish.edits.update(read_edits(value, form))
+
+
+def _read_ids(text: str) -> list[str]:
+    """Return the jobs and clusters of a list.
+
+    Compat: the reference takes a word that is no id for job 0.0 (test_condor_qedit).
+    """
+    ids = [part for part in re.split(r"[,\s]+", text) if part]
+    wrong = next((part for part in ids if not is_job_id(part)), None)
+    if wrong is not None:
+        raise BriefError(f"condor_qedit: {wrong} is not a job id")
+    return [each.rstrip(".") for each in ids]
 
 
 def read_edits(path: str, form: str) -> dict[str, str]:
@@ -361,7 +374,7 @@ def edit(wish: Wish, reach: Reach, streams: Streams) -> int:
             try:
                 for job in jobs:
                     where = f"for job {job[0]}.{job[1]}."
-                    queue.set_attribute(*job, name, text)
+                    queue.set_attribute(*job, name, text, flags=wish.mark())
                 if not jobs:
                     count = queue.set_where(constraint, name, text, flags=wish.flags())
             except RefusedError:

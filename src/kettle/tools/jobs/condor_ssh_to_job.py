@@ -41,7 +41,7 @@ OPTIONS = (
     Option("remove-on-interrupt"),
     Option("shells", 2, 1),
     Option("ssh", 2, 1),
-    Option("keygen-options", 1, 1),
+    Option("keygen-options", 1, 1, ignored=True),
     Option("X", 0),
     Option("x", 0),
 )
@@ -56,6 +56,7 @@ Usage: condor_ssh_to_job [OPTIONS] CLUSTER[.PROC] [COMMAND]
   -shells LIST           the shells to try, first to last
   -ssh COMMAND           run this instead of ssh (sftp, scp, …); %h stands for the host
   -X, -x                 with, without X11
+  -keygen-options WORDS  taken and without effect: ssh-keygen is not used
 """
 RETRY_SECONDS = 1.0
 SAID_AFTER_SECONDS = 5.0

@@ -43,7 +43,7 @@ OPTIONS = (
     Option("debug", qualified=True),
     Option("status", shortest=0),
     # Attaching a debugger is of Windows; here it changes nothing, as in the reference.
-    Option("attach"),
+    Option("attach", ignored=True),
     Option("echo", shortest=0, qualified=True),
     Option("event-id", shortest=0, values=1, qualified=True),
     Option("allevents", shortest=3),

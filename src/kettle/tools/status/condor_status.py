@@ -33,12 +33,12 @@ from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.modes import MODES
 from kettle.tools.status.totals import is_worth_a_look, render_totals
 from kettle.tools.status.wish import (
-    POOL_ADVICE,
     USAGE,
     ContradictionError,
     PlainError,
     SubsystemError,
     Wish,
+    pool_error,
     read_wish,
 )
 
@@ -303,7 +303,7 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
     try:
         return reach.pool.query_runs(command, query)
     except UnknownHostError as error:
-        raise PlainError(f"Error: {error}\n{POOL_ADVICE}", above="\n") from None
+        raise pool_error(f"Error: {error}", advised=wish.advised, above="\n") from None
     except Unreached as error:
         said = f"Error: communication error\n{_explain(error)}"
         if wish.pool:

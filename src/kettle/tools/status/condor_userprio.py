@@ -319,8 +319,10 @@ def _take(wish: Wish, option: Given) -> None:
         wish.reach[name] = option.value
     elif name == "constraint":
         wish.constraint = f"{wish.constraint} && ({option.value})".removeprefix(" && ")
-    elif name in ("long", "legacy"):
-        setattr(wish, name, True)
+    elif name == "long":
+        wish.long = True
+    elif name in ("legacy", "modular"):
+        wish.legacy = name == "legacy"
     elif name == "inputfile":
         wish.file = option.value
     elif name == "grouprollup":

@@ -44,12 +44,12 @@ Usage: condor_status [options] [NAME...]
     -aaf[:VrTY] EXPR...     columns at the right of the table
     -target FILE            an ad that those expressions see as TARGET
     -print-format FILE      the columns that FILE describes
-    -natural[:off]          slot10 after slot2 (on)
+    -natural[:off]          taken and without effect: slot10 always comes after slot2
   compared with others
     -merge FILE             what is in both, only here, only in FILE
     -statistics SET:LEVEL   with -direct: so much of the daemon's statistics
   -debug                    say on stderr what is being done
-  -expert                   shorter errors
+  -expert                   errors of a -pool behind it without advice
   -diagnose                 show the query instead of asking
   -help, -version
 """
@@ -64,9 +64,9 @@ OPTIONS = (
     Option("format", 1, 2), Option("autoformat", 5, MANY, qualified=True),
     Option("af", 2, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
     Option("print-format", 2, 1), Option("wide", 3, qualified=True),
-    Option("natural", 3, qualified=True), Option("target", 4, 1), Option("constraint", 3, 1),
-    Option("annex", 0, 1), Option("annex-slots", 5), Option("annex-name", 10, 1),
-    Option("direct", 3, 1), Option("diagnose", 3, qualified=True),
+    Option("natural", 3, qualified=True, ignored=True), Option("target", 4, 1),
+    Option("constraint", 3, 1), Option("annex", 0, 1), Option("annex-slots", 5),
+    Option("annex-name", 10, 1), Option("direct", 3, 1), Option("diagnose", 3, qualified=True),
     Option("debug", 2, qualified=True), Option("defrag", 3), Option("help", 1),
     Option("limit", 2, 1), Option("long", 1, qualified=True), Option("xml", 1), Option("json", 2),
     Option("attributes", 2, 1), Option("claimed", 2), Option("data", 2), Option("run", 1),
@@ -75,9 +75,10 @@ OPTIONS = (
     Option("offline", 2), Option("merge", 5, 1), Option("vm", 2), Option("slots", 2),
     Option("compact", 3), Option("nocompact", 5), Option("server", 2), Option("state", 4),
     Option("broken", 4), Option("healthy", 4, qualified=True),
-    Option("snapshot", 4, qualified=True), Option("statistics", 5, 1), Option("startd", 4),
-    Option("schedd", 2), Option("grid", 1), Option("subsystem", 4, 1), Option("license", 2),
-    Option("storage", 3), Option("negotiator", 1), Option("generic", 2), Option("any", 2),
+    Option("snapshot", 4, qualified=True, ignored=True), Option("statistics", 5, 1),
+    Option("startd", 4), Option("schedd", 2), Option("grid", 1), Option("subsystem", 4, 1),
+    Option("license", 2), Option("storage", 3), Option("negotiator", 1), Option("generic", 2),
+    Option("any", 2),
     Option("sort", 2, 1), Option("submitters", 4), Option("master", 1), Option("collector", 3),
     Option("world", 2),
     Option("ckptsrvr", 2), Option("totals", 1), Option("expert", 1), Option("version", 3),
@@ -121,6 +122,10 @@ class Wish(Struct):
     style: str = ""
     style_option: Given | None = None
     diagnose: bool = False
+    # Whether what is wrong with a -pool behind this is said without advice; `advised`: whether
+    # the one that was given has some.
+    expert: bool = False
+    advised: bool = True
     words: list[str] = field(default_factory=list)
     # What is said on stderr before anything else.
     warnings: list[str] = field(default_factory=list)
@@ -161,7 +166,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             _note_contradiction(wish, option)
             _take(wish, option)
     except MissingValueError as error:
-        raise _worded(error) from error
+        raise _worded(error, expert=wish.expert) from error
     _settle(wish)
     if wish.form:
         # Whole ads are shown whatever columns were named, as the reference shows them.
@@ -204,7 +209,13 @@ class SubsystemError(UsageError):
     """-subsystem without its word, for which the reference points to a help of its own."""
 
 
-def _worded(error: MissingValueError) -> UsageError:
+def pool_error(*lines: str, advised: bool, above: str) -> PlainError:
+    """Return what is said of a -pool: the first line, advice unless it is not wanted, the rest."""
+    said = (lines[0], *([POOL_ADVICE] if advised else ()), *lines[1:])
+    return PlainError("\n".join(said), above=above if advised else "")
+
+
+def _worded(error: MissingValueError, *, expert: bool) -> UsageError:
     """Say in the reference's words that an option lacks its argument."""
     word, option = error.word, error.option
     if option.name == "aaf":
@@ -217,7 +228,7 @@ def _worded(error: MissingValueError) -> UsageError:
     if option.name == "print-format":
         return PlainError("Error: Argument -print-format requires a filename argument")
     if option.name == "pool":
-        return PlainError(f"{message}\n{POOL_ADVICE}\n{POINTER}", above="\n\n")
+        return pool_error(message, POINTER, advised=not expert, above="\n\n")
     return (SubsystemError if option.name == "subsystem" else UsageError)(message)
 
 
@@ -298,13 +309,16 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.totals_only = True
     elif name == "wide":
         _take_width(wish, option)
-    elif name.endswith("compact"):
+    elif name in ("compact", "nocompact"):
         wish.compact = option if name == "compact" else None
     elif name == "diagnose":
         wish.diagnose = True
+    elif name == "expert":
+        wish.expert = True
     elif name in _KEPT:
+        wish.advised = wish.advised if name != "pool" else not wish.expert
         setattr(wish, _KEPT[name], option.value)
-    elif name.startswith("annex"):
+    elif name in ("annex", "annex-name", "annex-slots"):
         named = f"AnnexName =?= {render_value(option.value)}" if option.values else "IsAnnex"
         wish.constraints.append(named)
 

@@ -53,11 +53,16 @@ Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
   -pool HOST            look for the schedd in this pool
   -remote SCHEDD        submit to this schedd and spool the files
   -queue WORDS...       the queue statement, up to the next option
-  -single-cluster       refuse to make a second cluster
   -spool                send the input files to the schedd
   -terse                print only the range of job ids
   -verbose              print the jobs' attributes
-  -disable, -unused, -allow-crlf-script, -debug
+  -unused               say nothing of lines that nothing looks at; where
+                        WARN_ON_UNUSED_SUBMIT_FILE_MACROS is false, warn of them
+  -allow-crlf-script    warn of a script whose lines end as DOS's do; else it is refused
+  -debug                say on stderr what is being done
+  -disable, -single-cluster
+                        taken and without effect: nothing is refused for its permissions, and
+                        a description makes one cluster
   -help, -version
 """
 OPTIONS = (
@@ -67,12 +72,12 @@ OPTIONS = (
     Option("batch-name", 1, 1),
     Option("capabilities", 3, qualified=True),
     Option("debug", 2, qualified=True),
-    Option("disable", 3),
+    Option("disable", 3, ignored=True),
     Option("dry-run", 3, 1, qualified=True),
     Option("dump", 2, 1),
     Option("factory", 2),
     Option("file", 2, 1),
-    Option("force-mpi-universe", 7),
+    Option("force-mpi-universe", 7, ignored=True),
     Option("generator", 1),
     Option("help", 1),
     Option("interactive", 1),
@@ -81,8 +86,7 @@ OPTIONS = (
     Option("pool", 2, 1),
     Option("queue", 1),
     Option("remote", 1, 1),
-    Option("schedd-version", 2, 1),
-    Option("single-cluster", 3),
+    Option("single-cluster", 3, ignored=True),
     Option("spool", 1),
     Option("terse", 1),
     Option("unused", 1),
@@ -182,6 +186,8 @@ class Request(Struct):
             batch_name=self.values.get("batch-name", ""),
             most_jobs=most if most > 0 else None,
             interactive="interactive" in self.switches,
+            toggles_unused="unused" in self.switches,
+            allows_dos_scripts="allow-crlf-script" in self.switches,
             is_factory=self.is_factory,
             first_of_later=bool(self.dry_file),
         )
