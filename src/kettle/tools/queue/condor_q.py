@@ -44,6 +44,7 @@ TABLE_ATTRIBUTES = (
     "ServerTime LastRemoteWallClockTime MemoryUsage ResidentSetSize ImageSize Cmd Arguments Args "
     "JobDescription TransferringInput TransferringOutput TransferQueued"
 )
+# What modes and flags look at beside that.
 MODE_ATTRIBUTES = {
     "run": "RemoteHost GridResource EC2RemoteVirtualMachineName",
     "hold": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
@@ -52,11 +53,12 @@ MODE_ATTRIBUTES = {
     "io": "BytesSent BytesRecvd NumJobStarts NumCkpts_RAW FileReadBytes FileWriteBytes",
     "grid": "GridResource GridJobId GridJobStatus EC2RemoteVirtualMachineName",
     "dag": "DAGManJobId DAGNodeName",
+    "cumulative-time": "RemoteWallClockTime",
 }
 # Tables without totals under them.
 _NO_TOTALS = frozenset({"run", "idle", "grid", "ec2", "hold-codes"})
 FACTORY_ATTRIBUTES = (
-    "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
+    "ClusterId ProcId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
     "JobMaterializeNextProcId JobMaterializePaused JobFactoryPaused JobMaterializeDigestFile"
 )
 AUTOCLUSTER_ATTRIBUTES = (
@@ -206,7 +208,7 @@ def _say_all(
         if "dry-run" in wish.flags:
             answer.ads, answer.runs, answer.summary = [], None, None
         if not wish.skips_empty or is_filled(answer, wish):
-            _say(wish, print_format, answer, streams)
+            say(wish, print_format, answer, streams)
             said = True
     if not said and wish.form == "xml":
         from kettle.tools.printing.whole_ads import write_ads
@@ -256,7 +258,7 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     if wish.in_batches:
         return WANTED.split()
     names = dict.fromkeys(TABLE_ATTRIBUTES.split())
-    for mode in sorted(wish.modes):
+    for mode in sorted(wish.modes | wish.flags):
         names.update(dict.fromkeys(MODE_ATTRIBUTES.get(mode, "").split()))
     names.update(dict.fromkeys(sorted(wish.added_columns().names())))
     return list(names)
@@ -273,7 +275,8 @@ def _names_of_whole(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     return sorted({*wish.attributes, *names, "ClusterId", "ProcId"})
 
 
-def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
+def say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
+    """Print what one source answered, in the form that is asked for."""
     if "totals" in wish.flags and (wish.job_file or wish.user_log) and (wish.form or wish.columns):
         # A schedd sends its counts instead of jobs.
         answer.ads = [summarize(answer.ads)]
@@ -384,8 +387,8 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     ads = sorted(answer.ads, key=job_id)
     parts = [render_title(answer.title, _now(answer))]
     most = choose_width(wish.width, streams)
-    totals = _render_totals(wish, answer, ads)
     if "totals" in wish.flags:
+        totals = _render_totals(wish, answer, ads)
         parts += [totals.removeprefix("\n") if wish.totals_by_user else totals, "\n"]
     elif wish.factories:
         parts.append(_render_factories(ads))
@@ -395,13 +398,12 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
         parts.append(_JOBSET_HEADINGS)
     elif wish.in_batches:
         _complain_of_nodes(wish, ads, streams)
-        parts.append(_render_batches(wish, ads, most))
-        parts += [totals, "\n"]
+        parts += [_render_batches(wish, ads, most), _render_totals(wish, answer, ads), "\n"]
     else:
         _complain_of_nodes(wish, ads, streams)
         parts.append(_render_rows(wish, ads, most, answer.host))
         if _kind_of_table(wish) not in _NO_TOTALS:
-            parts += [totals, "\n"]
+            parts += [_render_totals(wish, answer, ads), "\n"]
     streams.stdout.write("".join(parts))
 
 

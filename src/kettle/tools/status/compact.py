@@ -34,8 +34,8 @@ from kettle.tools.status.totals import platform as long_platform
 
 NAMES = (
     "Activity Arch ChildActivity ChildMemory ChildState Cpus DynamicSlot GPUs Machine Memory Name "
-    "AssignedGPUs AvailableGPUs ChildRemoteUser KFlops Mips NumDynamicSlots OpSys OpSysAndVer "
-    "OpSysShortName PartitionableSlot RecentJobStarts State TotalCpus "
+    "AssignedGPUs AvailableGPUs ChildRemoteUser KFlops Mips NumDynamicSlots OfflineGPUs OpSys "
+    "OpSysAndVer OpSysShortName PartitionableSlot RecentJobStarts SlotType State TotalCpus "
     "TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
 )
 
