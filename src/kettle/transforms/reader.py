@@ -16,7 +16,7 @@ from kettle.config.reader import STATEMENT, Place, StatementReader, Trouble
 from kettle.config.sources import MemorySources
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
 from kettle.patterns import late_pattern
-from kettle.transforms.statements import Line, take_apart
+from kettle.transforms.statements import take_apart
 
 if TYPE_CHECKING:
     from kettle.transforms.editor import Editor
@@ -26,8 +26,7 @@ NOTHING = late_pattern(r"-[A-Za-z_][A-Za-z0-9_.]*\s*=")
 
 # Limit: statements that one rule carries out.
 MOST_STATEMENTS = 10_000
-# The statements that change an attribute, and what its name is.
-_CHANGING = frozenset({"SET", "DEFAULT", "EVALSET", "COPY", "RENAME", "DELETE"})
+# What the name of an attribute is that expressions can mention.
 _ATTRIBUTE = late_pattern(r"(?:(?:MY|TARGET)\.)?[A-Za-z_][A-Za-z0-9_]*", re.IGNORECASE)
 
 
@@ -125,35 +124,17 @@ class TransformReader(StatementReader):
             raise TransformError(f"the rule has more than {MOST_STATEMENTS} statements")
         if self.editor is None:
             is_plain = line.letters is None and "$" not in line.name
-            if (
-                line.statement.word in _CHANGING
-                and is_plain
-                and not _ATTRIBUTE.fullmatch(line.name)
-            ):
+            if line.statement.names_attribute and is_plain and not _ATTRIBUTE.fullmatch(line.name):
                 self.odd_names.append((self._number, line.name))
             return
         try:
             argument = self.macros.expand(line.rest)
         except ConfigError as error:
             raise TransformError(error.message) from None
-        self._carry_out(line, argument, self.editor)
-
-    def _carry_out(self, line: Line, argument: str, editor: Editor) -> None:
-        word = line.statement.word
-        if word in {"SET", "DEFAULT"}:
-            editor.set(line.name, argument, word)
-        elif word == "EVALSET":
-            editor.evaluate_and_set(line.name, argument)
-        elif word == "EVALMACRO":
-            text = editor.evaluate_text(line.name, argument)
-            if text is not None:
-                self.macros.assign_value(line.name, text)
-        elif word in {"COPY", "RENAME", "DELETE"}:
-            if line.letters is None:
-                _change_name(editor, word, line.name, argument)
-            else:
-                for name, to in editor.matching(line.name, line.letters, argument):
-                    _change_name(editor, word, name, to)
+        carry_out = line.statement.carry_out
+        # What is about the rule as a whole is taken where the rule is read.
+        if carry_out is not None:
+            carry_out(line, argument, self.editor, self.macros)
 
     def _error(
         self, message: str, lines: LineReader, hint: str = "", nearest: str = ""
@@ -166,12 +147,3 @@ def _is_assignment(line: str) -> bool:
     name = re.match(r"[^\s=:]*", line)
     rest = line[name.end() :].lstrip() if name else line
     return rest.startswith(("=", "@="))
-
-
-def _change_name(editor: Editor, word: str, name: str, to: str) -> None:
-    if word == "COPY":
-        editor.copy(name, to)
-    elif word == "RENAME":
-        editor.rename(name, to)
-    else:
-        editor.delete(name)

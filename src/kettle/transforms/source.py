@@ -17,13 +17,12 @@ from kettle.patterns import late_pattern
 from kettle.structs import Struct
 from kettle.transforms.editor import Editor, Telling
 from kettle.transforms.reader import TransformReader
+from kettle.transforms.statements import OF_THE_RULE
 
 if TYPE_CHECKING:
     from kettle.transforms.macros import TransformMacros
 
-_ENVELOPE = late_pattern(
-    r"(name|requirements|universe|transform)\s+(?![=:])(.*)$", re.IGNORECASE | re.DOTALL
-)
+_ENVELOPE = late_pattern(rf"({'|'.join(OF_THE_RULE)})\s+(?![=:])(.*)$", re.IGNORECASE | re.DOTALL)
 _HERE = late_pattern(r"[^\s=]*\s*@=(\S+)\s*$")
 _TRIVIAL = late_pattern(r"1\s*")
 
@@ -113,8 +112,8 @@ def read_transform(text: str, name: str, *, may_name_itself: bool = True) -> Tra
         found = _ENVELOPE.match(line)
         if found is None:
             continue
-        word, argument = found.group(1).lower(), found.group(2).strip()
-        if word == "transform":
+        word, argument = found.group(1).upper(), found.group(2).strip()
+        if word == "TRANSFORM":
             rule.iteration = "" if _TRIVIAL.fullmatch(argument) else argument
             rule.line, rule.rest = before, "\n".join(lines.rest())
             del physical[first:]
@@ -127,14 +126,21 @@ def read_transform(text: str, name: str, *, may_name_itself: bool = True) -> Tra
 
 
 def _take(rule: Transform, word: str, argument: str, line: int, *, may_name_itself: bool) -> None:
-    if word == "name":
-        rule.name = argument if may_name_itself and argument else rule.name
-    elif word == "universe":
-        rule.universe = argument
-    else:
-        try:
-            rule.requirements = parse_expression(argument)
-        except ClassAdSyntaxError as error:
-            raise TransformError(
-                f"invalid REQUIREMENTS : {argument}", source=rule.name, line=line, hint=str(error)
-            ) from None
+    match word:
+        case "NAME":
+            rule.name = argument if may_name_itself and argument else rule.name
+        case "UNIVERSE":
+            rule.universe = argument
+        case "REQUIREMENTS":
+            rule.requirements = _requirements(rule, argument, line)
+        case _:
+            raise LookupError(f"nothing takes {word} out of a rule")
+
+
+def _requirements(rule: Transform, text: str, line: int) -> Expr:
+    try:
+        return parse_expression(text)
+    except ClassAdSyntaxError as error:
+        raise TransformError(
+            f"invalid REQUIREMENTS : {text}", source=rule.name, line=line, hint=str(error)
+        ) from None

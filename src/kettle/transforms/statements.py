@@ -6,11 +6,16 @@ Source: the manual, chapter ClassAd transforms; vectors `router/transforms.json`
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from sys import getsizeof
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.errors import TransformError
 from kettle.remembered import Answers
+
+if TYPE_CHECKING:
+    from kettle.transforms.editor import Editor
+    from kettle.transforms.macros import TransformMacros
 
 _BLANKS = " \t\r\n"
 _PATTERN_LETTERS = "gimU"
@@ -19,24 +24,63 @@ _PATTERN_LETTERS = "gimU"
 class Statement(NamedTuple):
     """One statement: its word, how many arguments it needs, whether the first may be a pattern.
 
-    `usage` is how it is written, `meaning` what it does, `example` a rule whose effect on an ad
-    with `A = 1` and `B = "b"` is `effect`; both are tests.
+    `carry_out` does it; it is None for one that is about the rule as a whole, which `source.py` has
+    taken out of the text. `names_attribute` says whether the first argument is the attribute that
+    it changes. `usage` is how it is written, `meaning` what it does, `example` a rule whose effect
+    on an ad with `A = 1` and `B = "b"` is `effect`; both are tests. None of them has a default: a
+    statement of which something is forgotten is an error when this module is loaded.
     """
 
     word: str
+    carry_out: Act | None
     arguments: int
     takes_pattern: bool
+    names_attribute: bool
     usage: str
     meaning: str
-    example: str = ""
-    effect: str = ""
+    example: str
+    effect: str
+
+
+# Carries out a statement: its parts, what follows the name with macros replaced, the ad's editor
+# and the rule's macros.
+Act = Callable[["Line", str, "Editor", "TransformMacros"], None]
+
+
+def _set(line: Line, argument: str, editor: Editor, _macros: TransformMacros) -> None:
+    editor.set(line.name, argument, line.statement.word)
+
+
+def _evaluate_and_set(line: Line, argument: str, editor: Editor, _macros: TransformMacros) -> None:
+    editor.evaluate_and_set(line.name, argument)
+
+
+def _evaluate_macro(line: Line, argument: str, editor: Editor, macros: TransformMacros) -> None:
+    text = editor.evaluate_text(line.name, argument)
+    if text is not None:
+        macros.assign_value(line.name, text)
+
+
+def _named(change: Callable[[Editor, str, str], None]) -> Act:
+    """Return what makes a change of one attribute, or of each whose name the pattern matches."""
+
+    def act(line: Line, argument: str, editor: Editor, _macros: TransformMacros) -> None:
+        if line.letters is None:
+            change(editor, line.name, argument)
+        else:
+            for name, to in editor.matching(line.name, line.letters, argument):
+                change(editor, name, to)
+
+    return act
 
 
 _ROWS = (
     Statement(
         "SET",
+        _set,
         2,
         False,
+        True,
         "SET attribute expression",
         "Sets the attribute to the expression, unevaluated.",
         "SET C A + 1",
@@ -44,8 +88,10 @@ _ROWS = (
     ),
     Statement(
         "EVALSET",
+        _evaluate_and_set,
         2,
         False,
+        True,
         "EVALSET attribute expression",
         "Sets the attribute to what the expression is worth in the ad now.",
         "EVALSET C A + 1",
@@ -53,8 +99,10 @@ _ROWS = (
     ),
     Statement(
         "DEFAULT",
+        _set,
         2,
         False,
+        True,
         "DEFAULT attribute expression",
         "Sets the attribute to the expression where the ad does not have it.",
         "DEFAULT A 7",
@@ -62,7 +110,9 @@ _ROWS = (
     ),
     Statement(
         "COPY",
+        _named(lambda editor, name, to: editor.copy(name, to)),
         2,
+        True,
         True,
         "COPY attribute|/pattern/ name",
         r"Copies the expression under another name; after a pattern \0 to \9 are what matched.",
@@ -71,7 +121,9 @@ _ROWS = (
     ),
     Statement(
         "RENAME",
+        _named(lambda editor, name, to: editor.rename(name, to)),
         2,
+        True,
         True,
         "RENAME attribute|/pattern/ name",
         "Copies the expression under another name and deletes it under the first.",
@@ -80,7 +132,9 @@ _ROWS = (
     ),
     Statement(
         "DELETE",
+        _named(lambda editor, name, _to: editor.delete(name)),
         1,
+        True,
         True,
         "DELETE attribute|/pattern/",
         "Deletes the attribute, or all whose names match.",
@@ -89,7 +143,9 @@ _ROWS = (
     ),
     Statement(
         "EVALMACRO",
+        _evaluate_macro,
         2,
+        False,
         False,
         "EVALMACRO name expression",
         "Sets a macro to what the expression is worth in the ad now, strings without quotes.",
@@ -98,7 +154,9 @@ _ROWS = (
     ),
     Statement(
         "REQUIREMENTS",
+        None,
         1,
+        False,
         False,
         "REQUIREMENTS expression",
         "The rule is applied to ads for which this is true, and to no others.",
@@ -107,21 +165,31 @@ _ROWS = (
     ),
     Statement(
         "NAME",
+        None,
         1,
+        False,
         False,
         "NAME word",
         "What the rule is called in messages, where nothing else has named it.",
+        "NAME Fives\nSET A 5",
+        "A = 5",
     ),
     Statement(
         "UNIVERSE",
+        None,
         1,
+        False,
         False,
         "UNIVERSE name|number",
         "The universe of the jobs that a route makes; job transforms do not change theirs by it.",
+        "UNIVERSE grid\nSET A 5",
+        "A = 5",
     ),
     Statement(
         "TRANSFORM",
+        None,
         0,
+        False,
         False,
         "TRANSFORM [N] [variables] [in|from|matching items]",
         "Ends the rule; it is applied once for each item, each time to a copy of the ad.",
@@ -130,6 +198,8 @@ _ROWS = (
     ),
 )
 STATEMENTS = {row.word: row for row in _ROWS}
+# Those about the rule as a whole.
+OF_THE_RULE: Final = tuple(row.word for row in _ROWS if row.carry_out is None)
 
 
 class Line(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from kettle.classad import ClassAd, parse_expression, parse_old_ad
 from kettle.errors import TransformError
 from kettle.submit.sources import MemorySubmitSources
-from kettle.transforms import editor
+from kettle.transforms import editor, source
 from kettle.transforms.convert import convert_route
 from kettle.transforms.editor import Journal
 from kettle.transforms.iteration import read_iteration, rounds
@@ -42,7 +43,7 @@ def texts(ad: ClassAd) -> dict[str, str | None]:
     return {name: ad.text(name) for name in ad.names()}
 
 
-@pytest.mark.parametrize("row", [r for r in STATEMENTS.values() if r.example], ids=lambda r: r.word)
+@pytest.mark.parametrize("row", STATEMENTS.values(), ids=lambda r: r.word)
 def test_the_example_of_a_statement_has_the_effect_it_says(row: Statement) -> None:
     ad = parse_old_ad('A = 1\nB = "b"')
     rule = read_transform(row.example, "rules")
@@ -58,6 +59,21 @@ def test_the_example_of_a_statement_has_the_effect_it_says(row: Statement) -> No
     name, _, text = row.effect.partition(" = ")
     assert ad.text(name) == text
     assert not journal.errors
+
+
+@pytest.mark.parametrize("row", STATEMENTS.values(), ids=lambda r: r.word)
+def test_a_statement_is_carried_out_on_the_ad_or_taken_out_of_the_rules_text(
+    row: Statement,
+) -> None:
+    rule = read_transform(row.example, "rules")
+    stays = any(line.startswith(row.word) for line in rule.body.split("\n"))
+    assert stays == (row.carry_out is not None)
+
+
+def test_a_statement_of_the_rule_that_nobody_takes_is_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_ENVELOPE", re.compile(r"(LATER)\s+(.*)$"))
+    with pytest.raises(LookupError, match="LATER"):
+        read_transform("LATER A", "rules")
 
 
 def test_a_comma_after_the_attribute_is_no_part_of_it() -> None:
