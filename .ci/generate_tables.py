@@ -1,7 +1,8 @@
-"""Write the manual's lists of submit commands, attributes and codes from their tables.
+"""Write the manual's lists of what is a table in the code, each row with its sentence.
 
-`python .ci/generate_tables.py` rewrites them; `tests/tidy/test_generated_tables.py` fails when
-they are out of date.
+They are submit commands, attributes, codes, figures, the names of PRINTAS, and the statements of
+transforms, which stand within a page of the guide. `python .ci/generate_tables.py` rewrites them;
+`tests/tidy/test_generated_tables.py` fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ from kettle.attributes.machine import Machine
 from kettle.attributes.submitter import Submitter
 from kettle.master import metrics
 from kettle.submit.registry import TABLES
+from kettle.tools.printing.ways import Ways
+from kettle.tools.queue import job_ways
+from kettle.tools.status import machine_ways
+from kettle.transforms.statements import STATEMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = ROOT / "docs/generated"
+TRANSFORMS = ROOT / "docs/guide/transforms.md"
+BEGIN = "<!-- statements: made by .ci/generate_tables.py -->\n"
+END = "<!-- end of statements -->\n"
 
 
 def submit_commands() -> str:
@@ -86,8 +94,47 @@ def metric_tables() -> str:
     return "\n".join(lines) + "\n"
 
 
+def print_names() -> str:
+    """Return the page of what `PRINTAS NAME` stands for."""
+    tables: dict[str, Ways] = {
+        "About jobs": job_ways.WAYS,
+        "About machines and daemons": machine_ways.WAYS,
+        "Of condor_q": job_ways.QUEUE_WAYS,
+        "Of condor_status": machine_ways.STATUS_WAYS,
+    }
+    lines = ["# Names of PRINTAS", ""]
+    lines += ["Generated from `src/kettle/tools/queue/job_ways.py` and"]
+    lines += [
+        "`src/kettle/tools/status/machine_ways.py`. The first two lists are known to `condor_q`,"
+    ]
+    lines += [
+        "`condor_history`, `condor_status` and `condor_who`, the others to one tool, which has"
+    ]
+    lines += [
+        "its own way where a name stands twice. [Print formats](../guide/print-formats.md) has"
+    ]
+    lines += ["the files that use them."]
+    for title, ways in tables.items():
+        lines += ["", f"## {title}", "", "| Name | Shows |", "|---|---|"]
+        lines += [f"| `{name}` | {way.doc} |" for name, way in ways.items()]
+    return "\n".join(lines) + "\n"
+
+
+def transforms() -> str:
+    """Return the guide's page of transforms with its table of statements made anew."""
+    before, _, rest = TRANSFORMS.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    lines = ["", "| Statement | What it does |", "|---|---|"]
+    for row in STATEMENTS.values():
+        usage = row.usage.replace("|", "\\|")
+        lines.append(f"| `{usage}` | {row.meaning} |")
+    return before + BEGIN + "\n".join(lines) + "\n\n" + END + after
+
+
 PAGES = {
     "metrics.md": metric_tables,
+    "print_names.md": print_names,
+    "../guide/transforms.md": transforms,
     "submit_commands.md": submit_commands,
     "attributes.md": attributes,
     "codes.md": code_tables,
@@ -98,7 +145,7 @@ def main() -> None:
     """Write all pages."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
-        (GENERATED / name).write_text(page())
+        (GENERATED / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

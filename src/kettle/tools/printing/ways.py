@@ -31,8 +31,12 @@ Made = Callable[[Value, ClassAd, ColumnWidth], "Value | None"]
 
 
 class Way(Struct):
-    """One named way; `form` is how what it makes is printed where the file says no format."""
+    """One named way; `form` is how what it makes is printed where the file says no format.
 
+    `doc` is the manual's sentence of it.
+    """
+
+    doc: str
     kind: Kind
     make: Made
     form: str = ""
@@ -51,24 +55,24 @@ class Way(Struct):
 Ways = Mapping[str, Way]
 
 
-def text_of_ad(show: Callable[[ClassAd], str | None]) -> Way:
+def text_of_ad(doc: str, show: Callable[[ClassAd], str | None]) -> Way:
     """Return a way that looks at the ad alone."""
-    return Way("text", lambda _value, ad, _column: show(ad))
+    return Way(doc, "text", lambda _value, ad, _column: show(ad))
 
 
-def text_of_whole(show: Callable[[int], str]) -> Way:
+def text_of_whole(doc: str, show: Callable[[int], str]) -> Way:
     """Return a way that shows a whole number."""
-    return Way("whole", lambda value, _ad, _column: show(_whole(value)), renders=False)
+    return Way(doc, "whole", lambda value, _ad, _column: show(_whole(value)), renders=False)
 
 
-def text_of_real(show: Callable[[float], str]) -> Way:
+def text_of_real(doc: str, show: Callable[[float], str]) -> Way:
     """Return a way that shows a number."""
-    return Way("real", lambda value, _ad, _column: show(as_number(value) or 0), renders=False)
+    return Way(doc, "real", lambda value, _ad, _column: show(as_number(value) or 0), renders=False)
 
 
-def text_of_any(show: Callable[[Value], str]) -> Way:
+def text_of_any(doc: str, show: Callable[[Value], str]) -> Way:
     """Return a way that shows a value of any kind."""
-    return Way("any", lambda value, _ad, _column: show(value), renders=False)
+    return Way(doc, "any", lambda value, _ad, _column: show(value), renders=False)
 
 
 def _whole(value: Value) -> int:

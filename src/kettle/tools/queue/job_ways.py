@@ -86,37 +86,77 @@ def _span(seconds: float) -> str:
     return format_span(int(seconds)) if abs(seconds) <= MAX_INTEGER else format_span(seconds)
 
 
+_DATE = text_of_whole("A moment in local time, without its year: ` 1/15 08:00`.", _moment)
+
 # Those that each tool knows.
 WAYS: Ways = {
-    "BATCH_NAME": text_of_ad(_batch_name),
-    "BUFFER_IO_MISC": text_of_ad(jobs.show_transfers),
-    "DAG_OWNER": text_of_ad(_dag_owner),
-    "DATE": text_of_whole(_moment),
-    "GRID_JOB_ID": text_of_ad(jobs.show_grid_id),
-    "GRID_RESOURCE": text_of_ad(jobs.show_grid_resource),
-    "GRID_STATUS": text_of_ad(jobs.show_grid_status),
-    "JOB_COMMAND": text_of_ad(_command),
-    "JOB_DESCRIPTION": text_of_ad(jobs.show_description),
-    "JOB_FACTORY_MODE": text_of_any(_mode),
-    "JOB_ID": text_of_ad(_job_id),
-    "JOB_STATUS": text_of_ad(jobs.show_status),
-    "JOB_STATUS_RAW": text_of_whole(jobs.status_word),
-    "JOB_UNIVERSE": text_of_whole(jobs.universe_word),
-    "MEMORY_USAGE": Way("real", lambda _value, ad, _column: _memory(ad), "%.1f"),
-    "OWNER": text_of_ad(_owner),
-    "QDATE": Way("whole", text_of_whole(_moment).make, "%Y", renders=False),
-    "READABLE_BYTES": text_of_any(readable_amount(1)),
-    "READABLE_KB": text_of_any(readable_amount(1024)),
-    "READABLE_MB": text_of_any(readable_amount(1024 * 1024)),
-    "REMOTE_HOST": text_of_ad(jobs.show_host),
-    "RUNTIME": text_of_real(_span),
-    "TIME": text_of_whole(_span),
+    "BATCH_NAME": text_of_ad(
+        "The name of the job's batch; else the DAG or the node that the job is.", _batch_name
+    ),
+    "BUFFER_IO_MISC": text_of_ad(
+        "Which files of the job are on their way: ` transfer=in,queued`.", jobs.show_transfers
+    ),
+    "DAG_OWNER": text_of_ad(
+        "The name of the DAG's node that the job is, else the job's owner.", _dag_owner
+    ),
+    "DATE": _DATE,
+    "GRID_JOB_ID": text_of_ad("The name that a grid job has where it was sent.", jobs.show_grid_id),
+    "GRID_RESOURCE": text_of_ad(
+        "Where a grid job was sent: `type->manager host`.", jobs.show_grid_resource
+    ),
+    "GRID_STATUS": text_of_ad(
+        "What the system that a grid job was sent to says of it.", jobs.show_grid_status
+    ),
+    "JOB_COMMAND": text_of_ad(
+        "The job's command as it was submitted, with its path and arguments.", _command
+    ),
+    "JOB_DESCRIPTION": text_of_ad(
+        "The job's description in parentheses, else its command without the path.",
+        jobs.show_description,
+    ),
+    "JOB_FACTORY_MODE": text_of_any(
+        "Whether a cluster that makes its jobs late does so: `Norm`, `Held`, `Done`.", _mode
+    ),
+    "JOB_ID": text_of_ad(
+        "The job's number, `cluster.process`; of an ad without one what its `JobId` says.", _job_id
+    ),
+    "JOB_STATUS": text_of_ad(
+        "The letters of the job's status, with `<`, `>` and `q` for files on their way.",
+        jobs.show_status,
+    ),
+    "JOB_STATUS_RAW": text_of_whole(
+        "The number of a status as a word of seven letters: `Running`.", jobs.status_word
+    ),
+    "JOB_UNIVERSE": text_of_whole("The number of a universe as its name.", jobs.universe_word),
+    "MEMORY_USAGE": Way(
+        "The job's memory in MB, `MemoryUsage`; until that is known its `ImageSize`.",
+        "real",
+        lambda _value, ad, _column: _memory(ad),
+        "%.1f",
+    ),
+    "OWNER": text_of_ad("The job's owner.", _owner),
+    "QDATE": Way("The same as `DATE`.", _DATE.kind, _DATE.make, "%Y", renders=False),
+    "READABLE_BYTES": text_of_any("A number of bytes with its unit: `1.5 GB`.", readable_amount(1)),
+    "READABLE_KB": text_of_any("A number of KiB with its unit.", readable_amount(1024)),
+    "READABLE_MB": text_of_any("A number of MiB with its unit.", readable_amount(1024 * 1024)),
+    "REMOTE_HOST": text_of_ad(
+        "The slot that the job runs in; of a grid job where it was sent.", jobs.show_host
+    ),
+    "RUNTIME": text_of_real("A number of seconds as days and time: `  1+02:03:04`.", _span),
+    "TIME": text_of_whole("A whole number of seconds as days and time: `  1+02:03:04`.", _span),
 }
 
 # Those that condor_q has beside them, or has its own of.
 QUEUE_WAYS: Ways = {
-    "CPU_TIME": Way("real", lambda _value, ad, _column: jobs.run_time(ad), "%T"),
+    "CPU_TIME": Way(
+        "How long the job has run: this time, or before it was put back or held.",
+        "real",
+        lambda _value, ad, _column: jobs.run_time(ad),
+        "%T",
+    ),
     # Of a node its DAG's owner, too, but where -dag puts jobs below their DAGs.
-    "DAG_OWNER": text_of_ad(_owner),
-    "GRID_RESOURCE": text_of_ad(_cut_grid_resource),
+    "DAG_OWNER": text_of_ad("The job's owner.", _owner),
+    "GRID_RESOURCE": text_of_ad(
+        "Where a grid job was sent, its first 36 characters.", _cut_grid_resource
+    ),
 }

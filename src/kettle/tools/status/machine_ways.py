@@ -180,30 +180,95 @@ def _broken_reasons(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | N
 
 # Those that each tool knows.
 WAYS: Ways = {
-    "ACTIVITY_CODE": Way("text", _activity_code),
-    "ACTIVITY_OR_OCU": Way("text", _activity),
-    "ACTIVITY_TIME": Way("whole", _activity_time, "%T"),
-    "CONDOR_PLATFORM": Way("text", _condor_platform),
-    "CONDOR_VERSION": Way("text", _condor_version),
-    "DUE_DATE": Way("whole", _due, "%Y"),
-    "ELAPSED_TIME": Way("whole", _elapsed, "%T"),
-    "LOAD_AVG": text_of_real(lambda load: f"{load:.3f}"),
-    "MEMBER_COUNT": Way("any", _count_members, "%d"),
-    "PLATFORM": text_of_ad(platform),
-    "STRINGS_FROM_LIST": Way("any", _strings),
-    "UNHEALTH": Way("any", _unhealth),
-    "UNIQUE": Way("any", _unique),
+    "ACTIVITY_CODE": Way(
+        "State and activity of a slot in two letters, from either of them: `Cb`.",
+        "text",
+        _activity_code,
+    ),
+    "ACTIVITY_OR_OCU": Way(
+        "The activity; `OCU` for a slot that is idle and kept for somebody's claim.",
+        "text",
+        _activity,
+    ),
+    "ACTIVITY_TIME": Way(
+        "How long ago a moment was, when the ad was made.", "whole", _activity_time, "%T"
+    ),
+    "CONDOR_PLATFORM": Way(
+        "What a program was built for, in short: of `$CondorPlatform: … $` the words.",
+        "text",
+        _condor_platform,
+    ),
+    "CONDOR_VERSION": Way(
+        "The numbers of a version and, where the column has room, its build.",
+        "text",
+        _condor_version,
+    ),
+    "DUE_DATE": Way(
+        "A moment, so many seconds after the collector heard of the ad.", "whole", _due, "%Y"
+    ),
+    "ELAPSED_TIME": Way(
+        "The time from a moment to when the collector heard of the ad.", "whole", _elapsed, "%T"
+    ),
+    "LOAD_AVG": text_of_real(
+        "A number with three digits behind its point.", lambda load: f"{load:.3f}"
+    ),
+    "MEMBER_COUNT": Way(
+        "How many members a list has, or a text that holds a list.", "any", _count_members, "%d"
+    ),
+    "PLATFORM": text_of_ad("Architecture and system in short: `x64/Debian13`.", platform),
+    "STRINGS_FROM_LIST": Way(
+        "The strings that are written in a list, with commas between.", "any", _strings
+    ),
+    "UNHEALTH": Way(
+        "Which expressions of a list are false; else why the slot is broken.", "any", _unhealth
+    ),
+    "UNIQUE": Way("The different members of a list or a text, in order.", "any", _unique),
 }
 
 # Those that condor_status has beside them.
 STATUS_WAYS: Ways = {
-    "BROKEN_REASONS_VECTOR": Way("any", _broken_reasons),
-    "GPUS_CAPS": Way("any", _no_properties),
-    "GPUS_MEM": Way("any", _no_properties),
-    "GPUS_NAMES": Way("any", _no_properties),
-    "GPUS_PROPERTIES": Way("any", _properties),
-    "NUM_DSLOTS": Way("any", _slot_count, "%4d"),
-    "SLOT_COUNT_TAG": Way("any", _slot_tag),
-    "SLOT_TYPE_LETTER": Way("any", _slot_letter),
-    "TOTAL_GPUS": Way("any", _total_gpus),
+    "BROKEN_REASONS_VECTOR": Way(
+        "Nothing: the room of a list stays empty, as in HTCondor.", "any", _broken_reasons
+    ),
+    "GPUS_CAPS": Way(
+        "Nothing: devices' properties are known where slots are shown together alone.",
+        "any",
+        _no_properties,
+    ),
+    "GPUS_MEM": Way(
+        "Nothing: devices' properties are known where slots are shown together alone.",
+        "any",
+        _no_properties,
+    ),
+    "GPUS_NAMES": Way(
+        "Nothing: devices' properties are known where slots are shown together alone.",
+        "any",
+        _no_properties,
+    ),
+    "GPUS_PROPERTIES": Way(
+        "The different members of a list of GPUs' names or properties, in order.",
+        "any",
+        _properties,
+    ),
+    "NUM_DSLOTS": Way(
+        "How many slots were cut from the slot; 1 for one that is no part and says no number.",
+        "any",
+        _slot_count,
+        "%4d",
+    ),
+    "SLOT_COUNT_TAG": Way(
+        "The first letter of a slot's type; a blank for one that others are cut from.",
+        "any",
+        _slot_tag,
+    ),
+    "SLOT_TYPE_LETTER": Way(
+        "`s` for a slot of fixed size, `d` for one that was cut, a blank for a divisible one.",
+        "any",
+        _slot_letter,
+    ),
+    "TOTAL_GPUS": Way(
+        "How many GPUs the slot has and, behind a minus, how many of them are not used.",
+        "any",
+        _total_gpus,
+    ),
 }
