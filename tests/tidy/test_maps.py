@@ -12,7 +12,7 @@ MAPPED = [
     ROOT / "src/kettle" / name
     for name in (
         *("attributes", "classad", "config", "records", "submit", "tools/printing", "transforms"),
-        *("pool", "runtime", "wire/security"),
+        *("compat", "pool", "runtime", "tools/queue", "tools/status", "wire/security"),
     )
 ]
 ROOMS = sorted(path.parent for path in (ROOT / "src/kettle").glob("*/service.py")) + MAPPED
