@@ -3,8 +3,8 @@
 An event is a small dataclass, and its class is all that knows its kind: its number, its ClassAd
 type, its body as lines of text (`body` and `from_body`), in `ATTRIBUTES` which field is which
 ClassAd attribute, and what an ad has besides (`add_to_ad` and `take_from_ad`). The classes are in
-`event_kinds.py`, `event_ends.py`, `event_grid.py` and `event_cluster.py`; headers, files and the
-other forms in `event_log.py` and `event_forms.py`.
+`event_kinds.py`, `event_ends.py`, `event_grid.py`, `event_cluster.py` and `event_future.py` (those
+known by number alone); headers, files and the other forms in `event_log.py` and `event_forms.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import TYPE_CHECKING, ClassVar, Self, get_args, get_type_hints
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, get_args, get_type_hints
 
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
@@ -23,14 +23,37 @@ from kettle.records.event_usage import CpuTimes
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
 
-# (field, what it is called elsewhere) of an event class.
-Attributes = tuple[tuple[str, str], ...]
+
+class Said(NamedTuple):
+    """A field of an event class, and the ClassAd attribute that says it."""
+
+    field: str
+    attribute: str
 
 
-# The counted lines of a run: fields, and how their labels begin.
-RUN_BYTES: Attributes = (
-    ("sent_bytes", "Run Bytes Sent"),
-    ("received_bytes", "Run Bytes Received"),
+class TextLine(NamedTuple):
+    """How a line of an event's text begins, and the field that is the rest of it."""
+
+    beginning: str
+    field: str
+
+
+class Count(NamedTuple):
+    """A field of an event class that is a number, and how the label behind that number begins."""
+
+    field: str
+    label: str
+
+
+Attributes = tuple[Said, ...]
+TextLines = tuple[TextLine, ...]
+Counts = tuple[Count, ...]
+
+
+# The counted lines of a run.
+RUN_BYTES: Counts = (
+    Count("sent_bytes", "Run Bytes Sent"),
+    Count("received_bytes", "Run Bytes Received"),
 )
 
 
@@ -51,7 +74,7 @@ class Event:
 
     number: ClassVar[int] = -1
     type_name: ClassVar[str] = ""
-    # (field, ClassAd attribute); a field that is None is left out.
+    # A field that is None is left out.
     ATTRIBUTES: ClassVar[Attributes] = ()
     # What an ad that does not say a field leaves it at, where that is not the field's default.
     UNSAID: ClassVar[Mapping[str, object]] = {}
@@ -87,7 +110,7 @@ class Event:
             if value is not None:
                 setattr(self, name, value)
 
-    def read_counts(self, lines: Lines, labels: Attributes) -> Self:
+    def read_counts(self, lines: Lines, labels: Counts) -> Self:
         """Set the fields of the counted lines that are there; see `parse_counts`."""
         for name, number in parse_counts(lines, labels).items():
             setattr(self, name, number)
@@ -256,7 +279,7 @@ def render_count(number: float, label: str) -> str:
     return f"\t{number:.0f}  -  {label}"
 
 
-def parse_counts(lines: Lines, labels: Attributes) -> dict[str, float]:
+def parse_counts(lines: Lines, labels: Counts) -> dict[str, float]:
     """Read the counted lines that are there, by their `labels` (field, how its label begins).
 
     Logs of other versions lack some of them, or have them in another order.

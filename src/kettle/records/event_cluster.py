@@ -16,6 +16,9 @@ from kettle.records.event_base import (
     BodyError,
     Event,
     Lines,
+    Said,
+    TextLine,
+    TextLines,
     leading_number,
     number_in,
 )
@@ -64,10 +67,10 @@ class ClusterRemoveEvent(Event):
     number: ClassVar[int] = 36
     type_name: ClassVar[str] = "ClusterRemoveEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("notes", "Notes"),
-        ("jobs", "NextProcId"),
-        ("items", "NextRow"),
-        ("completion", "Completion"),
+        Said("notes", "Notes"),
+        Said("jobs", "NextProcId"),
+        Said("items", "NextRow"),
+        Said("completion", "Completion"),
     )
     WORDS: ClassVar[dict[int, str]] = {
         Completion.INCOMPLETE: "Incomplete",
@@ -124,9 +127,9 @@ class FactoryPausedEvent(Event):
     type_name: ClassVar[str] = "FactoryPausedEvent"
     _sentence: ClassVar[str] = "Job Materialization Paused"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("reason", "Reason"),
-        ("pause_code", "PauseCode"),
-        ("hold_code", "HoldCode"),
+        Said("reason", "Reason"),
+        Said("pause_code", "PauseCode"),
+        Said("hold_code", "HoldCode"),
     )
 
     def body(self) -> list[str]:
@@ -180,9 +183,9 @@ class FactoryResumedEvent(Prefixed):
 
     number: ClassVar[int] = 38
     type_name: ClassVar[str] = "FactoryResumedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("reason", "Reason"),)
     SENTENCE: ClassVar[str] = "Job Materialization Resumed"
-    LINES: ClassVar[Attributes] = (("\t", "reason"),)
+    LINES: ClassVar[TextLines] = (TextLine("\t", "reason"),)
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
@@ -208,9 +211,9 @@ class FileTransferEvent(Event):
     number: ClassVar[int] = 40
     type_name: ClassVar[str] = "FileTransferEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("kind", "Type"),
-        ("queue_seconds", "QueueingDelay"),
-        ("host", "Host"),
+        Said("kind", "Type"),
+        Said("queue_seconds", "QueueingDelay"),
+        Said("host", "Host"),
     )
 
     def add_to_ad(self, ad: ClassAd) -> None:
@@ -297,16 +300,16 @@ class ReserveSpaceEvent(_Reuse):
     number: ClassVar[int] = 41
     type_name: ClassVar[str] = "ReserveSpaceEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("expires_at", "ExpirationTime"),
-        ("size", "ReservedSpace"),
-        ("reservation", "UUID"),
-        ("tag", "Tag"),
+        Said("expires_at", "ExpirationTime"),
+        Said("size", "ReservedSpace"),
+        Said("reservation", "UUID"),
+        Said("tag", "Tag"),
     )
-    LINES: ClassVar[Attributes] = (
-        ("\tBytes reserved: ", "size"),
-        ("\tReservation Expiration: ", "expires_at"),
-        ("\tReservation UUID: ", "reservation"),
-        ("\tTag: ", "tag"),
+    LINES: ClassVar[TextLines] = (
+        TextLine("\tBytes reserved: ", "size"),
+        TextLine("\tReservation Expiration: ", "expires_at"),
+        TextLine("\tReservation UUID: ", "reservation"),
+        TextLine("\tTag: ", "tag"),
     )
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"size", "expires_at"})
 
@@ -319,8 +322,8 @@ class ReleaseSpaceEvent(_Reuse):
 
     number: ClassVar[int] = 42
     type_name: ClassVar[str] = "ReleaseSpaceEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("reservation", "UUID"),)
-    LINES: ClassVar[Attributes] = (("\tReservation UUID: ", "reservation"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("reservation", "UUID"),)
+    LINES: ClassVar[TextLines] = (TextLine("\tReservation UUID: ", "reservation"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -335,16 +338,16 @@ class FileCompleteEvent(_Reuse):
     number: ClassVar[int] = 43
     type_name: ClassVar[str] = "FileCompleteEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("size", "Size"),
-        ("checksum", "Checksum"),
-        ("checksum_type", "ChecksumType"),
-        ("reservation", "UUID"),
+        Said("size", "Size"),
+        Said("checksum", "Checksum"),
+        Said("checksum_type", "ChecksumType"),
+        Said("reservation", "UUID"),
     )
-    LINES: ClassVar[Attributes] = (
-        ("\tBytes: ", "size"),
-        ("\tChecksum Value: ", "checksum"),
-        ("\tChecksum Type: ", "checksum_type"),
-        ("\tUUID: ", "reservation"),
+    LINES: ClassVar[TextLines] = (
+        TextLine("\tBytes: ", "size"),
+        TextLine("\tChecksum Value: ", "checksum"),
+        TextLine("\tChecksum Type: ", "checksum_type"),
+        TextLine("\tUUID: ", "reservation"),
     )
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"size"})
 
@@ -360,14 +363,14 @@ class FileUsedEvent(_Reuse):
     number: ClassVar[int] = 44
     type_name: ClassVar[str] = "FileUsedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("checksum", "Checksum"),
-        ("checksum_type", "ChecksumType"),
-        ("tag", "Tag"),
+        Said("checksum", "Checksum"),
+        Said("checksum_type", "ChecksumType"),
+        Said("tag", "Tag"),
     )
-    LINES: ClassVar[Attributes] = (
-        ("\tChecksum Value: ", "checksum"),
-        ("\tChecksum Type: ", "checksum_type"),
-        ("\tTag: ", "tag"),
+    LINES: ClassVar[TextLines] = (
+        TextLine("\tChecksum Value: ", "checksum"),
+        TextLine("\tChecksum Type: ", "checksum_type"),
+        TextLine("\tTag: ", "tag"),
     )
 
 
@@ -383,16 +386,16 @@ class FileRemovedEvent(_Reuse):
     number: ClassVar[int] = 45
     type_name: ClassVar[str] = "FileRemovedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("size", "Size"),
-        ("checksum", "Checksum"),
-        ("checksum_type", "ChecksumType"),
-        ("tag", "Tag"),
+        Said("size", "Size"),
+        Said("checksum", "Checksum"),
+        Said("checksum_type", "ChecksumType"),
+        Said("tag", "Tag"),
     )
-    LINES: ClassVar[Attributes] = (
-        ("\tBytes: ", "size"),
-        ("\tChecksum Value: ", "checksum"),
-        ("\tChecksum Type: ", "checksum_type"),
-        ("\tTag: ", "tag"),
+    LINES: ClassVar[TextLines] = (
+        TextLine("\tBytes: ", "size"),
+        TextLine("\tChecksum Value: ", "checksum"),
+        TextLine("\tChecksum Type: ", "checksum_type"),
+        TextLine("\tTag: ", "tag"),
     )
     NUMBERS: ClassVar[frozenset[str]] = frozenset({"size"})
 
@@ -405,9 +408,9 @@ class DataflowJobSkippedEvent(Prefixed):
 
     number: ClassVar[int] = 46
     type_name: ClassVar[str] = "DataflowJobSkippedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("reason", "Reason"),)
     SENTENCE: ClassVar[str] = "Dataflow job was skipped."
-    LINES: ClassVar[Attributes] = (("\t", "reason"),)
+    LINES: ClassVar[TextLines] = (TextLine("\t", "reason"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -424,7 +427,7 @@ class CommonFilesEvent(Event):
     number: ClassVar[int] = 47
     type_name: ClassVar[str] = "CommonFilesEvent"
     SAYS_EMPTY: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("kind", "Type"), ("text", "Text"))
+    ATTRIBUTES: ClassVar[Attributes] = (Said("kind", "Type"), Said("text", "Text"))
     UNSAID: ClassVar[Mapping[str, object]] = {"kind": "None"}
 
     def body(self) -> list[str]:

@@ -14,8 +14,11 @@ from kettle.records.event_base import (
     RUN_BYTES,
     Attributes,
     BodyError,
+    Count,
+    Counts,
     Event,
     Lines,
+    Said,
     leading_number,
     number_in,
     parse_times,
@@ -36,19 +39,19 @@ from kettle.records.event_usage import (
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
 
-_ALL_BYTES: Attributes = (
+_ALL_BYTES: Counts = (
     *RUN_BYTES,
-    ("total_sent_bytes", "Total Bytes Sent"),
-    ("total_received_bytes", "Total Bytes Received"),
+    Count("total_sent_bytes", "Total Bytes Sent"),
+    Count("total_received_bytes", "Total Bytes Received"),
 )
 _NORMAL = late_pattern(r"\s*\(1\) Normal termination \(return value (-?\d{1,400})\)")
 _ABNORMAL = late_pattern(r"\s*\(0\) Abnormal termination \(signal (-?\d{1,400})\)")
 _CORE = late_pattern(r"\s*\((?:1\) Corefile in: (.*)|0\))")
 _HOW_IT_ENDED: Attributes = (
-    ("normal", "TerminatedNormally"),
-    ("return_value", "ReturnValue"),
-    ("signal", "TerminatedBySignal"),
-    ("core_file", "CoreFile"),
+    Said("normal", "TerminatedNormally"),
+    Said("return_value", "ReturnValue"),
+    Said("signal", "TerminatedBySignal"),
+    Said("core_file", "CoreFile"),
 )
 _VALUES = _HOW_IT_ENDED[1:3]
 # A return value or signal that is none.
@@ -83,9 +86,9 @@ class CheckpointedEvent(Event):
     number: ClassVar[int] = 3
     type_name: ClassVar[str] = "CheckpointedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
+        Said("run_local", "RunLocalUsage"),
+        Said("run_remote", "RunRemoteUsage"),
+        Said("sent_bytes", "SentBytes"),
     )
 
     def body(self) -> list[str]:
@@ -102,7 +105,7 @@ class CheckpointedEvent(Event):
         """Read the CPU times and the bytes."""
         lines.after("Job was checkpointed.")
         event = cls(run_remote=parse_times(lines), run_local=parse_times(lines))
-        return event.read_counts(lines, (("sent_bytes", "Run Bytes Sent"),))
+        return event.read_counts(lines, (Count("sent_bytes", "Run Bytes Sent"),))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -170,15 +173,15 @@ class JobEvictedEvent(_Ended):
     number: ClassVar[int] = 4
     type_name: ClassVar[str] = "JobEvictedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("checkpointed", "Checkpointed"),
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
-        ("received_bytes", "ReceivedBytes"),
-        ("requeued", "TerminatedAndRequeued"),
-        ("reason", "Reason"),
-        ("reason_code", "ReasonCode"),
-        ("reason_subcode", "ReasonSubCode"),
+        Said("checkpointed", "Checkpointed"),
+        Said("run_local", "RunLocalUsage"),
+        Said("run_remote", "RunRemoteUsage"),
+        Said("sent_bytes", "SentBytes"),
+        Said("received_bytes", "ReceivedBytes"),
+        Said("requeued", "TerminatedAndRequeued"),
+        Said("reason", "Reason"),
+        Said("reason_code", "ReasonCode"),
+        Said("reason_subcode", "ReasonSubCode"),
     )
 
     def add_to_ad(self, ad: ClassAd) -> None:
@@ -266,14 +269,14 @@ class JobTerminatedEvent(_Ended):
     type_name: ClassVar[str] = "JobTerminatedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
         *_HOW_IT_ENDED,
-        ("run_local", "RunLocalUsage"),
-        ("run_remote", "RunRemoteUsage"),
-        ("total_local", "TotalLocalUsage"),
-        ("total_remote", "TotalRemoteUsage"),
-        ("sent_bytes", "SentBytes"),
-        ("received_bytes", "ReceivedBytes"),
-        ("total_sent_bytes", "TotalSentBytes"),
-        ("total_received_bytes", "TotalReceivedBytes"),
+        Said("run_local", "RunLocalUsage"),
+        Said("run_remote", "RunRemoteUsage"),
+        Said("total_local", "TotalLocalUsage"),
+        Said("total_remote", "TotalRemoteUsage"),
+        Said("sent_bytes", "SentBytes"),
+        Said("received_bytes", "ReceivedBytes"),
+        Said("total_sent_bytes", "TotalSentBytes"),
+        Said("total_received_bytes", "TotalReceivedBytes"),
     )
     UNSAID: ClassVar[Mapping[str, object]] = {"normal": False}
     _by: ClassVar[str] = "Job"
@@ -332,7 +335,7 @@ class NodeTerminatedEvent(JobTerminatedEvent):
 
     number: ClassVar[int] = 15
     type_name: ClassVar[str] = "NodeTerminatedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (*JobTerminatedEvent.ATTRIBUTES, ("node", "Node"))
+    ATTRIBUTES: ClassVar[Attributes] = (*JobTerminatedEvent.ATTRIBUTES, Said("node", "Node"))
     UNSAID: ClassVar[Mapping[str, object]] = {"normal": False, "node": -1}
     _by: ClassVar[str] = "Node"
 
@@ -372,7 +375,7 @@ class PostScriptTerminatedEvent(_Ended):
     type_name: ClassVar[str] = "PostScriptTerminatedEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
         *_HOW_IT_ENDED[:3],
-        ("node_name", "DAGNodeName"),
+        Said("node_name", "DAGNodeName"),
     )
     UNSAID: ClassVar[Mapping[str, object]] = {"normal": False}
 

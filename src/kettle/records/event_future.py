@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from kettle.records.event_base import Attributes, Event, Lines, add_texts, assignment_in
+from kettle.records.event_base import (
+    Attributes,
+    Event,
+    Lines,
+    Said,
+    add_texts,
+    assignment_in,
+)
 from kettle.records.event_text import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +54,7 @@ class FutureEvent(Event):
     type_name: ClassVar[str] = "FutureEvent"
     AD_TYPE: ClassVar[str] = "FutureEvent"
     SAYS_EMPTY: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("head", "EventHead"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("head", "EventHead"),)
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add what the lines say; the last of a name counts, and before what the header says."""

@@ -15,6 +15,9 @@ from kettle.records.event_base import (
     BodyError,
     Event,
     Lines,
+    Said,
+    TextLine,
+    TextLines,
     add_texts,
     assignment_in,
 )
@@ -28,13 +31,13 @@ if TYPE_CHECKING:
 class Prefixed(Event):
     """An event of one sentence and lines with fixed beginnings.
 
-    `LINES` has (beginning, field): a field that is None has no line. One that begins with blanks
-    alone is read from any line. `WHOLE` is an event that has all of them. As for the reference
+    A field of `LINES` that is None has no line. One that begins with blanks alone is read from any
+    line. `WHOLE` is an event that has all of them. As for the reference
     more may follow the sentence.
     """
 
     SENTENCE: ClassVar[str] = ""
-    LINES: ClassVar[Attributes] = ()
+    LINES: ClassVar[TextLines] = ()
     WHOLE: ClassVar[bool] = False
 
     def body(self) -> list[str]:
@@ -83,11 +86,11 @@ class RemoteErrorEvent(Event):
     # What is not critical, as it is written and as it may be read.
     _mild: ClassVar[tuple[str, ...]] = ("Message", "Warning")
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("daemon", "Daemon"),
-        ("host", "ExecuteHost"),
-        ("message", "ErrorMsg"),
-        ("code", "HoldReasonCode"),
-        ("subcode", "HoldReasonSubCode"),
+        Said("daemon", "Daemon"),
+        Said("host", "ExecuteHost"),
+        Said("message", "ErrorMsg"),
+        Said("code", "HoldReasonCode"),
+        Said("subcode", "HoldReasonSubCode"),
     )
 
     def add_to_ad(self, ad: ClassAd) -> None:
@@ -152,9 +155,9 @@ class JobDisconnectedEvent(Event):
     SAYS_EMPTY: ClassVar[bool] = True
     DESCRIPTION: ClassVar[str] = "Job disconnected, attempting to reconnect"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("reason", "DisconnectReason"),
-        ("startd_address", "StartdAddr"),
-        ("startd_name", "StartdName"),
+        Said("reason", "DisconnectReason"),
+        Said("startd_address", "StartdAddr"),
+        Said("startd_name", "StartdName"),
     )
 
     def body(self) -> list[str]:
@@ -188,9 +191,9 @@ class JobReconnectedEvent(Event):
     SAYS_EMPTY: ClassVar[bool] = True
     DESCRIPTION: ClassVar[str] = "Job reconnected"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("startd_address", "StartdAddr"),
-        ("startd_name", "StartdName"),
-        ("starter_address", "StarterAddr"),
+        Said("startd_address", "StartdAddr"),
+        Said("startd_name", "StartdName"),
+        Said("starter_address", "StarterAddr"),
     )
 
     def body(self) -> list[str]:
@@ -222,7 +225,7 @@ class JobReconnectFailedEvent(Event):
     type_name: ClassVar[str] = "JobReconnectFailedEvent"
     SAYS_EMPTY: ClassVar[bool] = True
     DESCRIPTION: ClassVar[str] = "Job reconnect impossible: rescheduling job"
-    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"), ("startd_name", "StartdName"))
+    ATTRIBUTES: ClassVar[Attributes] = (Said("reason", "Reason"), Said("startd_name", "StartdName"))
     _tail: ClassVar[str] = ", rescheduling job"
 
     def body(self) -> list[str]:
@@ -251,9 +254,9 @@ class GridResourceUpEvent(Prefixed):
     number: ClassVar[int] = 25
     type_name: ClassVar[str] = "GridResourceUpEvent"
     WHOLE: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("resource", "GridResource"),)
     SENTENCE: ClassVar[str] = "Grid Resource Back Up"
-    LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
+    LINES: ClassVar[TextLines] = (TextLine("    GridResource: ", "resource"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -265,9 +268,9 @@ class GridResourceDownEvent(Prefixed):
     number: ClassVar[int] = 26
     type_name: ClassVar[str] = "GridResourceDownEvent"
     WHOLE: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("resource", "GridResource"),)
     SENTENCE: ClassVar[str] = "Detected Down Grid Resource"
-    LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
+    LINES: ClassVar[TextLines] = (TextLine("    GridResource: ", "resource"),)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -280,11 +283,14 @@ class GridSubmitEvent(Prefixed):
     number: ClassVar[int] = 27
     type_name: ClassVar[str] = "GridSubmitEvent"
     WHOLE: ClassVar[bool] = True
-    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"), ("job_id", "GridJobId"))
+    ATTRIBUTES: ClassVar[Attributes] = (
+        Said("resource", "GridResource"),
+        Said("job_id", "GridJobId"),
+    )
     SENTENCE: ClassVar[str] = "Job submitted to grid resource"
-    LINES: ClassVar[Attributes] = (
-        ("    GridResource: ", "resource"),
-        ("    GridJobId: ", "job_id"),
+    LINES: ClassVar[TextLines] = (
+        TextLine("    GridResource: ", "resource"),
+        TextLine("    GridJobId: ", "job_id"),
     )
 
 
@@ -373,9 +379,9 @@ class AttributeUpdateEvent(Event):
     type_name: ClassVar[str] = "AttributeUpdateEvent"
     SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("name", "Attribute"),
-        ("value", "Value"),
-        ("old", "PriorValue"),
+        Said("name", "Attribute"),
+        Said("value", "Value"),
+        Said("old", "PriorValue"),
     )
 
     def body(self) -> list[str]:
@@ -410,9 +416,9 @@ class PreSkipEvent(Prefixed):
     number: ClassVar[int] = 34
     type_name: ClassVar[str] = "PreSkipEvent"
     AD_TYPE: ClassVar[str] = "FutureEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("notes", "SkipEventLogNotes"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("notes", "SkipEventLogNotes"),)
     SENTENCE: ClassVar[str] = "PRE script return value is PRE_SKIP value"
-    LINES: ClassVar[Attributes] = (("    ", "notes"),)
+    LINES: ClassVar[TextLines] = (TextLine("    ", "notes"),)
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:

@@ -18,6 +18,7 @@ from kettle.records.event_base import (
     BodyError,
     Event,
     Lines,
+    Said,
     add_texts,
     assignment_in,
     leading_number,
@@ -52,10 +53,10 @@ class SubmitEvent(Event):
     number: ClassVar[int] = 0
     type_name: ClassVar[str] = "SubmitEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("host", "SubmitHost"),
-        ("log_notes", "LogNotes"),
-        ("user_notes", "UserNotes"),
-        ("warnings", "Warnings"),
+        Said("host", "SubmitHost"),
+        Said("log_notes", "LogNotes"),
+        Said("user_notes", "UserNotes"),
+        Said("warnings", "Warnings"),
     )
     _first: ClassVar[str] = "Job submitted from host: "
 
@@ -141,7 +142,7 @@ class ExecuteEvent(Event):
 
     number: ClassVar[int] = 1
     type_name: ClassVar[str] = "ExecuteEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("host", "ExecuteHost"), ("slot_name", "SlotName"))
+    ATTRIBUTES: ClassVar[Attributes] = (Said("host", "ExecuteHost"), Said("slot_name", "SlotName"))
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add the slot's properties as an ad of their own."""
@@ -198,7 +199,7 @@ class ExecutableErrorEvent(Event):
 
     number: ClassVar[int] = 2
     type_name: ClassVar[str] = "ExecutableErrorEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("kind", "ExecuteErrorType"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("kind", "ExecuteErrorType"),)
     UNSAID: ClassVar[Mapping[str, object]] = {"kind": -1}
     _TEXTS: ClassVar[dict[int, str]] = {
         0: "Job file not executable.",
@@ -232,10 +233,10 @@ class JobImageSizeEvent(Event):
     number: ClassVar[int] = 6
     type_name: ClassVar[str] = "JobImageSizeEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("size_kb", "Size"),
-        ("memory_mb", "MemoryUsage"),
-        ("resident_kb", "ResidentSetSize"),
-        ("proportional_kb", "ProportionalSetSize"),
+        Said("size_kb", "Size"),
+        Said("memory_mb", "MemoryUsage"),
+        Said("resident_kb", "ResidentSetSize"),
+        Said("proportional_kb", "ProportionalSetSize"),
     )
     UNSAID: ClassVar[Mapping[str, object]] = {"size_kb": -1}
 
@@ -293,9 +294,9 @@ class ShadowExceptionEvent(Event):
     type_name: ClassVar[str] = "ShadowExceptionEvent"
     SAYS_EMPTY: ClassVar[bool] = True
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("message", "Message"),
-        ("sent_bytes", "SentBytes"),
-        ("received_bytes", "ReceivedBytes"),
+        Said("message", "Message"),
+        Said("sent_bytes", "SentBytes"),
+        Said("received_bytes", "ReceivedBytes"),
     )
 
     def body(self) -> list[str]:
@@ -323,7 +324,7 @@ class GenericEvent(Event):
 
     number: ClassVar[int] = 8
     type_name: ClassVar[str] = "GenericEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("info", "Info"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("info", "Info"),)
 
     def body(self) -> list[str]:
         """Return the text."""
@@ -342,7 +343,7 @@ class _Reason(Event):
     reason: str | None = None
 
     _sentence: ClassVar[str] = ""
-    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("reason", "Reason"),)
 
     def body(self) -> list[str]:
         """Return the sentence and the reason."""
@@ -378,7 +379,7 @@ class JobSuspendedEvent(Event):
 
     number: ClassVar[int] = 10
     type_name: ClassVar[str] = "JobSuspendedEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (("processes", "NumberOfPIDs"),)
+    ATTRIBUTES: ClassVar[Attributes] = (Said("processes", "NumberOfPIDs"),)
     UNSAID: ClassVar[Mapping[str, object]] = {"processes": -1}
 
     def body(self) -> list[str]:
@@ -437,9 +438,9 @@ class JobHeldEvent(Event):
     number: ClassVar[int] = 12
     type_name: ClassVar[str] = "JobHeldEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("reason", "HoldReason"),
-        ("code", "HoldReasonCode"),
-        ("subcode", "HoldReasonSubCode"),
+        Said("reason", "HoldReason"),
+        Said("code", "HoldReasonCode"),
+        Said("subcode", "HoldReasonSubCode"),
     )
 
     def body(self) -> list[str]:
@@ -479,9 +480,9 @@ class NodeExecuteEvent(ExecuteEvent):
     number: ClassVar[int] = 14
     type_name: ClassVar[str] = "NodeExecuteEvent"
     ATTRIBUTES: ClassVar[Attributes] = (
-        ("host", "ExecuteHost"),
-        ("slot_name", "SlotName"),
-        ("node", "Node"),
+        Said("host", "ExecuteHost"),
+        Said("slot_name", "SlotName"),
+        Said("node", "Node"),
     )
     UNSAID: ClassVar[Mapping[str, object]] = {"node": -1}
 

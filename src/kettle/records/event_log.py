@@ -2,8 +2,9 @@
 
 Bytes are the interface here: many programs read these files while they grow. One event is one
 `write`, ended by a line of three dots. What an event says is in `event_kinds.py`, `event_ends.py`,
-`event_grid.py` and `event_cluster.py`; the ClassAd, XML and JSON forms in `event_forms.py`; who
-writes which event is up to schedd and shadow. Source: wire notes, Job event log, R083.
+`event_grid.py`, `event_cluster.py` and `event_future.py`; the ClassAd, XML and JSON forms in
+`event_forms.py`; who writes which event is up to schedd and shadow. Source: wire notes, Job event
+log, R083.
 """
 
 from __future__ import annotations
