@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from kettle.attributes.version import parse_version
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.forms import render_ads
+from kettle.classad.functions.library import families
 from kettle.errors import KettleError, RemoteProtocolError
 from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.__main__ import main
@@ -20,9 +22,11 @@ from kettle.testing.fuzz.decoder import Decoder, LawError
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.grammar import Grammar
 from kettle.testing.fuzz.inputs import LONGEST, make_input
+from kettle.testing.fuzz.languages.expressions import EXPRESSION_RULES
 from kettle.testing.fuzz.reads_back import reads_back
 from kettle.testing.fuzz.run import run, try_one
 from kettle.testing.fuzz.texts import _compare, _is_reformed
+from kettle.tools.printing import fuzz_row
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
@@ -93,6 +97,24 @@ def test_inputs_that_reach_new_lines_are_kept(tmp_path: Path) -> None:
     kept = read_corpus(tmp_path, "sinful")
     assert 0 < len(kept) < 100
     assert with_corpus(decoder, tmp_path).samples == (*decoder.samples, *kept)
+
+
+def test_a_reader_above_the_campaign_is_tried_where_its_module_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(DECODERS, "print-formats")
+    monkeypatch.delitem(sys.modules, fuzz_row.__name__)
+    options = ["--decoder", "print-formats", "--inputs", "20"]
+    with pytest.raises(SystemExit):
+        main(options)
+    assert main(["--with", fuzz_row.__name__, *options]) == 0
+    assert "20 inputs, 0 findings" in capsys.readouterr().out
+
+
+def test_every_function_is_called_with_what_its_examples_give_it() -> None:
+    calls = "\n".join(EXPRESSION_RULES["typed"]).lower()
+    names = {row.name for rows in families().values() for row in rows}
+    assert {name for name in names if f"{name.lower()}(" not in calls} == set()
 
 
 def test_a_grammar_without_an_end_is_refused() -> None:

@@ -16,7 +16,7 @@ _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn"
 
 # PCRE2's numbers for what is wrong with a pattern, by the words of `re` and of `patterns.perl`; the
 # first that fits. Source: observed of HTCondor 25.14.1.
-_ERROR_NUMBERS = (
+ERROR_NUMBERS = (
     ("bad escape (end of pattern)", 101),
     ("bad escape", 103),
     ("min repeat greater than max repeat", 104),
@@ -30,6 +30,9 @@ _ERROR_NUMBERS = (
     ("unterminated subpattern", 114),
     ("invalid group reference", 115),
     ("there is no group", 115),
+    ("unknown group name", 115),
+    ("bad group number", 115),
+    ("unexpected end of pattern", 114),
     ("unbalanced parenthesis", 122),
     ("unknown POSIX class name", 130),
     ("unterminated name", 142),
@@ -38,7 +41,7 @@ _ERROR_NUMBERS = (
 
 def error_number(error: re.error) -> int | None:
     """Return the number by which HTCondor tells what is wrong with a pattern, None if unknown."""
-    return next((number for words, number in _ERROR_NUMBERS if words in error.msg), None)
+    return next((number for words, number in ERROR_NUMBERS if words in error.msg), None)
 
 
 class LatePattern:

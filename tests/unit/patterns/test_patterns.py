@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.patterns import error_number, late_pattern
+from kettle.patterns import ERROR_NUMBERS, error_number, late_pattern
 from kettle.patterns.perl import compile_perl
 
 SOURCE = Path(__file__).parents[3] / "src" / "kettle"
@@ -49,31 +49,46 @@ def test_every_late_pattern_compiles() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("pattern", "number"),
-    [
-        ("a\\", 101),
-        ("\\y", 103),
-        ("a{3,2}", 104),
-        ("a{99999}", 105),
-        ("[a", 106),
-        ("[z-a]", 108),
-        ("*a", 109),
-        ("a**", 109),
-        ("(?z)a", 111),
-        ("(", 114),
-        (r"(a)\2", 115),
-        ("a)", 122),
-        ("[[:foo:]]", 130),
-        ("(?<a", 142),
-        ("(?P<a", 142),
-    ],
-)
-def test_what_is_wrong_with_a_pattern_has_its_number(pattern: str, number: int) -> None:
-    """As condor_config_val of 25.14.1 says of LOCAL_CONFIG_DIR_EXCLUDE_REGEXP."""
+# As condor_config_val of 25.14.1 says of LOCAL_CONFIG_DIR_EXCLUDE_REGEXP.
+NUMBERED = [
+    ("a\\", 101),
+    ("\\y", 103),
+    ("a{3,2}", 104),
+    ("a{99999}", 105),
+    ("[a", 106),
+    ("[z-a]", 108),
+    ("*a", 109),
+    ("a**", 109),
+    ("(?z)a", 111),
+    ("(", 114),
+    (r"(a)\2", 115),
+    ("(?(5)a|b)", 115),
+    ("(?(0)a)", 115),
+    (r"(?<x>a)\k<y>", 115),
+    ("(?", 114),
+    ("a)", 122),
+    ("[[:foo:]]", 130),
+    ("(?<a", 142),
+    ("(?P<a", 142),
+]
+
+
+def said_of(pattern: str) -> re.error:
     with pytest.raises(re.error) as caught:
         compile_perl(pattern.encode(), 0)
-    assert error_number(caught.value) == number
+    return caught.value
+
+
+@pytest.mark.parametrize(("pattern", "number"), NUMBERED)
+def test_what_is_wrong_with_a_pattern_has_its_number(pattern: str, number: int) -> None:
+    assert error_number(said_of(pattern)) == number
+
+
+def test_each_wording_that_has_a_number_is_what_this_python_says_of_some_pattern() -> None:
+    """Another Python may word it otherwise: its row would be met by nothing, and say nothing."""
+    said = [said_of(pattern).msg for pattern, _ in NUMBERED]
+    met = {next((words for words, _ in ERROR_NUMBERS if words in msg), None) for msg in said}
+    assert met == {words for words, _ in ERROR_NUMBERS}
 
 
 def test_an_error_that_is_not_known_has_no_number() -> None:

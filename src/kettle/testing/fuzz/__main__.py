@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 import time
@@ -44,8 +45,19 @@ class Book:
 
 def main(argv: list[str]) -> int:
     """Run what the command line says; 1 if anything was found."""
+    first = argparse.ArgumentParser(add_help=False)
+    first.add_argument(
+        "--with",
+        dest="modules",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import it first: it adds decoders of packages that lie above this one",
+    )
+    for module in first.parse_known_args(argv)[0].modules:
+        importlib.import_module(module)
     parser = argparse.ArgumentParser(
-        prog="python -m kettle.testing.campaign fuzz", description=__doc__
+        prog="python -m kettle.testing.campaign fuzz", description=__doc__, parents=[first]
     )
     parser.add_argument("--inputs", type=int, default=10_000, metavar="N", help="each (10,000)")
     parser.add_argument(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import pkgutil
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -33,7 +32,6 @@ from kettle.testing.fuzz.languages.ads import JSON_ADS, NEW_ADS, OLD_ADS, XML_AD
 from kettle.testing.fuzz.languages.configuration import CONFIGURATION
 from kettle.testing.fuzz.languages.event_logs import JSON_EVENTS, TEXT_EVENTS, XML_EVENTS
 from kettle.testing.fuzz.languages.expressions import EXPRESSIONS
-from kettle.testing.fuzz.languages.print_formats import PRINT_FORMATS
 from kettle.testing.fuzz.languages.submit import SUBMIT
 from kettle.testing.fuzz.languages.transforms import OLD_ROUTES, TRANSFORMS
 from kettle.testing.fuzz.reads_back import reads_back
@@ -159,15 +157,6 @@ def _reformed(text: str, *, form: str) -> str:
 def _read_many_ads(data: bytes) -> None:
     for ad in itertools.islice(parse_ads(_text(data)), _MOST_ADS):
         "\n".join(ad.lines())
-
-
-def _read_print_format(data: bytes) -> None:
-    # By its name, because it lies above: what reads is tried wherever it is.
-    parse = pkgutil.resolve_name("kettle.tools.printing.print_format:parse_print_format")
-    found = parse(_text(data), {})
-    found.names()
-    found.mask.render_headings()
-    found.mask.render(ClassAd({"a": 1, "B": "text", "JobStatus": 2}))
 
 
 def _read_event_log(data: bytes) -> None:
@@ -301,11 +290,6 @@ _XML_ADS = (
     b'<?xml version="1.0"?><classads><c><a n="A"><i>1</i></a></c></classads>',
     b'<classads><c><a n="B"><e>A+1</e></a><a n="C"><l><s>x</s></l></a></c></classads>',
 )
-_PRINT_FORMAT = (
-    b"SELECT NOSUMMARY FROM AUTOCLUSTER\n  ClusterId AS ID PRINTF %5d\n"
-    b'  Owner AS "the owner" WIDTH AUTO OR ??\n  JobStatus PRINTAS JOB_STATUS\n'
-    b"WHERE JobStatus == 2\nGROUP BY Owner DESCENDING\nSUMMARY STANDARD\n"
-)
 
 
 def text_rows() -> Iterator[Decoder]:
@@ -343,4 +327,3 @@ def text_rows() -> Iterator[Decoder]:
     yield Decoder("transforms", _read_transform, _TRANSFORMS, (TRANSFORMS,))
     yield Decoder("old-routes", _read_routes, (_TRANSFORMS[2], _TRANSFORMS[2] * 2), (OLD_ROUTES,))
     yield Decoder("words", _read_words, (b"a 'b c' \\\"d\\\"", b"A=1;B=2", b"\"A=1 B='x y'\""))
-    yield Decoder("print-formats", _read_print_format, (_PRINT_FORMAT,), (PRINT_FORMATS,))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from kettle.classad.functions.library import families
 from kettle.testing.fuzz.grammar import Grammar, Rules
 
@@ -50,34 +53,42 @@ _PATTERNS = (
     *("(", "[", "a{2}", "(a*)*b", r"\\1"),
 )
 _FUNCTIONS = tuple(row.name for rows in families().values() for row in rows)
-# Functions by what they take, so that their arguments are not always of the wrong kind.
-_TYPED = (
-    *("strcat(`text`, `number`)", "substr(`text`, `integer`)", "substr(`text`, `integer`, `integer`)"),
-    *("toUpper(`text`)", "toLower(`text`)", "strcmp(`text`, `text`)", "stricmp(`text`, `text`)"),
-    *("size(`listed`)", "size(`text`)", "sum(`numbers`)", "avg(`numbers`)", "min(`numbers`)", "max(`numbers`)"),
-    *("join(`text`, `listed`)", "join(`listed`)", "join(`text`, `text`, `number`)"),
-    *("split(`text`)", "split(`text`, `text`)", "member(`literal`, `listed`)"),
-    *("identicalMember(`literal`, `listed`)", 'anyCompare("`relation`", `listed`, `literal`)'),
-    *('allCompare("`relation`", `listed`, `literal`)', "int(`literal`)", "real(`literal`)"),
-    *("string(`expr`)", "bool(`literal`)", "floor(`number`)", "ceiling(`number`)", "round(`number`)"),
-    *("pow(`number`, `number`)", "quantize(`number`, `number`)", "quantize(`number`, `numbers`)"),
-    *("ifThenElse(`expr`, `expr`, `expr`)", "eval(`text`)", 'eval("`expression_text`")', "unparse(`name`)"),
+# A literal of an example of a function, and what may stand in its place.
+_LITERAL = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\w.])(\d+\.\d+)|(?<![\w.])(\d+)(?![\w.])')
+_IN_PLACE = ("", "`text`", "`number`", "`integer`")
+
+
+def _calls() -> Iterator[str]:
+    """Yield each example of a function as it stands, and with other values of the same kinds.
+
+    So that arguments are not always of the wrong kind, whatever functions there are.
+    """
+    for example in (
+        text for rows in families().values() for row in rows for text, _ in row.examples
+    ):
+        yield example
+        yield _LITERAL.sub(lambda found: _IN_PLACE[found.lastindex or 0], example)
+
+
+# Calls with what only some functions take.
+_SPECIAL = (
+    *("sum(`numbers`)", "avg(`numbers`)", "min(`numbers`)", "max(`numbers`)", "quantize(`number`, `numbers`)"),
+    *("size(`listed`)", "join(`text`, `listed`)", "join(`listed`)", "listToArgs(`listed`)"),
+    *("member(`literal`, `listed`)", "identicalMember(`literal`, `listed`)"),
+    *('anyCompare("`relation`", `listed`, `literal`)', 'allCompare("`relation`", `listed`, `literal`)'),
+    *("int(`literal`)", "real(`literal`)", "bool(`literal`)", "string(`expr`)", "unparse(`name`)"),
+    *("ifThenElse(`expr`, `expr`, `expr`)", "eval(`text`)", 'eval("`expression_text`")', "unresolved(`name`)"),
     *("isUndefined(`expr`)", "isError(`expr`)", "isString(`expr`)", "isInteger(`expr`)", "isReal(`expr`)"),
     *("isBoolean(`expr`)", "isList(`expr`)", "isClassAd(`expr`)", "isAbsTime(`time`)", "isRelTime(`time`)"),
     *("regexp(`pattern`, `text`)", 'regexp(`pattern`, `text`, "`letters`")'),
     *('regexps(`pattern`, `text`, `filling`)', 'regexpMember(`pattern`, `listed`, "`letters`")'),
     *('replace(`pattern`, `text`, `filling`, "`letters`")', "replaceAll(`pattern`, `text`, `filling`)"),
-    *("stringListSize(`text`)", "stringListSum(`text`)", "stringListAvg(`text`)", "stringListMin(`text`)"),
-    *("stringListMax(`text`)", "stringListMember(`text`, `text`)", "stringListIMember(`text`, `text`)"),
-    *("stringListSubsetMatch(`text`, `text`)", "stringListISubsetMatch(`text`, `text`)"),
-    *("stringListsIntersect(`text`, `text`)", "stringList_regexpMember(`pattern`, `text`)"),
-    *("versioncmp(`text`, `text`)", "versionGE(`text`, `text`)", "version_in_range(`text`, `text`, `text`)"),
-    *("splitUserName(`text`)", "splitSlotName(`text`)", "splitTime(`time`)", "interval(`integer`)"),
-    *('formatTime(`integer`, "`format`")', "getYear(`time`)", "getDays(`time`)", "getHours(`time`)"),
-    *("getMinutes(`time`)", "getSeconds(`time`)", "getMonth(`time`)", "getDayOfWeek(`time`)"),
-    *("envV1ToV2(`text`)", "mergeEnvironment(`text`, `text`)", "listToArgs(`listed`)", "argsToList(`text`)"),
-    *("evalInEachContext(`expr`, `ads`)", "countMatches(`expr`, `ads`)", "unresolved(`name`)"),
+    "stringList_regexpMember(`pattern`, `text`)",
+    *("splitTime(`time`)", 'formatTime(`integer`, "`format`")', "getYear(`time`)", "getDays(`time`)"),
+    *("getHours(`time`)", "getMinutes(`time`)", "getSeconds(`time`)", "getMonth(`time`)", "getDayOfWeek(`time`)"),
+    *("evalInEachContext(`expr`, `ads`)", "countMatches(`expr`, `ads`)"),
 )  # fmt: skip
+_TYPED = (*_calls(), *_SPECIAL)
 _TIMES = (
     *("absTime(`integer`)", 'absTime("2026-01-02T03:04:05+01:00")', 'absTime("20260102T030405Z")'),
     *(
