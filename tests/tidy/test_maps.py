@@ -113,3 +113,11 @@ def test_the_life_of_a_job_is_the_one_that_was_traced() -> None:
     drawing = LIFE.search(page)
     assert drawing is not None
     assert drawing[0] in (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_the_list_of_pages_that_are_made_names_each_script_and_each_generated_page() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    made = set(CODE.findall(text.partition("\n## Pages that are made\n")[2].partition("\n## ")[0]))
+    scripts = {f".ci/{path.name}" for path in (ROOT / ".ci").glob("generate_*.py")}
+    pages = {f"docs/generated/{path.name}" for path in (ROOT / "docs/generated").glob("*.md")}
+    assert (scripts | pages) - made == set()
