@@ -1,7 +1,7 @@
 """Write what is generated from the knob tables, and their page, `docs/generated/knobs.md`.
 
-That are `default_texts.py` and `unread_names.py` in `kettle.config`.
-`python .ci/generate_knobs.py` rewrites all three; `tests/tidy/test_generated_knobs.py` fails when
+That are `default_texts.py`, `unread_names.py` and `strictest_texts.py` in `kettle.config`.
+`python .ci/generate_knobs.py` rewrites all four; `tests/tidy/test_generated_knobs.py` fails when
 they are out of date.
 """
 
@@ -10,17 +10,21 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import re
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import kettle.config.knobs
 from kettle.config.bare_names import BARE_NAMES
 from kettle.config.families import FAMILIES
 from kettle.config.knob import Family, Knob, NumberKnob
 from kettle.config.subsystem_defaults import OF_FACTS
+from kettle.levels import CONFIGURED
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = ROOT / "src/kettle/config/default_texts.py"
+STRICTEST = ROOT / "src/kettle/config/strictest_texts.py"
 NAMES = ROOT / "src/kettle/config/unread_names.py"
 MANUAL = ROOT / "docs/generated/knobs.md"
 
@@ -98,6 +102,33 @@ def unread_names() -> str:
     return NAMES_HEAD + "".join(rows) + "}\n# fmt: on\n"
 
 
+STRICTEST_HEAD = '''"""What allows least, by knob: GENERATED, see `.ci/generate_knobs.py`."""
+
+# fmt: off
+STRICTEST: dict[str, str] = {
+'''
+
+
+def strictest_texts() -> str:
+    """Return the text of the module that says what counts where a text is unreadable."""
+    texts = {}
+    for _, table in tables():
+        for row in vars(table).values():
+            if isinstance(row, Knob | Family) and row.strictest is not None:
+                texts.update((name.upper(), row.strictest) for name in _names(row))
+    rows = [f"    {json.dumps(name)}: {json.dumps(texts[name])},\n" for name in sorted(texts)]
+    return STRICTEST_HEAD + "".join(rows) + "}\n# fmt: on\n"
+
+
+def _names(row: Knob[Any] | Family[Any]) -> list[str]:
+    """Return the names of a row; a family that has a strictest text is one of levels."""
+    if isinstance(row, Knob):
+        return [row.name]
+    if not re.search(r"\{(level|context)\}", row.pattern):
+        raise ValueError(f"{row.pattern}: say strictest= in its row of config/families.py")
+    return [row[context].name for context in CONFIGURED]
+
+
 def manual() -> str:
     """Return the page that lists every knob."""
     lines = [
@@ -144,6 +175,7 @@ def main() -> None:
     """Write all files."""
     TEXTS.write_text(default_texts())
     NAMES.write_text(unread_names())
+    STRICTEST.write_text(strictest_texts())
     MANUAL.parent.mkdir(parents=True, exist_ok=True)
     MANUAL.write_text(manual())
 

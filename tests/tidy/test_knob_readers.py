@@ -36,7 +36,7 @@ LISTS = (
     "config/deprecated.py",
     "config/families.py",
     "config/knobs/",
-    "config/strictest.py",
+    "config/strictest_texts.py",
     "config/subsystem_defaults.py",
     "config/templates.py",
     "config/unread.py",

@@ -65,14 +65,19 @@ def _declared() -> dict[str, Knob[Any]]:
     return {row.name.upper(): row for row in _rows() if isinstance(row, Knob)}
 
 
+def families_of_knobs() -> list[Family[Any]]:
+    """Return all rows that stand for the knobs of a pattern."""
+    return [row for row in _rows() if isinstance(row, Family)]
+
+
 @functools.cache
 def _patterns() -> tuple[tuple[re.Pattern[str], Family[Any]], ...]:
-    return tuple((_pattern(row), row) for row in _rows() if isinstance(row, Family))
+    return tuple((_pattern(row), row) for row in families_of_knobs())
 
 
 def names_of_levels() -> set[str]:
     """Return the names of the knobs that there are for each level or direction."""
-    patterns = [row.pattern for row in _rows() if isinstance(row, Family)]
+    patterns = [row.pattern for row in families_of_knobs()]
     return {
         pattern.replace(field, context)
         for pattern in patterns

@@ -23,6 +23,8 @@ _SLOT_POLICIES = (
     "START|SUSPEND|CONTINUE|PREEMPT|KILL|IS_OWNER|WANT_SUSPEND|WANT_VACATE|PERIODIC_CHECKPOINT|"
     "CLAIM_PARTITIONABLE_LEFTOVERS|WANT_HOLD"
 )
+# An entry of a list of who may do something, which nobody is.
+NOBODY = "*/0.0.0.0"
 _NO_CLOCK = "Kettle's {} runs no programs by the clock; HTCondor's own does"
 _NEVER_A_CLOCK = "a {} runs no programs by the clock, HTCondor's own neither"
 
@@ -53,6 +55,8 @@ class MadeUp(NamedTuple):
     why: str = ""
     # Of many such settings for one thing, the pattern of those that users are told of.
     told: str = ""
+    # What allows least, where nobody can read the text: see `Knob.strictest`.
+    strictest: str = ""
 
 
 FAMILIES: tuple[MadeUp, ...] = (
@@ -207,9 +211,16 @@ FAMILIES: tuple[MadeUp, ...] = (
         "A custom resource of the machine, or the command that finds it.",
     ),
     MadeUp(
-        rf"(?:ALLOW|DENY)_(?:{_LEVELS})_\w+",
+        rf"ALLOW_(?:{_LEVELS})_\w+",
         "ALLOW_READ_STARTD",
         "Who may do something, at one daemon.",
+        strictest=NOBODY,
+    ),
+    MadeUp(
+        rf"DENY_(?:{_LEVELS})_\w+",
+        "DENY_READ_STARTD",
+        "Who may not do something, at one daemon.",
+        strictest="*",
     ),
     MadeUp(
         r"\w+_(?:ALLOW|DENY)_\w+",

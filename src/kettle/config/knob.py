@@ -40,11 +40,14 @@ class Knob(Generic[T]):
     neither a value nor a default. What is set to nothing is unset too; numbers and truth values
     then have their default, as the reference reads them. `unread` marks what is known and checked,
     and nothing here acts on: whoever sets it is told (tests/tidy/test_knob_readers.py).
+    `strictest` is the text that allows least, of a knob that forbids something or limits it: it
+    counts where nobody can read the value (`strictest.py`). None is for a knob whose default does
+    no harm then.
     """
 
     kind = "text"
     empty_is_default = False
-    __slots__ = ("default", "doc", "name", "unread", "unset")
+    __slots__ = ("default", "doc", "name", "strictest", "unread", "unset")
 
     def __init__(
         self,
@@ -52,12 +55,14 @@ class Knob(Generic[T]):
         *,
         doc: str,
         unset: str = "",
+        strictest: str | None = None,
         unread: bool = False,
     ) -> None:
         self.name = ""
         self.default = default
         self.doc = doc
         self.unset = unset
+        self.strictest = strictest
         self.unread = unread
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -206,9 +211,10 @@ class NumberKnob(Knob[T]):
         sense: Range | None = None,
         instead: str = "",
         unset: str = "0",
+        strictest: str | None = None,
         unread: bool = False,
     ) -> None:
-        super().__init__(default, doc=doc, unset=unset, unread=unread)
+        super().__init__(default, doc=doc, unset=unset, strictest=strictest, unread=unread)
         from kettle.config.ranges import ANY, WHOLE  # no tool makes one
 
         widest = WHOLE if self.is_whole else ANY
@@ -334,9 +340,10 @@ class EnumKnob(Knob[str]):
         *,
         doc: str,
         unset: str = "",
+        strictest: str | None = None,
         unread: bool = False,
     ) -> None:
-        super().__init__(default, doc=doc, unset=unset, unread=unread)
+        super().__init__(default, doc=doc, unset=unset, strictest=strictest, unread=unread)
         self.choices = choices
 
     def parse(self, text: str) -> str:
@@ -358,7 +365,18 @@ class EnumKnob(Knob[str]):
 class Family(Generic[T]):
     """Knobs that share a pattern, such as `{subsys}_LOG`; `FAMILY["SCHEDD"]` is one of them."""
 
-    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "ranges", "unread", "unset")
+    __slots__ = (
+        "default",
+        "doc",
+        "kind",
+        "make",
+        "name",
+        "pattern",
+        "ranges",
+        "strictest",
+        "unread",
+        "unset",
+    )
 
     def __init__(
         self,
@@ -371,6 +389,7 @@ class Family(Generic[T]):
         sense: Range | None = None,
         instead: str = "",
         unset: str = "",
+        strictest: str | None = None,
         unread: bool = False,
     ) -> None:
         self.pattern = pattern
@@ -380,6 +399,7 @@ class Family(Generic[T]):
         self.default = default
         self.doc = doc
         self.unset = unset
+        self.strictest = strictest
         self.unread = unread
         self.name = ""
         self.kind = "family"
@@ -392,7 +412,7 @@ class Family(Generic[T]):
         field = self.pattern[self.pattern.index("{") : self.pattern.index("}") + 1]
         more: dict[str, object] = {"unset": self.unset} if self.unset else {}
         default = self.default.replace(field, key)
-        knob = self.make(default, doc=self.doc, **more, **self.ranges)
+        knob = self.make(default, doc=self.doc, strictest=self.strictest, **more, **self.ranges)
         knob.name = self.pattern.replace(field, key)
         return knob
 

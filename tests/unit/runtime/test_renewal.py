@@ -10,12 +10,10 @@ from typing import Any, cast
 import pytest
 
 from kettle.config import Config, load_config
-from kettle.config.declared import declared_knobs
 from kettle.config.knobs.network import NetworkKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.config.knobs.starter import StarterKnobs
-from kettle.config.strictest import _STRICTEST
 from kettle.errors import ConfigError
 from kettle.levels import Level
 from kettle.runtime import remote_settings
@@ -354,12 +352,6 @@ def test_where_nothing_was_known_before_a_knob_that_restricts_allows_least(
     for level in (Level.READ, Level.WRITE):
         assert not authorization.allows(level, "ann@vm", "127.0.0.1")
     assert all(line.endswith("which allows least") for line in said)
-
-
-def test_every_strictest_answer_is_a_value_of_a_knob() -> None:
-    declared = declared_knobs()
-    for name, text in _STRICTEST.items():
-        declared[name].parse(text)
 
 
 def test_a_wish_that_nobody_can_read_is_the_strictest() -> None:

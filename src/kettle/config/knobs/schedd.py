@@ -31,6 +31,7 @@ class ScheddKnobs:
     )
     ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
         "false",
+        strictest="true",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -176,21 +177,25 @@ class ScheddKnobs:
     MAX_JOBS_PER_OWNER = integer(
         "100000",
         sense=COUNT,
+        strictest="1",
         doc="How many jobs one user may have in the queue.",
     )
     MAX_JOBS_PER_SUBMISSION = integer(
         "20000",
         sense=COUNT,
+        strictest="1",
         doc="How many jobs one submission may have.",
     )
     MAX_JOBS_RUNNING = integer(
         "MIN({$(DETECTED_MEMORY), 10000})",
         sense=COUNT,
+        strictest="1",
         doc="How many jobs of this schedd may run at a time.",
     )
     MAX_JOBS_SUBMITTED = integer(
         "2147483647",
         sense=COUNT,
+        strictest="1",
         doc="How many jobs the queue may hold.",
     )
     MAX_JOB_QUEUE_LOG_ROTATIONS = integer(
@@ -250,6 +255,7 @@ class ScheddKnobs:
     )
     QUEUE_ALL_USERS_TRUSTED = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -422,10 +428,12 @@ class ScheddKnobs:
     SECURE_JOB_ATTRS = listing("", doc="Attributes of jobs that only the schedd itself may set.")
     START_LOCAL_UNIVERSE = expression(
         "TotalLocalJobsRunning < 200",
+        strictest="false",
         doc="Which local universe jobs may start.",
     )
     START_SCHEDULER_UNIVERSE = expression(
         "TotalSchedulerJobsRunning < 500",
+        strictest="false",
         doc="Which scheduler universe jobs may start.",
     )
     STATISTICS_TO_PUBLISH = string(
@@ -473,6 +481,7 @@ class ScheddKnobs:
     SYSTEM_MAX_RELEASES = integer(
         "-1",
         sense=OR_NONE,
+        strictest="0",
         doc="How many holds a job may have had for its owner to release it; -1 is any number.",
     )
     SYSTEM_PROTECTED_JOB_ATTRS = listing(

@@ -1,5 +1,6 @@
 """Knobs of authentication, authorization and encryption: a pure table."""
 
+from kettle.config.families import NOBODY
 from kettle.config.knob import (
     boolean,
     expression,
@@ -22,15 +23,18 @@ class SecurityKnobs:
 
     ALLOW_ADMIN_COMMANDS = boolean(
         "true",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
     ALLOW_CLIENT = listing(
         "*",
+        strictest=NOBODY,
         doc="Which daemons a program of this machine may speak to.",
     )
     AUTH_SSL_ALLOW_CLIENT_PROXY = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -54,10 +58,12 @@ class SecurityKnobs:
     )
     AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE = boolean(
         "false",
+        strictest="true",
         doc="Whether SSL asks clients for a certificate, or only takes one.",
     )
     AUTH_SSL_REQUIRE_CLIENT_MAPPING = boolean(
         "false",
+        strictest="true",
         doc="Whether a client by SSL must be named by the map file.",
     )
     AUTH_SSL_SERVER_CADIR = string("", doc="Folder of the authorities that daemons trust.")
@@ -106,6 +112,7 @@ class SecurityKnobs:
     )
     DISABLE_AUTHENTICATION_IP_CHECK = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -116,14 +123,17 @@ class SecurityKnobs:
     )
     ENABLE_PERSISTENT_CONFIG = boolean(
         "false",
+        strictest="false",
         doc="Whether knobs of running daemons may be set with `-set`, for good.",
     )
     ENABLE_RUNTIME_CONFIG = boolean(
         "false",
+        strictest="false",
         doc="Whether knobs of running daemons may be set with `-rset`.",
     )
     ENCRYPT_SECRETS = boolean(
         "true",
+        strictest="true",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -133,6 +143,7 @@ class SecurityKnobs:
     )
     FS_ALLOW_UNSAFE = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -146,6 +157,7 @@ class SecurityKnobs:
     )
     FS_ROOT_TO_CONDOR = boolean(
         "true",
+        strictest="false",
         doc="Whether root counts as the condor account when it authenticates by FS.",
     )
     HAVE_EXT_KRB5 = integer(
@@ -171,6 +183,7 @@ class SecurityKnobs:
     )
     SEC_ACCEPT_CAPABILITY_TOKENS = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -183,11 +196,13 @@ class SecurityKnobs:
     )
     SEC_DEBUG_PRINT_KEYS = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
     SEC_DEFAULT_AUTHENTICATION_METHODS = listing(
         "FS,IDTOKENS,KERBEROS,SCITOKENS,SSL",
+        strictest="FS",
         doc="Authentication methods, best first, where nothing else is set.",
     )
     SEC_DEFAULT_AUTHENTICATION_TIMEOUT = seconds(
@@ -198,16 +213,19 @@ class SecurityKnobs:
     )
     SEC_ENABLE_IMPERSONATION_TOKENS = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
     SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = boolean(
         "true",
+        strictest="false",
         doc="Whether the schedd's submitter ads bring its negotiators a session of their own, so "
         "that the schedd need not know who they are.",
     )
     SEC_ENABLE_REMOTE_ADMINISTRATION = boolean(
         "true",
+        strictest="false",
         doc="Whether daemons give their collectors a key with which the pool's administrators may "
         "command them, though the daemons do not know them.",
     )
@@ -218,11 +236,13 @@ class SecurityKnobs:
     )
     SEC_ENABLE_TOKEN_FETCH = boolean(
         "true",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
     SEC_ENABLE_TOKEN_REQUEST = boolean(
         "true",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -232,6 +252,7 @@ class SecurityKnobs:
         unset="-1",
         sense=OR_NONE,
         instead=AS_IT_IS,
+        strictest="1",
         doc="How long an issued token is valid at most, in seconds; -1 for ever.",
     )
     SEC_PASSWORD_DIRECTORY = place(
@@ -283,6 +304,7 @@ class SecurityKnobs:
     )
     SEC_TOKEN_FETCH_ALLOWED_SIGNING_KEYS = string(
         "POOL AP",
+        strictest="(none)",
         doc="Keys that tokens may be fetched from daemons for.",
     )
     SEC_TOKEN_ISSUER_KEY = string("POOL", doc="The key that daemons sign tokens with.")
@@ -290,6 +312,7 @@ class SecurityKnobs:
         "",
         unset="-1",
         sense=OR_NONE,
+        strictest="1",
         doc="How old a token may be, in seconds; -1 for any age.",
     )
     SEC_TOKEN_POOL_SIGNING_KEY_FILE = place(
@@ -299,6 +322,7 @@ class SecurityKnobs:
     SEC_TOKEN_REQUEST_LIMITS = string("", doc="Known text.", unread=True)
     SEC_TOKEN_REVOCATION_EXPR = expression(
         "",
+        strictest="true",
         doc="Which tokens are not valid any more.",
     )
     SEC_TOKEN_SYSTEM_DIRECTORY = place(
@@ -355,6 +379,7 @@ class SecurityKnobs:
     TRUST_UID_DOMAIN = boolean(
         "",
         unset="false",
+        strictest="false",
         doc="Whether UID_DOMAIN is believed although it is not the host's domain.",
     )
     UID_DOMAIN = string(
@@ -367,7 +392,7 @@ class SecurityKnobs:
         unread=True,
     )
     USE_POOL_USERNAME_EQUIVALENT = boolean(
-        None, unset="true", doc="Whether condor and condor_pool are one user."
+        None, unset="true", strictest="false", doc="Whether condor and condor_pool are one user."
     )
     USE_VOMS_ATTRIBUTES = boolean(
         "false",
@@ -378,18 +403,21 @@ class SecurityKnobs:
         "ALLOW_{level}",
         listing,
         "",
+        strictest=NOBODY,
         doc="Who may give commands of an authorization level: users, hosts, or user/host.",
     )
     DENY = family(
         "DENY_{level}",
         listing,
         "",
+        strictest="*",
         doc="Who may not give commands of an authorization level, whatever ALLOW says.",
     )
     SEC_AUTHENTICATION = family(
         "SEC_{context}_AUTHENTICATION",
         string,
         "",
+        strictest="REQUIRED",
         doc=(
             "Whether connections of a level or direction authenticate: REQUIRED, PREFERRED, "
             "OPTIONAL or NEVER."
@@ -399,24 +427,28 @@ class SecurityKnobs:
         "SEC_{context}_ENCRYPTION",
         string,
         "",
+        strictest="REQUIRED",
         doc="Whether connections of a level or direction are encrypted.",
     )
     SEC_INTEGRITY = family(
         "SEC_{context}_INTEGRITY",
         string,
         "",
+        strictest="REQUIRED",
         doc="Whether connections of a level or direction are protected against change.",
     )
     SEC_NEGOTIATION = family(
         "SEC_{context}_NEGOTIATION",
         string,
         "",
+        strictest="REQUIRED",
         doc="Whether security is negotiated before a command of a level or direction.",
     )
     SEC_AUTHENTICATION_METHODS = family(
         "SEC_{context}_AUTHENTICATION_METHODS",
         listing,
         "",
+        strictest="FS",
         doc="Which methods a level or direction accepts, best first.",
     )
     SEC_AUTHENTICATION_TIMEOUT = family(

@@ -83,6 +83,7 @@ class ShadowKnobs:
     )
     SHADOW_RUN_UNKNOWN_USER_JOBS = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )

@@ -269,7 +269,7 @@ class StartdKnobs:
         doc="With slots that need more than there is: to end, to have none, or those that fit.",
     )
     SLOT_WEIGHT = expression("Cpus", doc="What a slot counts in accounting.")
-    START = expression("True", doc="Which jobs may start on the machine.")
+    START = expression("True", strictest="false", doc="Which jobs may start on the machine.")
     STARTD = place("$(SBIN)/condor_startd", doc="The startd's program.")
     STARTD_ADDRESS_FILE = place(
         "$(LOG)/.startd_address",
@@ -300,6 +300,7 @@ class StartdKnobs:
     )
     STARTD_ENFORCE_DISK_LIMITS = boolean(
         "false",
+        strictest="true",
         doc="Whether JOB_DISK_LIMIT_POLICY is hard, whatever it says. No job gets a file system of "
         "its own yet.",
     )

@@ -41,6 +41,7 @@ class StarterKnobs:
     )
     CGROUP_MEMORY_LIMIT_POLICY = string(
         "hard",
+        strictest="hard",
         doc="What memory a job is held above. hard: its slot's; soft: the machine's; custom: by "
         "expressions; none.",
     )
@@ -89,26 +90,32 @@ class StarterKnobs:
     )
     DISABLE_SWAP_FOR_JOB = boolean(
         "true",
+        strictest="true",
         doc="Whether a job may use no swap, so that one that needs more memory is held.",
     )
     ENABLE_CHIRP = boolean(
         "true",
+        strictest="false",
         doc="Whether jobs may use chirp.",
     )
     ENABLE_CHIRP_DELAYED = boolean(
         "true",
+        strictest="false",
         doc="Whether jobs may set attributes through chirp, with delay.",
     )
     ENABLE_CHIRP_IO = boolean(
         "true",
+        strictest="false",
         doc="Whether jobs may read and write files of the submit side through chirp.",
     )
     ENABLE_CHIRP_UPDATES = boolean(
         "true",
+        strictest="false",
         doc="Whether jobs may set attributes through chirp at once.",
     )
     ENABLE_SSH_TO_JOB = boolean(
         "true",
+        strictest="false",
         doc="Whether people may log in to their running jobs.",
     )
     ENCRYPT_EXECUTE_DIRECTORY = boolean(
@@ -132,6 +139,7 @@ class StarterKnobs:
     JOB_DISK_LIMIT_POLICY = string(
         None,
         unset="soft",
+        strictest="hard",
         doc="Whether a job whose sandbox outgrows its slot's Disk is held. hard: at once; soft: "
         "when that is by more than a 64th of the machine's, or others need it; none. Kettle's own "
         "knob.",
@@ -139,11 +147,13 @@ class StarterKnobs:
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text.", unread=True)
     JOB_INHERITS_STARTER_ENVIRONMENT = string(
         "false",
+        strictest="false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
     JOB_MEMORY_LIMIT_POLICY = string(
         None,
         unset="soft",
+        strictest="hard",
         doc="Whether a job that no control group limits is held when it uses more than its slot's "
         "Memory. hard: at once; soft: when that is by more than a 16th of the machine's, or others "
         "need it; none. Kettle's own knob.",
@@ -195,11 +205,13 @@ class StarterKnobs:
     )
     MOUNT_PRIVATE_DEV_SHM = boolean(
         "true",
+        strictest="true",
         doc="Whether a job of a root pool has its own /dev/shm.",
     )
     NOBODY_SLOT_USER = string(None, doc="The account of jobs whose slot has none of its own.")
     PER_JOB_NAMESPACES = boolean(
         "true",
+        strictest="true",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -215,11 +227,15 @@ class StarterKnobs:
     STARTER_ALLOW_JOB_PRE_AND_POST_CMD = expression(
         None,
         unset="true",
+        strictest="false",
         doc="For which jobs their PreCmd and PostCmd are run, in the slot's ad with the job as "
         "TARGET. HTCondor runs none unless this is set.",
     )
     STARTER_ALLOW_RUNAS_OWNER = boolean(
-        None, unset="true", doc="Whether a job runs as its owner where the domains agree."
+        None,
+        unset="true",
+        strictest="false",
+        doc="Whether a job runs as its owner where the domains agree.",
     )
     STARTER_ALWAYS_HOLD_ON_OOM = boolean(
         "true",
@@ -315,6 +331,7 @@ class StarterKnobs:
     # (test_what_hid_is_dead_at_once_when_all_daemons_are_killed_at_once).
     USE_PID_NAMESPACES = boolean(
         "true",
+        strictest="true",
         doc="Whether each job of a root pool has a PID namespace, which ends with its starter.",
     )
     USE_VISIBLE_DESKTOP = boolean(

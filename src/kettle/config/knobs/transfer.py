@@ -24,6 +24,7 @@ class TransferKnobs:
     )
     ALLOW_TRANSFER_REMAP_TO_MKDIR = boolean(
         "true",
+        strictest="false",
         doc="Whether output may be put into folders that are missing below the job's directory.",
     )
     BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = integer(
@@ -59,6 +60,7 @@ class TransferKnobs:
     )
     ENABLE_URL_TRANSFERS = boolean(
         "true",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
@@ -117,6 +119,7 @@ class TransferKnobs:
     )
     LIMIT_DIRECTORY_ACCESS = listing(
         None,
+        strictest="/dev/null",
         doc="Folders below which shadows may read and write jobs' files, and from which the schedd "
         "has them fetched; empty for anywhere.",
     )
@@ -157,6 +160,7 @@ class TransferKnobs:
     )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
+        strictest="0",
         doc="Most input of a job in MB; negative for no limit.",
     )
     MAX_TRANSFER_LIFETIME = seconds(
@@ -167,6 +171,7 @@ class TransferKnobs:
     )
     MAX_TRANSFER_OUTPUT_MB = expression(
         "-1",
+        strictest="0",
         doc="Most output of a job in MB; negative for no limit.",
     )
     MY_POPEN_KEEPALIVE_INTERVAL = seconds(
@@ -201,6 +206,7 @@ class TransferKnobs:
     )
     RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
         "false",
+        strictest="false",
         doc="Known and checked as a truth value.",
         unread=True,
     )
