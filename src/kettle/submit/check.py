@@ -36,19 +36,9 @@ MOST_FILES = 100_000
 _MOST_NEIGHBOURS = 5_000
 # Limit: missing files of which each is a finding.
 _MOST_MISSING = 50
-# What says which files travel to a job, and the command that sets it.
-_FILES = {"Cmd": "executable", "In": "input", "TransferInput": "transfer_input_files"}
-_LOOKED_AT = ("Iwd", "TransferExecutable", "TransferIn", *_FILES)
-# Conditions of a job that let something happen, and their commands.
-_POLICIES = {
-    "Requirements": "requirements",
-    "OnExitHold": "on_exit_hold",
-    "OnExitRemove": "on_exit_remove",
-    "PeriodicHold": "periodic_hold",
-    "PeriodicRelease": "periodic_release",
-    "PeriodicRemove": "periodic_remove",
-    "PeriodicVacate": "periodic_vacate",
-}
+# What says where files are that travel to a job, and whether they do.
+_FOLDER = "Iwd"
+_SWITCHES = {"Cmd": "TransferExecutable", "In": "TransferIn"}
 _URL = late_pattern(r"[A-Za-z][\w+.-]*://")
 # Nothing is known of what programs of these do with files here.
 _ELSEWHERE = frozenset({JobUniverse.GRID, JobUniverse.VM})
@@ -131,12 +121,14 @@ class _Files:
         self._urls: set[str] = set()
         self._texts: dict[str, object] = {}
         self._shared_bytes = 0
+        self._commands = registry.commands_of("input")
+        self._looked_at = (_FOLDER, *_SWITCHES.values(), *self._commands)
 
     def look_at(self, job: JobPlan) -> None:
         """Take in what one job would have sent."""
         report = self._report
         size = self._shared_bytes
-        if report.jobs == 1 or any(job.differences.get(name) for name in _LOOKED_AT):
+        if report.jobs == 1 or any(job.differences.get(name) for name in self._looked_at):
             size = sum(file.size_bytes for file in self._files_of(job))
             report.most_bytes = max(report.most_bytes, size)
         if report.jobs == 1:
@@ -145,11 +137,11 @@ class _Files:
         report.total_bytes += size
 
     def _files_of(self, job: JobPlan) -> Iterator[Input]:
-        folder = str(self._value(job, "Iwd") or "/")
+        folder = str(self._value(job, _FOLDER) or "/")
         if self._value(job, "JobUniverse") in _ELSEWHERE:
             return
-        for attribute, command in _FILES.items():
-            switch = {"Cmd": "TransferExecutable", "In": "TransferIn"}.get(attribute, "")
+        for attribute, command in self._commands.items():
+            switch = _SWITCHES.get(attribute, "")
             text = self._value(job, attribute)
             if not isinstance(text, str) or (switch and self._value(job, switch) is False):
                 continue
@@ -183,7 +175,7 @@ class _Files:
         text = job.differences.get(name) or self._submission.cluster.get(name)
         if text is None:
             return None
-        if name in _FILES and len(text) > 4096:
+        if name in self._commands and len(text) > 4096:
             return evaluate(text)
         if text not in self._texts:
             if len(self._texts) > MOST_FILES:
@@ -349,7 +341,7 @@ def _place_doubts(submission: Submission) -> Iterator[Finding]:
 
 def _find_never_true(submission: Submission) -> Iterator[Finding]:
     """Find conditions of the jobs that can never be true."""
-    for attribute, command in _POLICIES.items():
+    for attribute, command in registry.commands_of("condition").items():
         text = submission.cluster.get(attribute)
         if text is None:
             continue

@@ -16,14 +16,13 @@ from kettle.policy.crontab import RANGES, CronTabError, read_crontab
 from kettle.submit.job import evaluate
 from kettle.submit.macros import LIVE_NAMES
 from kettle.submit.policy import CRON
+from kettle.submit.registry import commands_of
 from kettle.submit.requests import REQUESTS
 from kettle.submit.slips import find_slips
 
 if TYPE_CHECKING:
     from kettle.submit.build import Submission
 
-# Files that are written when a job runs or ends, by attribute; and the commands that name them.
-_WRITTEN = {"Out": "output", "Err": "error", "UserLog": "log"}
 _LIMIT = late_pattern(r"[A-Za-z_][\w.]*(?::\d+(?:\.\d+)?)?")
 _MENTION = late_pattern(r"(?<!\$)\$\(([A-Za-z_]\w*)\)")
 
@@ -78,7 +77,7 @@ def _find_folders(submission: Submission) -> Iterator[Doubt]:
     """Find files that are to be written into folders that are not there."""
     cluster = submission.cluster
     here = evaluate(cluster.get("Iwd") or "undefined")
-    for attribute, command in _WRITTEN.items():
+    for attribute, command in commands_of("written").items():
         name = evaluate(cluster.get(attribute) or "undefined")
         if not isinstance(name, str) or not isinstance(here, str) or "://" in name:
             continue

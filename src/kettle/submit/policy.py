@@ -10,6 +10,7 @@ from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, literal_number, normalize, whole_number
 from kettle.submit.notices import ERROR_MARK
 
+NOTIFICATIONS = tuple(one.name.lower() for one in Notification)
 GROUP_NAME = late_pattern(r"\S+")
 NICE_GROUP = "nice-user"
 CRON = (

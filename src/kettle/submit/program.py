@@ -26,6 +26,13 @@ UNSUPPORTED = {
 # What $(Node) becomes; each node puts its own number in its place.
 NODES = {JobUniverse.PARALLEL: "#pArAlLeLnOdE#", JobUniverse.MPI: "#MpInOdE#"}
 NAMES = {universe.name.lower(): universe for universe in JobUniverse}
+# What a description may call the kind of its jobs here; that of a remote side is one of NAMES.
+UNIVERSES = (
+    *("docker", "container"),
+    *(name for name, universe in NAMES.items() if universe not in UNSUPPORTED),
+)
+SIGNALS = tuple(one.name for one in signal.Signals if one < signal.SIGRTMIN)
+FILE_CHECKS = ("warn", "true", "false")
 # Grid types whose jobs have no program of their own on this side.
 CLOUD_TYPES = ("ec2", "gce", "azure")
 

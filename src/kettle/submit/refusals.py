@@ -7,35 +7,20 @@ error's hint, so that the reference's words stay as they are.
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import Notification
 from kettle.errors import ConfigError
 from kettle.nearest import LOOSE, nearest_of
-from kettle.submit import grid, program, registry, transfer
+from kettle.submit import grid, policy, program, registry, transfer
 
 if TYPE_CHECKING:
     from kettle.errors import LanguageError, SubmitError
+    from kettle.submit.commands.command import Command
     from kettle.submit.macros import SubmitMacros, Variable
 
-UNIVERSES = ("docker", "container", *program.NAMES)
-SIGNALS = tuple(one.name for one in signal.Signals if one < signal.SIGRTMIN)
-# What a command may say, where it is one of a few words.
-WORDS: dict[str, tuple[str, ...]] = {
-    "universe": tuple(
-        name for name in UNIVERSES if program.NAMES.get(name) not in program.UNSUPPORTED
-    ),
-    "remote_universe": UNIVERSES,
-    "remote_remote_universe": UNIVERSES,
-    "notification": tuple(one.name.lower() for one in Notification),
-    "should_transfer_files": tuple(transfer.SHOULD),
-    "when_to_transfer_output": tuple(transfer.WHEN),
-    "kill_sig": SIGNALS,
-    "remove_kill_sig": SIGNALS,
-    "hold_kill_sig": SIGNALS,
-    "grid_resource": tuple(grid.GRID_TYPES),
-    "skip_filechecks": ("warn", "true", "false"),
+# The modules that have the words of commands that take few (`Command.words`).
+_OWNERS = {
+    module.__name__.rpartition(".")[2]: module for module in (grid, policy, program, transfer)
 }
 # Limit: the signs of a value that a hint shows.
 _LONGEST = 60
@@ -63,7 +48,8 @@ def nearest_value(command: str, text: str, others: tuple[str, ...] = ()) -> str:
 
     `others` are the words of a command that is not known to take few.
     """
-    words = _words_of(command) or others
+    row = registry.find_command(command)
+    words = words_of(row) if row is not None and row.words else others
     word = text.split()[0] if command == "grid_resource" and text.split() else text
     known = {one.lower(): one for one in words}
     if not known or word.lower() in known:
@@ -74,9 +60,10 @@ def nearest_value(command: str, text: str, others: tuple[str, ...] = ()) -> str:
     return nearest_of(word, words, LOOSE)
 
 
-def _words_of(command: str) -> tuple[str, ...]:
-    row = registry.find_command(command)
-    return WORDS.get(row.name if row else command.lower(), ())
+def words_of(row: Command) -> tuple[str, ...]:
+    """Return what a command may say, where it is one of a few words; else none."""
+    module, _, name = row.words.partition(".")
+    return tuple(getattr(_OWNERS[module], name)) if name else ()
 
 
 def _expanded(variable: Variable, macros: SubmitMacros) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kettle.submit.commands import cloud, labels, policy, program, requests, transfer, universes
-from kettle.submit.commands.command import Command
+from kettle.submit.commands.command import Command, Role
 
 if TYPE_CHECKING:
     from kettle.nearest import Nearest
@@ -31,6 +31,12 @@ def simple_commands() -> tuple[Command, ...]:
     """Return the commands whose attribute depends on nothing but their own text."""
     made_elsewhere = ("special", "unread")
     return tuple(command for command in all_commands() if command.kind not in made_elsewhere)
+
+
+@cache
+def commands_of(role: Role) -> dict[str, str]:
+    """Return the commands of a role, by the attribute that each sets."""
+    return {row.attribute: row.name for row in all_commands() if row.role == role}
 
 
 @cache

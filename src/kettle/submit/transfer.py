@@ -16,6 +16,7 @@ from kettle.submit.sizes import parse_size
 PROXIES = "/tmp/x509up_u"  # noqa: S108
 UNREADABLE_PROXY = "unable to read proxy file"
 URL = late_pattern(r"([A-Za-z][\w+.-]*)://")
+TOKENS = ("auto", "true", "false")
 SHOULD = {
     "yes": "YES",
     "true": "YES",

@@ -21,6 +21,7 @@ def refusal(text: str) -> SubmitError:
         ("universe = vanila", "I don't know about the 'vanila' universe.", "vanilla"),
         ("universe = contianer", "I don't know about the 'contianer' universe.", "container"),
         ("remote_universe = vanila", "Unknown Remote_Universe of 'vanila'", "vanilla"),
+        ("use_scitokens = atuo", "use_scitokens error.", "auto"),
         ("notification = allways", "Notification must be", "always"),
         ("kill_sig = TERM", "invalid signal TERM", "SIGTERM"),
         ("hold_kill_sig = SIGUSR3", "invalid signal SIGUSR3", "SIGUSR"),
@@ -45,6 +46,7 @@ def test_a_word_that_is_none_is_told_with_its_line_and_the_nearest(
 @pytest.mark.parametrize(
     "text",
     [
+        "remote_universe = dokcer",
         "priority = high",
         "prio = high",
         "max_retries = x",

@@ -24,6 +24,10 @@ Kind = Literal[
     "unread",
 ]
 
+# A file that travels to the job, one that is written when it runs or ends, and a condition under
+# which something happens.
+Role = Literal["", "input", "written", "condition"]
+
 # Of two faults that is told which the reference meets first. The turn of a simple command that can
 # be refused is below this where the reference looks at it before the others about a job's end, and
 # above it where it does so behind them (`steps.py`). Source: tests/data/submit_order.json.
@@ -44,6 +48,11 @@ class Command(NamedTuple):
     The attribute's name is accepted as a command too where it `is_named_alike`. `universes`
     names the one universe that looks at the command, "" for all. `turn` says when a simple command
     is looked at (`MIDDLE`), 0 for behind all others: it cannot be refused.
+
+    `role` is what the check of a description (`check.py`, `doubts.py`) is to look at: whether a
+    file is there, whether a file can be written, whether a condition can ever be true. `words` is
+    what a command takes that takes few words, a table of `kettle.submit` by module and name, from
+    which a misspelt one is put right (`refusals.py`); a truth value needs none.
     """
 
     name: str
@@ -55,3 +64,5 @@ class Command(NamedTuple):
     step: str = ""
     turn: int = 0
     is_named_alike: bool = True
+    role: Role = ""
+    words: str = ""

@@ -3,7 +3,14 @@
 from kettle.submit.commands.command import Command
 
 COMMANDS = (
-    Command("periodic_hold", "PeriodicHold", "expression", "When the job goes on hold.", turn=1),
+    Command(
+        "periodic_hold",
+        "PeriodicHold",
+        "expression",
+        "When the job goes on hold.",
+        turn=1,
+        role="condition",
+    ),
     Command(
         "periodic_hold_reason",
         "PeriodicHoldReason",
@@ -24,14 +31,23 @@ COMMANDS = (
         "expression",
         "When the job is released from hold.",
         turn=4,
+        role="condition",
     ),
-    Command("periodic_remove", "PeriodicRemove", "expression", "When the job is removed.", turn=5),
+    Command(
+        "periodic_remove",
+        "PeriodicRemove",
+        "expression",
+        "When the job is removed.",
+        turn=5,
+        role="condition",
+    ),
     Command(
         "periodic_vacate",
         "PeriodicVacate",
         "expression",
         "When the job leaves its machine.",
         turn=6,
+        role="condition",
     ),
     Command(
         "want_graceful_removal",
@@ -46,6 +62,7 @@ COMMANDS = (
         "special",
         "Whether the job goes on hold when it has ended.",
         step="policy.set_retries",
+        role="condition",
     ),
     Command(
         "on_exit_hold_reason", "OnExitHoldReason", "expression", "Why it went on hold then.", turn=7
@@ -59,6 +76,7 @@ COMMANDS = (
         "special",
         "Whether the job leaves the queue when it has ended.",
         step="policy.set_retries",
+        role="condition",
     ),
     Command(
         "leave_in_queue",
@@ -119,6 +137,7 @@ COMMANDS = (
         "special",
         "When mail is sent: never, always, complete or error.",
         step="policy.set_notification",
+        words="policy.NOTIFICATIONS",
     ),
     Command(
         "notify_user", "NotifyUser", "special", "Who gets the mail.", step="policy.set_notification"

@@ -9,6 +9,7 @@ COMMANDS = (
         "special",
         "What kind of job it is; vanilla by default.",
         step="program.set_universe",
+        words="program.UNIVERSES",
     ),
     Command(
         "executable",
@@ -20,6 +21,7 @@ COMMANDS = (
             "command",
         ),
         step="program.set_executable",
+        role="input",
     ),
     Command(
         "arguments",
@@ -109,6 +111,7 @@ COMMANDS = (
         ("stdin",),
         step="program.set_input",
         is_named_alike=False,
+        role="input",
     ),
     Command(
         "output",
@@ -118,6 +121,7 @@ COMMANDS = (
         ("stdout",),
         step="program.set_output",
         is_named_alike=False,
+        role="written",
     ),
     Command(
         "error",
@@ -127,6 +131,7 @@ COMMANDS = (
         ("stderr",),
         step="program.set_error",
         is_named_alike=False,
+        role="written",
     ),
     Command(
         "log",
@@ -135,6 +140,7 @@ COMMANDS = (
         "The job's event log.",
         ("userlog",),
         step="program.set_event_log",
+        role="written",
     ),
     Command(
         "stream_input",
@@ -182,6 +188,7 @@ COMMANDS = (
         "special",
         "Signal that asks the job to leave.",
         step="program.set_signals",
+        words="program.SIGNALS",
     ),
     Command(
         "remove_kill_sig",
@@ -189,6 +196,7 @@ COMMANDS = (
         "special",
         "The same, with more weight: when it is removed, held or vacated.",
         step="program.set_signals",
+        words="program.SIGNALS",
     ),
     Command(
         "hold_kill_sig",
@@ -196,6 +204,7 @@ COMMANDS = (
         "special",
         "Signal that asks a scheduler-universe job to leave when it goes on hold.",
         step="program.set_signals",
+        words="program.SIGNALS",
     ),
     Command(
         "kill_sig_timeout",
@@ -209,6 +218,7 @@ COMMANDS = (
         "special",
         "Whether files are not looked at when the job is submitted.",
         step="program.check_file_checks",
+        words="program.FILE_CHECKS",
     ),
     Command(
         "image_size",

@@ -9,6 +9,7 @@ COMMANDS = (
         "special",
         "What a machine must satisfy.",
         step="requirements.set_requirements",
+        role="condition",
     ),
     Command(
         "rank",

@@ -9,6 +9,7 @@ COMMANDS = (
         "special",
         "Whether files travel: YES, NO or IF_NEEDED.",
         step="transfer.set_transfer",
+        words="transfer.SHOULD",
     ),
     Command(
         "when_to_transfer_output",
@@ -16,6 +17,7 @@ COMMANDS = (
         "special",
         "When output comes back: ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS.",
         step="transfer.set_transfer",
+        words="transfer.WHEN",
     ),
     Command(
         "transfer_input_files",
@@ -25,6 +27,7 @@ COMMANDS = (
         ("transferinputfiles",),
         step="transfer.set_transfer",
         is_named_alike=False,
+        role="input",
     ),
     Command(
         "transfer_output_files",
@@ -224,6 +227,7 @@ COMMANDS = (
         "Whether a SciToken is sent along.",
         ("use_scitoken",),
         step="transfer.set_proxy",
+        words="transfer.TOKENS",
     ),
     Command(
         "scitokens_file",

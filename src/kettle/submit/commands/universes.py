@@ -102,7 +102,12 @@ COMMANDS = (
         step="words.set_java_words",
     ),
     Command(
-        "grid_resource", "GridResource", "special", "Where a grid job goes.", step="grid.set_grid"
+        "grid_resource",
+        "GridResource",
+        "special",
+        "Where a grid job goes.",
+        step="grid.set_grid",
+        words="grid.GRID_TYPES",
     ),
     Command(
         "remote_universe",
@@ -110,6 +115,7 @@ COMMANDS = (
         "special",
         "Universe of the job on the remote side.",
         step="universes.set_remote_universe",
+        words="program.NAMES",
     ),
     Command(
         "remote_remote_universe",
@@ -117,6 +123,7 @@ COMMANDS = (
         "special",
         "Universe of the job on the side that the remote side sends it on to.",
         step="universes.set_remote_universe",
+        words="program.NAMES",
     ),
     Command("remote_initialdir", "RemoteIwd", "plain", "Folder of the job on the remote side."),
     Command(
