@@ -137,22 +137,12 @@ class Privileges:
         return safe
 
     def as_account(self, account: Account) -> AbstractContextManager[None]:
-        """Touch files as somebody; nothing inside may await. A no-op without privileges.
-
-        To be entered where it is asked for: what has to be switched is decided there.
-        """
-        if not self.can_switch:
-            return _NOTHING
-        if os.geteuid() == account.uid != 0 and os.getegid() == account.gid:
-            # Inside a switch to the same account, which is the one that switches back.
-            return _NOTHING
-        return _AsAccount(account)
+        """Touch files as somebody; nothing inside may await. A no-op without privileges."""
+        return _AsAccount(account) if self.can_switch else _NOTHING
 
     def as_root(self) -> AbstractContextManager[None]:
-        """Do what only root can, for a moment; a no-op without privileges. Entered at once, too."""
-        if not self.can_switch or os.geteuid() == 0:
-            return _NOTHING
-        return _AsRoot(self._seteuid)
+        """Do what only root can, for a moment; a no-op without privileges."""
+        return _AsRoot(self._seteuid) if self.can_switch else _NOTHING
 
     @contextlib.contextmanager
     def as_job(self, account: Account) -> Iterator[None]:
@@ -194,7 +184,8 @@ class Privileges:
 _NOTHING: Final = contextlib.nullcontext()
 
 
-# Both are classes, as each job enters several: a generator costs three times as much.
+# Both are classes, as each job enters several: a generator costs three times as much. Who we are is
+# looked at when they are entered: they may be made under another account.
 class _AsAccount:
     """Is somebody from its beginning to its end."""
 
@@ -202,18 +193,25 @@ class _AsAccount:
 
     def __init__(self, account: Account) -> None:
         self._account = account
-        self._before = (os.geteuid(), os.getegid(), os.getgroups())
+        # Effective ids and groups; None inside a switch to the same account, which switches back.
+        self._before: tuple[int, int, list[int]] | None = None
 
     def __enter__(self) -> None:
-        if self._before[0] != 0:
+        uid, gid, account = os.geteuid(), os.getegid(), self._account
+        if uid == account.uid != 0 and gid == account.gid:
+            return
+        self._before = (uid, gid, os.getgroups())
+        if uid != 0:
             os.seteuid(0)
         try:
-            _switch(self._account)
+            _switch(account)
         except BaseException:
             self.__exit__()
             raise
 
     def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            return
         uid, gid, groups = self._before
         os.seteuid(0)
         os.setgroups(groups)
@@ -229,13 +227,16 @@ class _AsRoot:
 
     def __init__(self, seteuid: Callable[[int], None]) -> None:
         self._seteuid = seteuid
-        self._before = os.geteuid()
+        self._before = 0
 
     def __enter__(self) -> None:
-        self._seteuid(0)
+        self._before = os.geteuid()
+        if self._before != 0:
+            self._seteuid(0)
 
     def __exit__(self, *_: object) -> None:
-        self._seteuid(self._before)
+        if self._before != 0:
+            self._seteuid(self._before)
 
 
 @contextlib.contextmanager
