@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kettle.classad.call_faults import find_call_faults
 from kettle.classad.never import why_never_true
 from kettle.config import knob
 from kettle.config.cross_check import find_cross_faults, make
@@ -19,6 +20,7 @@ from kettle.config.declared import (
     find_meant,
     find_strangers,
     find_wrong,
+    knobs_of,
 )
 from kettle.config.deprecated import find_newer
 from kettle.config.families import families_of, is_policy
@@ -52,7 +54,7 @@ def check_config(
     config = config.remembering()
     strict = config.strictly()
     findings = [*_find_said(strict), *_find_wrong_values(strict), *_find_names(strict)]
-    findings += _find_never_true(strict, {finding.name.upper() for finding in findings})
+    findings += _find_senseless(strict, {finding.name.upper() for finding in findings})
     findings += find_cross_faults(config)
     findings += _find_lines(config)
     if more is not None:
@@ -192,24 +194,36 @@ def _without_names(text: str) -> str:
     return "\n".join(kept)
 
 
-def _find_never_true(config: Config, told: set[str]) -> Iterator[Finding]:
-    """Find policies that can never be true; what is wrong otherwise is told already.
+def _find_senseless(config: Config, told: set[str]) -> Iterator[Finding]:
+    """Find expressions with calls that are always an error, and policies that are never true.
 
-    Those of our own templates are as they are meant.
+    What is wrong otherwise is told already. Those of our own templates are as they are meant.
     """
     for macro in config.entries():
         plain = macro.name.upper().rpartition(".")[2]
-        if macro.origin.template or plain in told or not is_policy(plain):
+        policy = is_policy(plain)
+        if macro.origin.template or plain in told or not (policy or _is_expression(plain)):
             continue
         try:
             expr = knob.parse_expression_text(config.expand(macro.text))
         except ConfigError as error:
-            yield make(macro, ERROR, "value", f"{macro.name} is no expression: {error.message}")
+            if policy:
+                sentence = f"{macro.name} is no expression: {error.message}"
+                yield make(macro, ERROR, "value", sentence)
             continue
-        why = "" if expr is None else why_never_true(expr)
+        if expr is None:
+            continue
+        faults = find_call_faults(expr)
+        for fault in faults:
+            yield make(macro, WARNING, "call", f"in {macro.name}, {fault.sentence}", fault.nearest)
+        why = why_never_true(expr) if policy and not faults else ""
         if why:
             sentence = f"{macro.name} can never be true: {_shorten(why)}"
             yield make(macro, WARNING, "never", sentence)
+
+
+def _is_expression(name: str) -> bool:
+    return any(row.kind == knob.ExpressionKnob.kind for row in knobs_of(name))
 
 
 def _shorten(text: str) -> str:

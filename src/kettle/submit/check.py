@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import parse_expression
+from kettle.classad.call_faults import find_call_faults
 from kettle.classad.never import why_never_true
 from kettle.classad.pointing import point_at
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding, order_findings
@@ -101,7 +102,7 @@ def check_submission(
     findings += _find_missing(submission, report.missing)
     findings += (unused := list(_find_unused(submission, only_slips=failed is not None)))
     findings += _find_warnings(submission, unused)
-    findings += _find_never_true(submission)
+    findings += _find_senseless(submission)
     findings += _place_doubts(submission)
     findings += find_odd_lines(submission.reader.lines.physical_lines, submission.facts.file_name)
     if not report.jobs and failed is None:
@@ -339,18 +340,24 @@ def _place_doubts(submission: Submission) -> Iterator[Finding]:
         yield Finding(severity, kind, source, line, name, sentence, nearest)
 
 
-def _find_never_true(submission: Submission) -> Iterator[Finding]:
-    """Find conditions of the jobs that can never be true."""
-    for attribute, command in registry.commands_of("condition").items():
+def _find_senseless(submission: Submission) -> Iterator[Finding]:
+    """Find calls that are always an error, and conditions of the jobs that can never be true."""
+    conditions = registry.commands_of("condition")
+    for attribute, command in {**conditions, "Rank": "rank"}.items():
         text = submission.cluster.get(attribute)
         if text is None:
             continue
         try:
-            why = why_never_true(parse_expression(text, old=True))
+            expr = parse_expression(text, old=True)
         except ClassAdSyntaxError:
             continue
+        variable = submission.macros.variable_of(command)
+        source, line = _place(submission, variable)
+        name = variable.name if variable else command
+        faults = find_call_faults(expr)
+        for fault in faults:
+            sentence = f"in {name}, {fault.sentence}"
+            yield Finding(WARNING, "call", source, line, name, sentence, fault.nearest)
+        why = why_never_true(expr) if attribute in conditions and not faults else ""
         if why:
-            variable = submission.macros.variable_of(command)
-            source, line = _place(submission, variable)
-            name = variable.name if variable else command
             yield Finding(WARNING, "never", source, line, name, f"{name} can never be true: {why}")

@@ -146,6 +146,17 @@ def test_every_kind_of_policy_is_looked_at(line: str) -> None:
     assert [kind for _, kind, _, _ in told(f"{line}\n")] == ["never"]
 
 
+def test_a_call_that_is_always_an_error_is_told_in_every_expression() -> None:
+    first, second, third = check(
+        'RANK = strcatt(Name)\nPREEMPT = regexp("a[", Name)\nSTART = zzz(1)\n'
+    )
+    assert (first.kind, first.line, first.nearest) == ("call", 1, "strcat")
+    assert first.sentence == "in RANK, strcatt() is no function"
+    assert (second.kind, second.line) == ("call", 2)
+    # And not that it can never be true.
+    assert (third.kind, third.line) == ("call", 3)
+
+
 def test_a_policy_that_is_switched_off_and_a_rank_are_none() -> None:
     assert (
         told("PREEMPT = False\nKILL = FALSE\nRANK = 0 * Memory\nNEGOTIATOR_PRE_JOB_RANK = 0\n")

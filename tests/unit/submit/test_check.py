@@ -154,6 +154,15 @@ def test_a_condition_that_can_never_be_true_is_a_warning() -> None:
     assert finding.sentence.startswith("periodic_hold can never be true: Tries > 3 and")
 
 
+def test_a_call_that_is_always_an_error_is_told() -> None:
+    text = 'executable = run.sh\nrequirements = regexp("a[", Name)\nrank = strcatt(Name)\nqueue\n'
+    found = check(text).findings
+    assert [(one.kind, one.line, one.nearest) for one in found] == [
+        ("call", 2, ""),
+        ("call", 3, "strcat"),
+    ]
+
+
 def test_what_no_schedd_takes_is_an_error() -> None:
     def refuse(universe: int | None) -> None:
         raise SubmitError(f"universe {universe} is none of ours")

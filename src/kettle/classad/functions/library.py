@@ -46,6 +46,12 @@ def find_function(name: str) -> Function | None:
     return _functions.get(name.lower())
 
 
+def function_names() -> list[str]:
+    """Return the names of all functions, as their rows spell them."""
+    find_function("")
+    return [function.name for function in _functions.values()]
+
+
 def add_function(function: Function) -> None:
     """Have expressions of this process find a function of the program's own by its name."""
     find_function("")
