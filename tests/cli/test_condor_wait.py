@@ -113,6 +113,34 @@ def test_a_log_without_jobs_is_done_whatever_else_it_holds(
     assert out.getvalue() == said
 
 
+LONG = """\
+000 (012.000.000) 11/21 12:00:00 Job submitted from host: <127.0.0.1:1>
+    DAG Node: nodeA
+...
+004 (012.000.000) 11/21 12:00:02 Job was evicted.
+\t(0) CPU times
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage
+\t0  -  Run Bytes Sent By Job
+\t0  -  Run Bytes Received By Job
+\tPartitionable Resources :    Usage  Request Allocated\x20
+\t   Cpus                 :                 1         1\x20
+\t   Memory (MB)          :        2      128       128\x20
+...
+"""
+
+
+def test_echo_drops_no_line_of_the_log(tmp_path: Path) -> None:
+    ended = ENDED.replace("2026-11-21", "11/21").replace(
+        "\t0  -  Total Bytes Received By Job\n",
+        "\t0  -  Total Bytes Received By Job\n\n"
+        "\tJob terminated of its own accord at 2026-11-21T12:00:02Z with exit-code 0.\n",
+    )
+    for log in (LONG, ended):
+        _, out, _ = wait(tmp_path, "-echo", "-wait", "0", "LOG", log=log)
+        assert log in out
+
+
 # Recorded with `condor_wait -echo:JSON`; the reference writes attributes in no order.
 ABORTED = {
     "MyType": "JobAbortedEvent",

@@ -220,7 +220,12 @@ class Watch:
 
 
 def render_echo(event: Event, style: Style) -> str:
-    """Return an event in the form that `-echo` asks for."""
+    """Return an event in the form that `-echo` asks for.
+
+    Compat: text has all lines of the log; the reference drops the table of an eviction and when a
+    program ended of its own accord, and makes an ad of a node's name
+    (test_echo_drops_no_line_of_the_log).
+    """
     if style.form is Format.TEXT:
         return to_text(render_event(event, style))
     from kettle.records.event_forms import ad_of_read, render_ad
