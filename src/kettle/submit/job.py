@@ -144,7 +144,8 @@ class JobBuilder:
     input_images: tuple[str, ...] = ()
     # The URLs among what travels to the job.
     transferred_urls: tuple[str, ...] = ()
-    jars: tuple[str, ...] = ()
+    # The class or archive of a Java job, and its further archives.
+    java_files: tuple[str, ...] = ()
     executable_kib: int = 0
     status: int = 1
     # What `+JobStatus` says, None where it is no number.

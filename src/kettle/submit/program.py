@@ -121,21 +121,11 @@ def set_executable(job: JobBuilder) -> None:
             raise SubmitError("No 'executable' parameter was provided", command="executable")
         job.set_string("Cmd", "")
         transfer = False
-    elif job.universe is JobUniverse.JAVA:
-        job.set_string("Cmd", "java")
-        path = whole_path(job.facts.folder, name)
-        if transfer:
-            # The class or archive itself; those that jar_files names are not looked at.
-            _check_program(job, name, path)
-        job.executable_kib = job.size_kib(path)
-        job.set_boolean("TransferExecutable", False)
-        return
     elif job.universe is JobUniverse.VM or job.grid_type in CLOUD_TYPES:
         job.set_string("Cmd", name)
         transfer = False
     elif transfer:
-        # Relative to where the submission happens, not to the job's folder.
-        path = whole_path(job.facts.folder, name)
+        path = name_program(job, name)
         _check_program(job, name, path)
         job.set_string("Cmd", path)
         job.executable_kib = job.size_kib(path)
@@ -144,6 +134,15 @@ def set_executable(job: JobBuilder) -> None:
         job.executable_kib = job.size_kib(job.macros.absolute(name))
     if not transfer:
         job.set_boolean("TransferExecutable", False)
+
+
+def name_program(job: JobBuilder, name: str) -> str:
+    """Return what jobs call their program, or a Java job's class or archive.
+
+    One that travels is relative to where the submission happens, not to the job's folder; any other
+    is called as it is written.
+    """
+    return whole_path(job.facts.folder, name) if _transfers_executable(job) else name
 
 
 def _transfers_executable(job: JobBuilder) -> bool:

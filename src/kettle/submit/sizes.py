@@ -7,7 +7,7 @@ import re
 from kettle.digits import MIN_INTEGER
 from kettle.patterns import late_pattern
 
-SIZE = late_pattern(r"(?=[-+]?\d|\.\d)([-+]?\d*)(?:\.(\d*))?\s*(?:([KMGT])B?)?", re.IGNORECASE)
+SIZE = late_pattern(r"(?=[-+]?\d|\.)([-+]?\d*)(?:\.(\d*))?\s*(?:([KMGT])B?)?", re.IGNORECASE)
 # Limit: longer texts are no sizes; what becomes of thousands of digits nobody waits for.
 LONGEST = 256
 KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30}
@@ -16,8 +16,8 @@ KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30}
 def parse_size(text: str, unit: str) -> int | None:
     """Read a size with an optional unit; the result is in `unit` (K or M), rounded up.
 
-    None where it is not a size but an expression. As in the reference the bytes are counted as a
-    real number, whose last digits a very large size has not.
+    None where it is not a size but an expression; a point without digits is 0. As in the reference
+    the bytes are counted as a real number, whose last digits a very large size has not.
     """
     match = _read(text)
     if match is None:

@@ -48,6 +48,7 @@ def set_transfer(job: JobBuilder) -> None:
     named = bool(names) or job.input_files_named
     _set_common(job)
     if should != "NO":
+        _send_java(job, names)
         names += _tool_files(job, names)
     urls = tuple(filter(URL.match, names))
     job.input_files += tuple(name for name in names if name not in urls) if urls else tuple(names)
@@ -71,18 +72,26 @@ def set_transfer(job: JobBuilder) -> None:
 
 
 def _list_inputs(job: JobBuilder) -> list[str]:
-    """Return the files that travel to the job, those of its universe among them."""
+    """Return the files that are to travel to the job, its image among them."""
     # Quotes around one of several names stay, as in the reference.
     names = split_at_commas(strip_quotes_of(job, "transfer_input_files"))
-    if job.universe is JobUniverse.JAVA:
-        # Compat: the class file is listed only beside other files (submit/commands.json).
-        class_file = job.path(job.param("executable") or "")
-        files = [class_file, *job.jars]
-        if names:
-            names += files
-        else:
-            job.input_files += tuple(files)
     return [*names, *job.input_images]
+
+
+def _send_java(job: JobBuilder, names: list[str]) -> None:
+    """Have the class and archives of a Java job sent, and the machine's Java run as its program.
+
+    Where nothing travels the class is its program, and is found where it is.
+    """
+    if job.universe is not JobUniverse.JAVA:
+        return
+    # Compat: the class file is listed only beside other files (submit/commands.json).
+    if names:
+        names += job.java_files
+    else:
+        job.input_files += job.java_files
+    job.set_string("Cmd", "java")
+    job.set_boolean("TransferExecutable", False)
 
 
 def _set_common(job: JobBuilder) -> None:

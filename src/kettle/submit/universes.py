@@ -9,7 +9,7 @@ from kettle.digits import whole
 from kettle.errors import SubmitError
 from kettle.octets import to_bytes
 from kettle.submit.job import JobBuilder, leading_number, split_at_commas, strip_quotes, unquoted
-from kettle.submit.program import NAMES
+from kettle.submit.program import NAMES, name_program
 from kettle.submit.transfer import URL
 
 # Images in a registry of Docker's kind, which the machine fetches itself.
@@ -156,15 +156,23 @@ def _share_image(job: JobBuilder, image: str) -> None:
 
 
 def set_java(job: JobBuilder) -> None:
-    """Send the archives of a Java job along."""
+    """Decide which files of a Java job's own travel, if any do: its class and its archives."""
     if job.universe is not JobUniverse.JAVA:
         return
-    job.jars = tuple(split_at_commas(job.said("jar_files", "JarFiles") or ""))
+    name = job.param("executable")
+    jars = split_at_commas(job.said("jar_files", "JarFiles") or "")
+    job.java_files = (*((name_program(job, name),) if name else ()), *jars)
 
 
 def set_parallel(job: JobBuilder) -> None:
-    """Decide how many machines a job needs; those of a parallel job are there together."""
-    wanted = job.boolean("WantParallelScheduling")
+    """Decide how many machines a job needs; those of a parallel job are there together.
+
+    Whether those of another job are, too, is the cluster's affair, as in the reference.
+    """
+    if job.is_later:
+        wanted: bool | None = job.of_cluster("WantParallelScheduling") == "true"
+    else:
+        wanted = job.boolean("WantParallelScheduling")
     if wanted:
         job.set_boolean("WantParallelScheduling", True)
     hosts = 1

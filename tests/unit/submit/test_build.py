@@ -281,6 +281,61 @@ def test_a_java_job_needs_its_class_file_unless_that_is_not_transferred() -> Non
     assert made.cluster.get("Cmd") == '"java"'
 
 
+JAVA = "universe = java\narguments = Main\njar_files = b.jar\n"
+JAVA_FILES = {"a.class": "x" * 3000, "b.jar": "x" * 5000, "in": "x" * 1000}
+
+
+@pytest.mark.parametrize(
+    ("more", "program", "is_sent", "listed", "kib"),
+    [
+        ("", "java", "false", None, 11),
+        ("should_transfer_files = NO\n", "/work/a.class", None, None, 3),
+        (
+            "should_transfer_files = NO\ntransfer_executable = false\n",
+            *("a.class", "false", None, 3),
+        ),
+        ("transfer_input_files = in\n", "java", "false", "in,/work/a.class,b.jar", 12),
+        (
+            "transfer_input_files = in\ntransfer_executable = false\n",
+            *("java", "false", "in,a.class,b.jar", 12),
+        ),
+    ],
+)
+def test_a_java_jobs_class_is_its_program_where_nothing_travels(
+    more: str, program: str, is_sent: str | None, listed: str | None, kib: int
+) -> None:
+    text = f"executable = a.class\n{JAVA}{more}queue\n"
+    made, _ = jobs_of(text, files=JAVA_FILES)
+    assert made.cluster.get("Cmd") == f'"{program}"'
+    assert made.cluster.get("TransferExecutable") == is_sent
+    assert made.cluster.get("TransferInput") == (listed and f'"{listed}"')
+    assert made.cluster.get("DiskUsage") == str(kib)
+
+
+def test_a_java_jobs_class_is_found_from_where_it_is_submitted() -> None:
+    text = f"executable = a.class\n{JAVA}initialdir = sub\ntransfer_input_files = ../in\nqueue\n"
+    files = {**JAVA_FILES, "sub/x": ""}
+    assert values(text, "TransferInput", files=files) == ['"../in,/work/a.class,b.jar"']
+
+
+def test_each_java_job_of_a_cluster_has_the_program_that_its_transfer_asks_for() -> None:
+    text = f"executable = a.class\n{JAVA}should_transfer_files = $(yes)\nqueue yes in (no,yes,no)\n"
+    programs = ['"/work/a.class"', '"java"', '"/work/a.class"']
+    assert values(text, "Cmd", files=JAVA_FILES) == programs
+    assert values(text, "DiskUsage", files=JAVA_FILES) == ["3", "11", "3"]
+
+
+def test_whether_machines_are_there_together_is_said_by_the_first_job() -> None:
+    said = "WantParallelScheduling = $CHOICE(Process,{})\nmachine_count = $(Process)4\nqueue 3\n"
+    for words, wanted, hosts in [
+        ("false,true,x", [None] * 3, ["1"] * 3),
+        ("true,false,x", ["true"] * 3, ["4", "14", "24"]),
+    ]:
+        text = said.format(words)
+        assert values(text, "WantParallelScheduling") == wanted
+        assert values(text, "MaxHosts") == hosts
+
+
 def test_output_that_travels_never_is_said_where_no_file_does() -> None:
     text = "when_to_transfer_output = NONE\n"
     made, _ = jobs_of(f"should_transfer_files = NO\n{text}queue\n")

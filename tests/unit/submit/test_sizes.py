@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.submit.sizes import missing_unit, parse_size
 
 
@@ -10,3 +12,14 @@ def test_a_text_without_end_is_no_size() -> None:
         text = "7".rjust(length, "0")
         assert parse_size(text, "M") == size
         assert missing_unit(text) is (size is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        *((text, 0) for text in (".", ".G", ".kb", ". T")),
+        *((text, None) for text in ("..", "+.", "-.G", ".B", ".x", ".e5", "G")),
+    ],
+)
+def test_a_point_without_digits_is_nothing(text: str, size: int | None) -> None:
+    assert parse_size(text, "M") == size
