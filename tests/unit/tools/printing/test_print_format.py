@@ -55,7 +55,7 @@ def test_widths_of_any_number_of_digits_are_widths() -> None:
 def test_a_named_way_shows_what_an_expression_is_worth() -> None:
     found = parse_print_format(
         "SELECT\nSize + 1 PRINTAS DOUBLE WIDTH 3\nSize PRINTAS DOUBLE\n",
-        {"DOUBLE": text_of_whole(lambda number: str(2 * number))},
+        {"DOUBLE": text_of_whole("Twice.", lambda number: str(2 * number))},
     )
     assert found.mask.render(ClassAd({"Size": 2})) == "  6 4   \n"
 

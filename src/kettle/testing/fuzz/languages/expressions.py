@@ -54,7 +54,7 @@ _PATTERNS = (
 )
 _FUNCTIONS = tuple(row.name for rows in families().values() for row in rows)
 # A literal of an example of a function, and what may stand in its place.
-_LITERAL = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\w.])(\d+\.\d+)|(?<![\w.])(\d+)(?![\w.])')
+_LITERAL = re.compile(r'("(?:[^"\\]|\\.?)*+"?)|(?<![\w.])(\d+\.\d+)|(?<![\w.])(\d+)(?![\w.])')
 _IN_PLACE = ("", "`text`", "`number`", "`integer`")
 
 
