@@ -12,7 +12,15 @@ MAPPED = [
     ROOT / "src/kettle" / name
     for name in (
         *("attributes", "classad", "config", "records", "submit", "tools/printing", "transforms"),
-        *("compat", "pool", "runtime", "tools/queue", "tools/status", "wire/security"),
+        *(
+            "compat",
+            "compat/htcondor2",
+            "pool",
+            "runtime",
+            "tools/queue",
+            "tools/status",
+            "wire/security",
+        ),
     )
 ]
 ROOMS = sorted(path.parent for path in (ROOT / "src/kettle").glob("*/service.py")) + MAPPED
