@@ -242,6 +242,19 @@ def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Gi
             yield Given(option.name, word, qualifiers, values, start)
 
 
+def take_by(actions: Mapping[str, Callable[[W, Given], object]], wish: W, option: Given) -> None:
+    """Do for an option what a tool's table says.
+
+    AssertionError if the table says nothing of it, which is a mistake of the tool: `with_debugging`
+    alone looks at -debug.
+    """
+    action = actions.get(option.name)
+    if action is not None:
+        action(wish, option)
+    elif option.name != "debug":
+        raise AssertionError(f"nothing is done for -{option.name}")
+
+
 def suggest_option(word: str, options: Sequence[Option]) -> str:
     """Return a hint naming the option nearest to a mistyped `word`, empty if none is near."""
     from kettle.nearest import LOOSE, nearest_of  # for those alone who mistype

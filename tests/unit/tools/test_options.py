@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import io
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from kettle.errors import KettleError, UsageError
-from kettle.tools.options import MANY, Asked, Given, Option, read_options, run_tool
+from kettle.tools.options import MANY, Asked, Given, Option, read_options, run_tool, take_by
 from kettle.tools.programs import Streams
 
 OPTIONS = (
@@ -116,3 +118,26 @@ def test_wrong_words_get_the_usage_and_operating_errors_a_sentence() -> None:
         "unknown option -hepl (did you mean -help?)\nUsage: condor_x\n",
     )
     assert run("bob") == (1, "", "condor_x: no bob\n")
+
+
+# What an option's word is where not every word will do.
+_WORDS = {"constraint": "true", "target": "/dev/null", "limit": "1", "duration": "5", "sort": "x"}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "status.wish",
+        "status.condor_who",
+        "status.condor_userprio",
+        "configuration.condor_transform_ads",
+    ],
+)
+def test_something_is_done_for_every_row_of_a_table(module: str) -> None:
+    tool = importlib.import_module(f"kettle.tools.{module}")
+    for row in tool.OPTIONS:
+        words = [_WORDS.get(row.name, "1")] * abs(row.values)
+        with contextlib.suppress(Asked, KettleError):
+            tool.read_wish([f"--{row.name}", *words])
+    with pytest.raises(AssertionError, match="nothing is done for -new"):
+        take_by({}, None, Given("new", "-new"))

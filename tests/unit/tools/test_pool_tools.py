@@ -87,7 +87,7 @@ def test_findhost_takes_names_of_machines() -> None:
 )
 def test_status_takes_every_choice_of_slots(word: str, constraint: list[str]) -> None:
     wish = condor_status.read_wish([*word.split(), "-af", "Name"])
-    assert condor_status.MODES[wish.mode].command == 5
+    assert condor_status.MODES[wish.mode].command == "QUERY_STARTD_ADS"
     assert wish.constraints == constraint
     if word == "-offline":
         assert condor_status.MODES[wish.mode].condition == "size(OfflineUniverses) != 0"

@@ -202,6 +202,8 @@ def _take_option(wish: Wish, name: str, qualifiers: str, values: tuple[str, ...]
         wish.is_silent = wish.is_silent or "nooutput" in qualifiers.split(",")
     elif name == "unit-test":
         wish.only_reads = True
+    elif name != "debug":
+        raise AssertionError(f"nothing is done for -{name}")
 
 
 def _take_argument(wish: Wish, word: str) -> None:

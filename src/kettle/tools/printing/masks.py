@@ -7,7 +7,7 @@ them out. What a print-format file asks for is in `file_columns.py`. Rules from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Iterable, MutableSequence
 
 from kettle.classad import ClassAd, Expr
 from kettle.structs import Struct
@@ -17,11 +17,8 @@ from kettle.tools.printing.columns import (
     parse_column,
     parse_format,
 )
-from kettle.tools.printing.values import show_value
+from kettle.tools.printing.values import Shown, show_value
 from kettle.tools.printing.widths import cut, length, measured_width
-
-# How a named way shows an ad: the text, or None where there is nothing to show.
-Shown = Callable[[ClassAd], str | None]
 
 
 class Column(Struct):

@@ -7,18 +7,17 @@ A `LineWidth` is what there is to lay it out in: a terminal, or so many characte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
 from kettle.tools.printing.columns import Columns
+from kettle.tools.printing.values import Shown
 from kettle.tools.printing.widths import cut, length
 
 # How a missing value is shown: `[????]` as wide as the cell, or a text.
 FILL = "[?]"
 BLANK = ""
-
-Shown = Callable[[ClassAd], str | None]
 
 
 class Cell(Struct):

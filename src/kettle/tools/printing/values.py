@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kettle.classad import ERROR, ClassAd, Expr, RelativeTime, Value, to_expression, unparse
 from kettle.classad.calendar import span_text
 from kettle.classad.nodes import AttributeReference, Selection
+
+# How a column shows an ad: the text, or None where there is nothing to show.
+Shown = Callable[[ClassAd], str | None]
 
 
 def evaluate(ad: ClassAd, expression: Expr) -> Value:

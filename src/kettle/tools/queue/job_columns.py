@@ -11,8 +11,8 @@ from os.path import basename
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
+from kettle.tools.printing.values import Shown
 
 RUNNING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
 _LETTERS: dict[int, str] = {status: f"{status.letter} " for status in JobStatus}
@@ -32,6 +32,8 @@ _GRID_STATUS_WORDS: dict[int, str] = {
     **{status: status.name for status in JobStatus},
     JobStatus.TRANSFERRING_OUTPUT: "XFER_OUT",
 }
+# Why a cluster whose jobs are made later makes none; 0: it does.
+_FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
 _UNIVERSES = {
     JobUniverse.VANILLA: "Vanilla",
     JobUniverse.SCHEDULER: "Scheduler",
@@ -106,6 +108,11 @@ def _letters(ad: ClassAd) -> str | None:
 def status_word(number: int) -> str:
     """Return a status as a word of seven letters."""
     return _STATUS_WORDS.get(number, "Unk    ")
+
+
+def factory_mode(number: int) -> str:
+    """Return how the making of a cluster's jobs stands, in four letters."""
+    return _FACTORY_MODES.get(number, "Unk")
 
 
 def universe_word(number: int) -> str:

@@ -21,7 +21,6 @@ from kettle.tools.printing.ways import (
 )
 from kettle.tools.queue import job_columns as jobs
 
-_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
 # As many characters of a grid resource as condor_q shows.
 _GRID_WIDTH = 36
 
@@ -63,7 +62,7 @@ def _mode(value: Value) -> str:
     if value is UNDEFINED:
         return ""
     number = as_number(value)
-    return "????" if number is None else _MODES.get(as_whole(number), "Unk")
+    return "????" if number is None else jobs.factory_mode(as_whole(number))
 
 
 def _memory(ad: ClassAd) -> float | None:

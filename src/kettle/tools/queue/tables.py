@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kettle.classad import UNDEFINED, ClassAd, Expr, parse_expression
 from kettle.structs import Struct
-from kettle.tools.printing.masks import Column, Mask, Shown
+from kettle.tools.printing.masks import Column, Mask
 from kettle.tools.printing.times import as_whole, format_span
+from kettle.tools.printing.values import Shown
 from kettle.tools.printing.widths import length
 from kettle.tools.queue import job_columns as jobs
 
@@ -307,12 +308,12 @@ def history_table(layout: Layout) -> Mask:
     wall = Column("  RUN_TIME", _wall_time, width=12, left=False)
     return Mask(
         [
-            Column(" ID", _history_id, width=12, truncate=False),
+            Column(" ID", jobs.show_job_id, width=12, truncate=False),
             _owner(layout),
             submitted,
             wall,
             _status(),
-            Column("  COMPLETED", _completed, width=11, left=False),
+            Column("  COMPLETED", jobs.show_date("CompletionDate"), width=11, left=False),
             # It takes no room where it is not known, and blanks before it stay.
             Column("CMD", jobs.show_description, width=0, truncate=False),
         ],
@@ -352,19 +353,11 @@ def schedd_history_table(layout: Layout) -> Mask:
     )
 
 
-def _history_id(ad: ClassAd) -> str | None:
-    return jobs.show_job_id(ad)
-
-
 def _wall_time(ad: ClassAd) -> str | None:
     value = ad.evaluate("RemoteWallClockTime")
     if value is UNDEFINED:
         return format_span(ad.real("RemoteUserCpu") or 0.0)
     return jobs.show_span("RemoteWallClockTime")(ad)
-
-
-def _completed(ad: ClassAd) -> str | None:
-    return jobs.show_date("CompletionDate")(ad)
 
 
 def hold_code_table(ads: Sequence[ClassAd]) -> tuple[Mask, list[ClassAd]]:
@@ -401,13 +394,10 @@ def hold_code_table(ads: Sequence[ClassAd]) -> tuple[Mask, list[ClassAd]]:
     return Mask(columns, fill_last=False), [*codeless, *shown]
 
 
-_FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
-
-
 def _show_mode(ad: ClassAd) -> str | None:
     own = ad.integer("JobMaterializePaused")
     paused = ad.integer("JobFactoryPaused") if own is None else own
-    return None if paused is None else _FACTORY_MODES.get(paused, "Unk")
+    return None if paused is None else jobs.factory_mode(paused)
 
 
 def factory_table() -> Mask:

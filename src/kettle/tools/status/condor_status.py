@@ -289,8 +289,7 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
         # A host and a port are an address too.
         direct = f"<{direct}>"
     reach = Reach(environment, pool=wish.pool, name=direct)
-    # The table of commands is addressed by number only here.
-    command = next(each for each in Command if each == mode.command)
+    command = Command[mode.command]
     if wish.direct:
         kind = KINDS.get(wish.mode, STARTD)
         try:
@@ -335,16 +334,13 @@ def diagnose(wish: Wish, streams: Streams) -> int:
 
     Compat: the reference also dumps how it would print (test_what_would_be_asked_is_told).
     """
-    from kettle.wire.commands import Command
-
     query = question_of(wish)
     names = (query.string("Projection") or "").split()
     query.discard("Projection")
-    command = next(each for each in Command if each == MODES[wish.mode].command)
     lines = [
         f"diagnose: condor_status {' '.join(wish.words)} ",
         "----------",
-        command.name,
+        MODES[wish.mode].command,
         *sorted(query.lines(), key=str.lower),
         "Projection:" if names else "Projection: <NULL>",
         *(f"  {name}" for name in sorted(names, key=str.lower)),

@@ -25,12 +25,12 @@ from kettle.errors import (
 )
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.failures import explain_in_line
-from kettle.tools.options import MANY, Given, Option, read_options, run_tool
+from kettle.tools.options import MANY, Given, Option, read_options, run_tool, take_by
 from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.status.userprio_table import ROOT, Shown, render_resources, render_table
+from kettle.tools.status.userprio_table import ROOT, ColumnGroups, render_resources, render_table
 
 if TYPE_CHECKING:
     from kettle.client.connector import Connector
@@ -201,7 +201,7 @@ class Wish:
     reach: dict[str, str] = field(default_factory=dict)
     # What is to be changed or asked, each by its option's name; the last of each.
     changes: dict[str, Given] = field(default_factory=dict)
-    shown: Shown = Shown.MOST
+    shown: ColumnGroups = ColumnGroups.MOST
     chosen: bool = False
     duration: int = 0
     everybody: bool = False
@@ -290,10 +290,16 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 
 _SHOWN = {
-    "priority": Shown.PRIORITY, "usage": Shown.USAGE, "quotas": Shown.QUOTAS, "most": Shown.MOST,
-    "all": Shown.ALL, "groupid": Shown.GROUP_ID, "order": Shown.ORDER, "sortkey": Shown.SORT_KEY,
-    "surplus": Shown.SURPLUS,
-}  # fmt: skip
+    "priority": ColumnGroups.PRIORITY,
+    "usage": ColumnGroups.USAGE,
+    "quotas": ColumnGroups.QUOTAS,
+    "most": ColumnGroups.MOST,
+    "all": ColumnGroups.ALL,
+    "groupid": ColumnGroups.GROUP_ID,
+    "order": ColumnGroups.ORDER,
+    "sortkey": ColumnGroups.SORT_KEY,
+    "surplus": ColumnGroups.SURPLUS,
+}
 # Who is asked: where nothing is said the collector, and after it perhaps the negotiator.
 _ASKED = {"collector": "collector", "negotiator": "negotiator", "allusers": "negotiator",
           "grouprollup": "negotiator"}  # fmt: skip
@@ -307,29 +313,50 @@ def _take(wish: Wish, option: Given) -> None:
     if name in _SHOWN:
         wish.shown = wish.shown | _SHOWN[name] if wish.chosen else _SHOWN[name]
         wish.chosen = True
-    elif name == "allusers":
-        wish.everybody = True
-        wish.since = None
-    elif name == "activefrom":
-        wish.since = _read_day(option.values)
-        wish.everybody = False
-    elif name == "duration":
-        wish.duration = _read_duration(option.value)
-    elif name in ("name", "pool"):
-        wish.reach[name] = option.value
-    elif name == "constraint":
-        wish.constraint = f"{wish.constraint} && ({option.value})".removeprefix(" && ")
-    elif name == "long":
-        wish.long = True
-    elif name in ("legacy", "modular"):
-        wish.legacy = name == "legacy"
-    elif name == "inputfile":
-        wish.file = option.value
-    elif name == "grouprollup":
-        wish.rollup = True
-    elif name in ("hierarchical", "flat", "grouporder"):
-        wish.hierarchical = name == "hierarchical"
-        wish.groups_first = wish.groups_first or name == "grouporder"
+    else:
+        take_by(_ACTIONS, wish, option)
+
+
+def _take_everybody(wish: Wish, _option: Given) -> None:
+    wish.everybody, wish.since = True, None
+
+
+def _take_day(wish: Wish, option: Given) -> None:
+    wish.everybody, wish.since = False, _read_day(option.values)
+
+
+def _take_constraint(wish: Wish, option: Given) -> None:
+    wish.constraint = f"{wish.constraint} && ({option.value})".removeprefix(" && ")
+
+
+def _take_place(wish: Wish, option: Given) -> None:
+    wish.reach[option.name] = option.value
+
+
+def _take_order(wish: Wish, option: Given) -> None:
+    wish.hierarchical = option.name == "hierarchical"
+    wish.groups_first = wish.groups_first or option.name == "grouporder"
+
+
+# What is done for an option that neither changes anything nor chooses columns.
+_ACTIONS: dict[str, Callable[[Wish, Given], object]] = {
+    "activefrom": _take_day,
+    "allusers": _take_everybody,
+    "collector": lambda _wish, _option: None,
+    "constraint": _take_constraint,
+    "duration": lambda wish, option: setattr(wish, "duration", _read_duration(option.value)),
+    "flat": _take_order,
+    "grouporder": _take_order,
+    "grouprollup": lambda wish, _: setattr(wish, "rollup", True),
+    "hierarchical": _take_order,
+    "inputfile": lambda wish, option: setattr(wish, "file", option.value),
+    "legacy": lambda wish, _: setattr(wish, "legacy", True),
+    "long": lambda wish, _: setattr(wish, "long", True),
+    "modular": lambda wish, _: setattr(wish, "legacy", False),
+    "name": _take_place,
+    "negotiator": lambda _wish, _option: None,
+    "pool": _take_place,
+}
 
 
 def _read_duration(text: str) -> int:

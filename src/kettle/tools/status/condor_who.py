@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, Unreached, UsageError, WireError
-from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.tools.options import (
+    MANY,
+    Given,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+    take_by,
+)
 from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -180,31 +188,51 @@ _FLAGS = {
 }
 
 
-def _take(wish: Wish, option: Given) -> None:
-    name = option.name
-    if name in _TEXTS:
-        setattr(wish, _TEXTS[name], option.value)
-    elif name == "pid":
-        # A word that is no number means no process at all, as in the reference.
-        found = re.match(r"[0-9]{1,9}", option.value)
-        wish.pid = (int(found[0]) if found else 0) or -1
-    elif name == "constraint":
-        wish.constraints.append(_checked(option.value))
-    elif name == "limit":
-        # As in the reference what begins with no number is no limit.
-        number = re.match(r"\s*\d{1,9}", option.value, re.ASCII)
-        wish.limit = int(number[0]) if number else 0
-    elif name in _FLAGS:
-        setattr(wish, _FLAGS[name], True)
-    elif name == "wide":
-        wish.width = int(option.qualifiers) if option.qualifiers.isdecimal() else 0
-    elif name == "wait-for-ready":
-        wish.quick, wish.condition = True, option.value
-        wish.wait_seconds = _read_seconds(option)
-    elif name == "format":
-        wish.columns.add_format(*option.values)
-    elif not name and option.value == "-":
+def _take_pid(wish: Wish, option: Given) -> None:
+    # A word that is no number means no process at all, as in the reference.
+    found = re.match(r"[0-9]{1,9}", option.value)
+    wish.pid = (int(found[0]) if found else 0) or -1
+
+
+def _take_limit(wish: Wish, option: Given) -> None:
+    # As in the reference what begins with no number is no limit.
+    number = re.match(r"\s*\d{1,9}", option.value, re.ASCII)
+    wish.limit = int(number[0]) if number else 0
+
+
+def _take_width(wish: Wish, option: Given) -> None:
+    wish.width = int(option.qualifiers) if option.qualifiers.isdecimal() else 0
+
+
+def _take_wait(wish: Wish, option: Given) -> None:
+    wish.quick, wish.condition = True, option.value
+    wish.wait_seconds = _read_seconds(option)
+
+
+def _take_word(_wish: Wish, option: Given) -> None:
+    """Pass over a word that belongs to no option; a dash alone is an option that there is not."""
+    if option.value == "-":
         raise UnknownOptionError(option.value)
+
+
+_ACTIONS: dict[str, Callable[[Wish, Given], object]] = {
+    "": _take_word,
+    "constraint": lambda wish, option: wish.constraints.append(_checked(option.value)),
+    "format": lambda wish, option: wish.columns.add_format(*option.values),
+    "limit": _take_limit,
+    "pid": _take_pid,
+    "wait-for-ready": _take_wait,
+    "wide": _take_width,
+}
+
+
+def _take(wish: Wish, option: Given) -> None:
+    if option.name in _TEXTS:
+        setattr(wish, _TEXTS[option.name], option.value)
+    elif option.name in _FLAGS:
+        setattr(wish, _FLAGS[option.name], True)
+    else:
+        take_by(_ACTIONS, wish, option)
 
 
 def _checked(text: str) -> str:

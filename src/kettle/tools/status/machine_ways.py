@@ -19,9 +19,13 @@ from kettle.tools.printing.ways import ColumnWidth, Way, Ways, text_of_ad, text_
 from kettle.tools.status.tables import (
     activity_letter,
     count_devices,
+    count_members,
+    is_unused_unit,
     members_of,
     platform,
+    seconds_since,
     state_letter,
+    tag_of_type,
     version_text,
 )
 
@@ -42,17 +46,14 @@ def _activity_code(value: Value, ad: ClassAd, _column: ColumnWidth) -> str | Non
 
 def _activity(value: Value, ad: ClassAd, _column: ColumnWidth) -> Value:
     """Show an activity; of a slot that is kept for somebody and idle, that it is."""
-    activity = ad.string("Activity")
-    if not activity:
+    if not ad.string("Activity"):
         return "??"
-    return "OCU" if activity == "Idle" and ad.boolean("OCU") else value
+    return "OCU" if is_unused_unit(ad) else value
 
 
 def _activity_time(value: Value, ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show how long ago a moment was when the ad was made."""
-    now = ad.integer("MyCurrentTime")
-    now = ad.integer("LastHeardFrom") if now is None else now
-    return None if now is None else max(0, now - _whole(value))
+    return seconds_since(_whole(value), ad)
 
 
 def _elapsed(value: Value, ad: ClassAd, _column: ColumnWidth) -> int | None:
@@ -73,9 +74,7 @@ def _whole(value: Value) -> int:
 
 def _count_members(value: Value, _ad: ClassAd, _column: ColumnWidth) -> int | None:
     """Show how many members a list has, or a string that holds one."""
-    if isinstance(value, str):
-        return len(members_of(value))
-    return len(value) if isinstance(value, ExprList) else None
+    return count_members(value)
 
 
 def _strings(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str | None:
@@ -148,8 +147,7 @@ def _slot_count(value: Value, ad: ClassAd, _column: ColumnWidth) -> Value:
 
 
 def _slot_tag(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str:
-    text = value if isinstance(value, str) else ""
-    return " " if text == "Partitionable" else text[:1]
+    return tag_of_type(value if isinstance(value, str) else "")
 
 
 def _slot_letter(value: Value, _ad: ClassAd, _column: ColumnWidth) -> str:

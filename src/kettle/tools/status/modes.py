@@ -16,8 +16,8 @@ from kettle.tools.status.totals import Totals
 class Mode(Struct):
     """What one choice of ads asks for and how it is shown."""
 
-    # Number of the query, type it names, and a condition of its own.
-    command: int
+    # Name of the query (`Command`), type of ads it names, and a condition of its own.
+    command: str
     ad_type: str
     # The name stands for a table of `rare_tables`, which is loaded when it is shown.
     cells: Sequence[Cell] | str
@@ -61,92 +61,99 @@ _JAVA = " JavaVendor JavaVersion"
 
 # fmt: off
 MODES = {
-    "slot": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, names=_SLOT_NAMES, rest=65),
-    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, _AVAILABLE,
+    "slot": Mode("QUERY_STARTD_ADS", "Machine", tables.SLOTS, totals.SLOT_STATES,
+                 names=_SLOT_NAMES, rest=65),
+    "avail": Mode("QUERY_STARTD_ADS", "Machine", tables.SLOTS, totals.SLOT_STATES, _AVAILABLE,
                   _SLOT_NAMES + " Cpus", 65),
-    "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
+    "java": Mode("QUERY_STARTD_ADS", "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
                  _SLOT_NAMES + _JAVA, 65),
-    "java avail": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, _AVAILABLE,
+    "java avail": Mode("QUERY_STARTD_ADS", "Machine", tables.JAVA, totals.SLOT_STATES, _AVAILABLE,
                        _SLOT_NAMES + _JAVA + " Cpus", 65),
-    "java claimed": Mode(5, "Machine", tables.JAVA_CLAIMED, totals.CLAIMED, 'State == "Claimed"',
+    "java claimed": Mode("QUERY_STARTD_ADS", "Machine", tables.JAVA_CLAIMED, totals.CLAIMED,
+                         'State == "Claimed"',
                          _CLAIMED_NAMES + _JAVA, 63),
-    "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
+    "vm": Mode("QUERY_STARTD_ADS", "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
                _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type", 65),
-    "gpus": Mode(5, "Machine", tables.GPUS, totals.ACTIVITIES,
+    "gpus": Mode("QUERY_STARTD_ADS", "Machine", tables.GPUS, totals.ACTIVITIES,
                  "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
                  names="Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
                        "GPUs_GlobalMemoryMB RemoteUser State", limits="columns"),
     # What runs no jobs of some universes.
-    "offline": Mode(5, "Machine", "OFFLINE", totals.SLOT_STATES,
+    "offline": Mode("QUERY_STARTD_ADS", "Machine", "OFFLINE", totals.SLOT_STATES,
                     "size(OfflineUniverses) != 0", _SLOT_NAMES + " OfflineUniverses"),
-    "broken": Mode(5, "Machine", "BROKEN", None, "size(SlotBrokenReason) > 0",
+    "broken": Mode("QUERY_STARTD_ADS", "Machine", "BROKEN", None, "size(SlotBrokenReason) > 0",
                    names="SlotBrokenCode SlotBrokenReason", limits="columns"),
-    "healthy": Mode(53, "StartD", "HEALTH", totals.HEALTH,
+    "healthy": Mode("QUERY_MULTIPLE_ADS", "StartD", "HEALTH", totals.HEALTH,
                     names="Arch BrokenReasons CondorVersion HealthExprs HealthFactor Healthy OpSys "
                           "OpSysAndVer OpSysShortName SlotBrokenReason"),
-    "slot_health": Mode(5, "Machine", "SLOT_HEALTH",
+    "slot_health": Mode("QUERY_STARTD_ADS", "Machine", "SLOT_HEALTH",
                         totals.HEALTH.changed(key=totals.platform),
                         names="Arch BrokenReasons HealthExprs HealthFactor Healthy OpSys "
                               "SlotBrokenReason"),
-    "lvm": Mode(5, "Machine", "LVM", None,
+    "lvm": Mode("QUERY_STARTD_ADS", "Machine", "LVM", None,
                 "IsEnforcingDiskUsage && PartitionableSlot =!= true",
                 names="Disk DiskUsage LvmIsThinProvisioning", limits="table"),
     # Computing on demand is gone: a slot with such claims has nothing to show.
-    "cod": Mode(5, "Machine", (), None, "NumCODClaims",
+    "cod": Mode("QUERY_STARTD_ADS", "Machine", (), None, "NumCODClaims",
                 "Arch ClaimState CODClaims OpSys State"),
-    "absent": Mode(5, "Machine", "ABSENT", totals.SLOT_STATES, "Absent",
+    "absent": Mode("QUERY_STARTD_ADS", "Machine", "ABSENT", totals.SLOT_STATES, "Absent",
                    _SLOT_NAMES + " ClassAdLifetime"),
-    "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
+    "claimed": Mode("QUERY_STARTD_ADS", "Machine", tables.CLAIMED, totals.CLAIMED,
+                    'State == "Claimed"',
                     _CLAIMED_NAMES, 63),
-    "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
+    "server": Mode("QUERY_STARTD_ADS", "Machine", tables.SERVER, totals.SERVER,
                    names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State", rest=65),
-    "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
+    "state": Mode("QUERY_STARTD_ADS", "Machine", tables.STATE, totals.ACTIVITIES,
                   names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle", rest=70),
-    "startd": Mode(53, "StartD", tables.STARTDS, totals.STARTDS, names=_STARTD_NAMES),
-    "startd_gpus": Mode(53, "StartD", "STARTD_GPUS", totals.STARTDS,
+    "startd": Mode("QUERY_MULTIPLE_ADS", "StartD", tables.STARTDS, totals.STARTDS,
+                   names=_STARTD_NAMES),
+    "startd_gpus": Mode("QUERY_MULTIPLE_ADS", "StartD", "STARTD_GPUS", totals.STARTDS,
                         "TotalGPUs > 0 || size(DetectedGPUs) > 0",
                         names=_STARTD_NAMES + " OfflineGPUs", limits="columns"),
     # The attributes that tell what broke have the names of what broke: whole ads are asked for.
-    "startd_broken": Mode(53, "StartD", "STARTD_BROKEN", None,
+    "startd_broken": Mode("QUERY_MULTIPLE_ADS", "StartD", "STARTD_BROKEN", None,
                           "size(BrokenReasons ?: BrokenSlots) > 0", limits="columns"),
-    "startd_lvm": Mode(53, "StartD", "STARTD_LVM", None, "IsEnforcingDiskUsage",
+    "startd_lvm": Mode("QUERY_MULTIPLE_ADS", "StartD", "STARTD_LVM", None, "IsEnforcingDiskUsage",
                        names="LvmBackingStore LvmDetectedDisk LvmIsThinProvisioning "
                              "LvmNonCondorDiskUsage LvmUsingLoopback", limits="table"),
-    "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
+    "schedd": Mode("QUERY_SCHEDD_ADS", "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
                    names="TotalRunningJobs TotalIdleJobs TotalHeldJobs", rest=35),
-    "run": Mode(6, "Scheduler", tables.RUNNING_SCHEDDS, None,
+    "run": Mode("QUERY_SCHEDD_ADS", "Scheduler", tables.RUNNING_SCHEDDS, None,
                 "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
                 "RecentJobsCompleted RecentJobsStarted ShadowsRunning TotalJobAds "
                 "TotalSchedulerJobsIdle TotalSchedulerJobsRunning", 35),
-    "data": Mode(6, "Scheduler", tables.DATA, None, "TransferQueueMaxUploading =!= undefined",
+    "data": Mode("QUERY_SCHEDD_ADS", "Scheduler", tables.DATA, None,
+                 "TransferQueueMaxUploading =!= undefined",
                  names="FileTransferDownloadBytesPerSecond_5m FileTransferMBWaitingToDownload "
                        "FileTransferMBWaitingToUpload FileTransferUploadBytesPerSecond_5m "
                        "TransferQueueNumDownloading TransferQueueNumUploading "
                        "TransferQueueNumWaitingToDownload TransferQueueNumWaitingToUpload",
                  rest=70),
-    "submitters": Mode(12, "Submitter", tables.SUBMITTERS, totals.SUBMITTERS, names=_JOB_COUNTS,
+    "submitters": Mode("QUERY_SUBMITTOR_ADS", "Submitter", tables.SUBMITTERS, totals.SUBMITTERS,
+                       names=_JOB_COUNTS,
                        rest=35),
-    "master": Mode(7, "DaemonMaster", tables.MASTERS,
+    "master": Mode("QUERY_MASTER_ADS", "DaemonMaster", tables.MASTERS,
                    names="CondorVersion DaemonStartTime DetectedCpus DetectedMemory LastHeardFrom"),
-    "collector": Mode(20, "Collector", tables.COLLECTORS, names="RunningJobs IdleJobs HostsTotal"),
-    "negotiator": Mode(50, "Negotiator", tables.NEGOTIATORS,
+    "collector": Mode("QUERY_COLLECTOR_ADS", "Collector", tables.COLLECTORS,
+                      names="RunningJobs IdleJobs HostsTotal"),
+    "negotiator": Mode("QUERY_NEGOTIATOR_ADS", "Negotiator", tables.NEGOTIATORS,
                        names=" ".join(f"LastNegotiationCycle{part}0" for part in (
                            "End", "Duration", "CandidateSlots", "ActiveSubmitterCount",
                            "NumSchedulers", "NumIdleJobs", "Matches", "Rejections")), rest=63),
-    "defrag": Mode(74, "Defrag", tables.DEFRAG,
+    "defrag": Mode("QUERY_GENERIC_ADS", "Defrag", tables.DEFRAG,
                    names="MachinesDraining MachinesDrainingPeak DrainedMachines"),
-    "accounting": Mode(78, "Accounting", "ACCOUNTING",
+    "accounting": Mode("QUERY_ACCOUNTING_ADS", "Accounting", "ACCOUNTING",
                        names="Priority PriorityFactor ResourcesUsed WeightedAccumulatedUsage "
                              "LastHeardFrom LastUsageTime"),
-    "had": Mode(56, "HAD", tables.ANY, names="MyType TargetType"),
-    "storage": Mode(46, "Storage", "STORAGE", names="Disk Subnet"),
-    "ckptsrvr": Mode(9, "CkptServer", "STORAGE", totals.CHECKPOINT_SERVERS,
+    "had": Mode("QUERY_HAD_ADS", "HAD", tables.ANY, names="MyType TargetType"),
+    "storage": Mode("QUERY_STORAGE_ADS", "Storage", "STORAGE", names="Disk Subnet"),
+    "ckptsrvr": Mode("QUERY_CKPT_SRVR_ADS", "CkptServer", "STORAGE", totals.CHECKPOINT_SERVERS,
                      names="Disk Subnet"),
     # Shown as whole ads.
-    "license": Mode(43, "License", ()),
-    "grid": Mode(71, "Grid", tables.GRID,
+    "license": Mode("QUERY_LICENSE_ADS", "License", ()),
+    "grid": Mode("QUERY_GRID_ADS", "Grid", tables.GRID,
                  names="NumJobs SubmitsAllowed SubmitsWanted RunningJobs IdleJobs"),
-    "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
-    "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
+    "generic": Mode("QUERY_GENERIC_ADS", "Generic", tables.ANY, names="MyType TargetType"),
+    "any": Mode("QUERY_ANY_ADS", "Any", tables.ANY, names="MyType TargetType"),
 }
 # fmt: on

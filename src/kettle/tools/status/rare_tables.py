@@ -6,12 +6,11 @@ a value that is missing are the reference's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kettle.classad import ClassAd, Expr, parse_expression, unparse
 from kettle.classad.nodes import AttributeReference, ListNode
-from kettle.tools.printing.tables import FILL, Cell, Shown
-from kettle.tools.printing.times import format_moment, format_span, readable
+from kettle.tools.printing.tables import FILL, Cell
+from kettle.tools.printing.times import format_moment, format_span, readable, readable_amount
+from kettle.tools.printing.values import Shown
 from kettle.tools.status.tables import (
     ARCH,
     FIXED_NAME,
@@ -183,14 +182,9 @@ def _loopback(ad: ClassAd) -> str:
     return "true" if ad.boolean("LvmUsingLoopback") else "false"
 
 
-def _amount(units: float, amount: Callable[[ClassAd], float]) -> Shown:
-    show = readable(units)("Amount")
-    return lambda ad: show(ClassAd({"Amount": amount(ad)}))
-
-
-def _usable_disk(ad: ClassAd) -> float:
+def _usable_disk(ad: ClassAd) -> str:
     used = ad.real("LvmNonCondorDiskUsage") or 0.0
-    return max(0.0, (ad.real("LvmDetectedDisk") or 0.0) - used)
+    return readable_amount(1)(max(0.0, (ad.real("LvmDetectedDisk") or 0.0) - used))
 
 
 def _disk_usage(ad: ClassAd) -> str | None:
@@ -209,7 +203,7 @@ STARTD_LVM = (
     _named("HOST"),
     Cell("DEVICE", 6, text("LvmBackingStore"), missing="undefined", grows=True),
     _PROVISION,
-    Cell("    DISK", 9, _amount(1, _usable_disk), left=False),
+    Cell("    DISK", 9, _usable_disk, left=False),
     Cell("LOOPBACK", 8, _loopback, left=False),
 )
 # Compat: the last column's format lacks its percent sign in the reference, which prints it

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import ClassAd, Value, parse_expression
+from kettle.classad.values import ExprList
 from kettle.patterns import late_pattern
-from kettle.tools.printing.tables import FILL, Cell, Shown
+from kettle.tools.printing.tables import FILL, Cell
 from kettle.tools.printing.times import as_whole, format_moment, format_span, readable
+from kettle.tools.printing.values import Shown
 
 NAME_WIDTH = 34
 # The way to show an amount of MiB.
@@ -185,14 +187,19 @@ def state_code(ad: ClassAd) -> str:
     return "" if letter == " " else state_letter(ad.string("State") or "") + letter
 
 
+def count_members(value: Value) -> int | None:
+    """Return how many members a list has, or a string that holds one; None for anything else."""
+    if isinstance(value, str):
+        return len(members_of(value))
+    return len(value) if isinstance(value, (list, ExprList)) else None
+
+
 def member_count(name: str) -> Shown:
     """Show how many members a list has, or a string that holds one."""
 
     def shown(ad: ClassAd) -> str | None:
-        value = ad.evaluate(name)
-        if isinstance(value, str):
-            return str(len(members_of(value)))
-        return str(len(value)) if isinstance(value, list) else None
+        count = count_members(ad.evaluate(name))
+        return None if count is None else str(count)
 
     return shown
 
@@ -217,8 +224,12 @@ def count_devices(ad: ClassAd) -> str | None:
 
 def slot_tag(ad: ClassAd) -> str:
     """Show the letter of a slot's type; a blank for one that may be split, or of no type."""
-    kind = ad.string("SlotType") or " "
-    return " " if kind == "Partitionable" else kind[0]
+    return tag_of_type(ad.string("SlotType") or "") or " "
+
+
+def tag_of_type(kind: str) -> str:
+    """Return the letter of a type of slot; a blank for one that may be split, empty for none."""
+    return " " if kind == "Partitionable" else kind[:1]
 
 
 def device_names(ad: ClassAd) -> str | None:
@@ -257,18 +268,27 @@ FIXED_NAME = NAME.changed(grows=False)
 _GROWING_NAME = growing_name(15)
 
 
+def is_unused_unit(ad: ClassAd) -> bool:
+    """Tell whether a slot is a user's own unit that nobody uses."""
+    return ad.string("Activity") == "Idle" and bool(ad.boolean("OCU"))
+
+
+def seconds_since(moment: int, ad: ClassAd) -> int | None:
+    """Return how long ago a moment was when an ad was made; what begins later begins now."""
+    now = ad.integer("MyCurrentTime")
+    now = ad.integer("LastHeardFrom") if now is None else now
+    return None if now is None else max(0, now - moment)
+
+
 def _activity(ad: ClassAd) -> str | None:
     """Show a slot's activity; of a user's own unit that nobody uses, that it is one."""
-    found = ad.string("Activity")
-    return "OCU" if found == "Idle" and ad.boolean("OCU") else found
+    return "OCU" if is_unused_unit(ad) else ad.string("Activity")
 
 
 def _activity_time(ad: ClassAd) -> str | None:
-    """Show since when the activity is what it is; what begins later begins now."""
-    end = ad.integer("MyCurrentTime")
-    end = ad.integer("LastHeardFrom") if end is None else end
-    since = ad.integer("EnteredCurrentActivity") or 0
-    return None if end is None else format_span(max(0, end - since))
+    """Show since when the activity is what it is."""
+    seconds = seconds_since(ad.integer("EnteredCurrentActivity") or 0, ad)
+    return None if seconds is None else format_span(seconds)
 
 
 OPSYS = Cell("OpSys", 10, text("OpSys"))
@@ -294,9 +314,6 @@ def _uptime(ad: ClassAd) -> str | None:
     """Show how long a daemon has been up; one that does not say since when, since 1970."""
     heard = ad.integer("LastHeardFrom")
     return None if heard is None else format_span(heard - (ad.integer("DaemonStartTime") or 0))
-
-
-_UPTIME = _uptime
 
 
 def _sum(heading: str, name: str, width: int) -> Cell:
@@ -415,7 +432,7 @@ MASTERS = (
     Cell("Version", 14, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
     Cell("  Memory", 10, megabytes("DetectedMemory"), left=False),
-    Cell("   Uptime", 13, _UPTIME, left=False),
+    Cell("   Uptime", 13, _uptime, left=False),
 )
 STARTDS = (
     growing_name(4),
@@ -424,7 +441,7 @@ STARTDS = (
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
     Cell("  Memory", 10, megabytes("DetectedMemory"), left=False),
     Cell("GPUs", 5, member_count("DetectedGPUs"), left=False),
-    Cell("   Uptime", 13, _UPTIME, left=False),
+    Cell("   Uptime", 13, _uptime, left=False),
 )
 
 

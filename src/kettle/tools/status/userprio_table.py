@@ -21,13 +21,13 @@ from kettle.tools.status.userprio_rows import (
     surplus_policy,
 )
 
-__all__ = ["ROOT", "Shown", "render_resources", "render_table"]
+__all__ = ["ROOT", "ColumnGroups", "render_resources", "render_table"]
 
 # A key that is not told from the largest by whoever wrote it in decimal.
 _LAST_KEY = 3.40282001e38
 
 
-class Shown(enum.Flag):
+class ColumnGroups(enum.Flag):
     """Groups of columns, as options choose them."""
 
     PRIORITY = enum.auto()
@@ -45,7 +45,7 @@ class Shown(enum.Flag):
 class Field:
     """One column; `shown` gets the row, the width and the time of the last update."""
 
-    groups: Shown
+    groups: ColumnGroups
     width: int
     heading: tuple[str, str]
     shown: Callable[[Row, int, float], str | None]
@@ -160,7 +160,7 @@ def _since_cut_off(_rows: list[Row], now: float, since: float | None) -> str:
     return "" if since is None else _short_span(now - since)
 
 
-_S = Shown
+_S = ColumnGroups
 _USAGE = "WeightedAccumulatedUsage"
 _EVEN = _S.MOST | _S.ALL
 # fmt: off
@@ -216,7 +216,7 @@ class _Table:
 
 def render_table(
     ads: Iterable[ClassAd],
-    shown: Shown,
+    shown: ColumnGroups,
     *,
     since: float | None,
     hierarchical: bool | None = None,
@@ -238,7 +238,7 @@ def render_table(
 
 def _decide(
     ads: list[ClassAd],
-    shown: Shown,
+    shown: ColumnGroups,
     since: float | None,
     hierarchical: bool | None,
     *,
@@ -253,7 +253,7 @@ def _decide(
     # Priorities of groups mean nothing: where only priorities are wanted, no group is shown.
     shows_groups = bool(below) or not _are_priorities(fields)
     users_have_quotas = _have_users_quotas(rows)
-    asked = bool(shown & (Shown.QUOTAS | Shown.SURPLUS))
+    asked = bool(shown & (ColumnGroups.QUOTAS | ColumnGroups.SURPLUS))
     if not ((shows_groups and in_groups) or asked or users_have_quotas):
         fields = _without_quotas(fields)
     nested = in_groups and shows_groups and below is not False
@@ -274,7 +274,7 @@ def _drawn(rows: list[Row], *, groups: bool, users: bool) -> list[Row]:
     return [row for row in rows if (groups and (root or row.number) if row.is_group else users)]
 
 
-def _available(ads: list[ClassAd], shown: Shown) -> list[Field]:
+def _available(ads: list[ClassAd], shown: ColumnGroups) -> list[Field]:
     """Return the columns that are wanted, without those of which no ad knows anything."""
     wanted = [field for field in FIELDS if field.groups & shown]
     return [field for field in wanted if not field.needs or any(field.needs in ad for ad in ads)]
@@ -285,7 +285,7 @@ def _without_quotas(fields: list[Field]) -> list[Field]:
 
 
 def _are_priorities(fields: list[Field]) -> bool:
-    return all(field.groups & Shown.PRIORITY for field in fields)
+    return all(field.groups & ColumnGroups.PRIORITY for field in fields)
 
 
 def _are_quotas(fields: list[Field]) -> bool:

@@ -6,13 +6,13 @@ What can be chosen is a table in `modes.py`; asking and printing are in `condor_
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kettle.classad import parse_expression
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
-from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
+from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options, take_by
 from kettle.tools.printing.columns import Columns
 from kettle.tools.status.modes import MODES
 
@@ -149,6 +149,8 @@ class Wish(Struct):
         return self.totals_only and not any(others)
 
 
+Action = Callable[[Wish, Given], object]
+
 # Compat: what the reference adds at length is added in our own words (test_small_words).
 POOL_ADVICE = "Extra Info: -pool takes the host of a pool's collector, as HOST or HOST:PORT."
 POINTER = 'Use "condor_status -help" for details'
@@ -256,7 +258,7 @@ def _take(wish: Wish, option: Given) -> None:
         # (command_lines.json).
         wish.file_form = _known_form(option.qualifiers or "auto", FORMS)
     else:
-        _take_plain(wish, option)
+        take_by(_ACTIONS, wish, option)
 
 
 def _check_expression(text: str) -> None:
@@ -292,35 +294,37 @@ def _read_limit(text: str) -> int:
     return max(0, int(number[0])) if number else 0
 
 
-def _take_plain(wish: Wish, option: Given) -> None:
-    name = option.name
-    if name == "constraint":
-        wish.constraints.append(option.value)
-    elif name == "attributes":
-        # Compat: a blank parts names, too, as for condor_q; in the reference such a name is none's
-        # (test_blanks_part_attributes_as_commas_do).
-        wish.attributes += option.value.replace(",", " ").split()
-    elif name == "limit":
-        wish.limit = _read_limit(option.value)
-    elif name == "sort":
-        _check_expression(option.value)
-        wish.sort.append(option.value)
-    elif name == "totals":
-        wish.totals_only = True
-    elif name == "wide":
-        _take_width(wish, option)
-    elif name in ("compact", "nocompact"):
-        wish.compact = option if name == "compact" else None
-    elif name == "diagnose":
-        wish.diagnose = True
-    elif name == "expert":
-        wish.expert = True
-    elif name in _KEPT:
-        wish.advised = wish.advised if name != "pool" else not wish.expert
-        setattr(wish, _KEPT[name], option.value)
-    elif name in ("annex", "annex-name", "annex-slots"):
-        named = f"AnnexName =?= {render_value(option.value)}" if option.values else "IsAnnex"
-        wish.constraints.append(named)
+def _take_sort(wish: Wish, option: Given) -> None:
+    _check_expression(option.value)
+    wish.sort.append(option.value)
+
+
+def _take_attributes(wish: Wish, option: Given) -> None:
+    """Take names of attributes.
+
+    Compat: a blank parts names, too, as for condor_q; in the reference such a name is none's
+    (test_blanks_part_attributes_as_commas_do).
+    """
+    wish.attributes += option.value.replace(",", " ").split()
+
+
+def _take_pool(wish: Wish, option: Given) -> None:
+    wish.pool, wish.advised = option.value, not wish.expert
+
+
+def _take_annex(wish: Wish, option: Given) -> None:
+    named = f"AnnexName =?= {render_value(option.value)}" if option.values else "IsAnnex"
+    wish.constraints.append(named)
+
+
+def _keep(field_name: str) -> Action:
+    """Return what keeps an option's value as it is given."""
+    return lambda wish, option: setattr(wish, field_name, option.value)
+
+
+def _switch(field_name: str) -> Action:
+    """Return what notes that an option was given."""
+    return lambda wish, _: setattr(wish, field_name, True)
 
 
 def _take_width(wish: Wish, option: Given) -> None:
@@ -362,14 +366,27 @@ _TOGETHER = {
     ("healthy", "slot"): "slot_health",
     ("slot_health", "slot"): "slot_health",
 }
-# Options whose value is kept as it is given.
-_KEPT = {
-    "pool": "pool",
-    "direct": "direct",
-    "target": "target_file",
-    "merge": "merge_file",
-    "print-format": "print_format",
-    "statistics": "statistics",
+# What is done for an option that chooses neither ads nor columns nor a form.
+_ACTIONS: dict[str, Action] = {
+    "annex": _take_annex,
+    "annex-name": _take_annex,
+    "annex-slots": _take_annex,
+    "attributes": _take_attributes,
+    "compact": lambda wish, option: setattr(wish, "compact", option),
+    "constraint": lambda wish, option: wish.constraints.append(option.value),
+    "diagnose": _switch("diagnose"),
+    "direct": _keep("direct"),
+    "expert": _switch("expert"),
+    "limit": lambda wish, option: setattr(wish, "limit", _read_limit(option.value)),
+    "merge": _keep("merge_file"),
+    "nocompact": lambda wish, _: setattr(wish, "compact", None),
+    "pool": _take_pool,
+    "print-format": _keep("print_format"),
+    "sort": _take_sort,
+    "statistics": _keep("statistics"),
+    "target": _keep("target_file"),
+    "totals": _switch("totals_only"),
+    "wide": _take_width,
 }
 
 

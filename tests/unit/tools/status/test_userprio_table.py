@@ -12,7 +12,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.tools.status.condor_userprio import read_wish
-from kettle.tools.status.userprio_table import Shown, render_resources, render_table
+from kettle.tools.status.userprio_table import ColumnGroups, render_resources, render_table
 
 RECORDED = json.loads(
     (Path(__file__).parents[3] / "data/cli/userprio_groups.json").read_text(encoding="utf-8")
@@ -62,12 +62,12 @@ def test_the_last_line_names_what_becomes_of_what_groups_leave_whoever_is_shown(
         ClassAd({"Name": name, "SurplusPolicy": policy, "IsAccountingGroup": True})
         for name, policy in zip(names, policies, strict=False)
     ]
-    last = render_table(groups, Shown.QUOTAS, since=since).splitlines()[-1]
+    last = render_table(groups, ColumnGroups.QUOTAS, since=since).splitlines()[-1]
     assert last == f"Number of users: 0                     {told:<7}                     "
 
 
 def test_the_most_useful_columns_are_the_default() -> None:
-    assert render_table([ROOT, USER], Shown.MOST, since=None).split("\n") == [
+    assert render_table([ROOT, USER], ColumnGroups.MOST, since=None).split("\n") == [
         "Last Priority Update: 11/21 13:02",
         "                    Effective   Priority  Wghted Total Usage  Time Since Submitter Submitter",
         "User Name            Priority    Factor   In Use (wghted-hrs) Last Usage   Floor    Ceiling ",
@@ -80,7 +80,7 @@ def test_the_most_useful_columns_are_the_default() -> None:
 
 
 def test_all_columns_tell_the_real_priority_and_when_usage_was() -> None:
-    lines = render_table([ROOT, USER], Shown.ALL, since=1795265232 - 60).split("\n")
+    lines = render_table([ROOT, USER], ColumnGroups.ALL, since=1795265232 - 60).split("\n")
     assert lines[4] == (
         "tester@vm                 10.00     0.50     20.00      0         0.01 "
         "11/21/2026 12:46 11/21/2026 12:47    0+00:14                    "
@@ -88,7 +88,7 @@ def test_all_columns_tell_the_real_priority_and_when_usage_was() -> None:
 
 
 def test_who_has_used_nothing_of_late_is_left_out() -> None:
-    lines = render_table([ROOT, USER], Shown.MOST, since=1795265233).split("\n")
+    lines = render_table([ROOT, USER], ColumnGroups.MOST, since=1795265233).split("\n")
     assert lines[4].startswith("---")
     assert lines[5].startswith("Number of users: 0")
 
@@ -119,7 +119,9 @@ def test_users_stand_below_their_groups(words: str) -> None:
 
 def test_groups_stand_first_where_that_is_wanted() -> None:
     """Compat: the reference sorts by a comparison that contradicts itself: any order comes out."""
-    lines = render_table(recorded_ads(), Shown.USAGE, since=None, groups_first=True).split("\n")
+    lines = render_table(recorded_ads(), ColumnGroups.USAGE, since=None, groups_first=True).split(
+        "\n"
+    )
     names = [line.split()[0] for line in lines[4:12]]
     groups = [ad.string("Name") for ad in recorded_ads() if ad.boolean("IsAccountingGroup")]
     assert names[:4] == groups

@@ -11,7 +11,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import UsageError
 from kettle.tools.status.condor_userprio import SETTERS, UnreadableError, find_fault, read_wish
-from kettle.tools.status.userprio_table import Shown, render_table
+from kettle.tools.status.userprio_table import ColumnGroups, render_table
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_who_is_asked_is_what_the_last_such_option_says() -> None:
 
 def test_order_sort_key_and_surplus_are_columns() -> None:
     user = ClassAd({"Name": "a@b", "Priority": 3000.0, "PriorityFactor": 1000.0})
-    chosen = Shown.GROUP_ID | Shown.ORDER | Shown.SORT_KEY
+    chosen = ColumnGroups.GROUP_ID | ColumnGroups.ORDER | ColumnGroups.SORT_KEY
     assert render_table([user], chosen, since=None).split("\n")[1:5] == [
         "                   Group   Group     Group  ",
         "User Name           Id     Order   Sort Key ",
         "------------------ ----- --------- ---------",
         "a@b                                         ",
     ]
-    assert render_table([user], Shown.SURPLUS, since=None).split("\n")[1:] == [
+    assert render_table([user], ColumnGroups.SURPLUS, since=None).split("\n")[1:] == [
         "                     Use  ",
         "Group Name         Surplus",
         "------------------ -------",
@@ -113,8 +113,8 @@ def test_order_sort_key_and_surplus_are_columns() -> None:
 def test_columns_of_which_no_ad_knows_anything_are_left_out() -> None:
     """A user whose priority was set and who never used anything has no usage to show."""
     user = ClassAd({"Name": "x@y", "Priority": 7000.0, "PriorityFactor": 1000.0})
-    assert render_table([user], Shown.MOST, since=None).split("\n")[1:3] == [
+    assert render_table([user], ColumnGroups.MOST, since=None).split("\n")[1:3] == [
         "                    Effective   Priority  Submitter Submitter",
         "User Name            Priority    Factor     Floor    Ceiling ",
     ]
-    assert render_table([], Shown.MOST, since=None) == ""
+    assert render_table([], ColumnGroups.MOST, since=None) == ""
