@@ -434,6 +434,16 @@ class Columns:
         parts.append(self._after_row)
         return "".join(parts)
 
+    def __iter__(self) -> Iterator[FormatColumn | AutoColumn]:
+        return iter(self._columns)
+
+    @property
+    def frame(self) -> tuple[str, str, str, str] | None:
+        """What stands before and after a row and before and after a column; None without -af."""
+        if not any(isinstance(each, AutoColumn) for each in self._columns):
+            return None
+        return self._before_row, self._after_row, self._before, self._after
+
     @property
     def stand_alone(self) -> bool:
         """Whether a row is the same, whatever rows were printed before it: no column has a width.

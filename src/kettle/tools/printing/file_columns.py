@@ -15,7 +15,10 @@ from kettle.classad.nodes import AttributeReference
 from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
 from kettle.tools.printing.columns import (
+    AutoColumn,
+    Columns,
     Format,
+    FormatColumn,
     pad_text,
     parse_column,
     print_address,
@@ -24,7 +27,7 @@ from kettle.tools.printing.columns import (
 )
 from kettle.tools.printing.times import as_whole
 from kettle.tools.printing.values import as_number, bare_text, evaluate
-from kettle.tools.printing.ways import Way
+from kettle.tools.printing.ways import ColumnWidth, Way
 from kettle.tools.printing.widths import length
 
 _WHOLE = frozenset("diouxX")
@@ -217,6 +220,32 @@ def cut(text: str, width: int) -> str:
     return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
 
 
+# What the way of such a column does.
+_SAID = "Shows what the command line asks for."
+
+
+def _of_command_line(said: FormatColumn | AutoColumn, *, headed: bool) -> FileColumn:
+    """Return a column of -format or -af as one of a file; it measures itself as it does alone.
+
+    Compat: values that are not defined and the label of a job's id count for the width here, in the
+    reference they stick out (test_what_is_not_defined_has_room).
+    """
+
+    def make(_value: Value, ad: ClassAd, column: ColumnWidth) -> str:
+        if isinstance(said, AutoColumn) and headed:
+            said.measure(ad)
+            column.width = said.width or 0
+        return said.render(ad)
+
+    if isinstance(said, FormatColumn):
+        return FileColumn("", "", said.expression, Way(_SAID, "text", make), None, automatic=False)
+    # As in the reference, headings stand for the labels of all but the job's id.
+    said.label = "" if headed and said.expression is not None else said.label
+    width = length(said.heading) if headed else 0
+    way = Way(_SAID, "text", make)
+    return FileColumn(said.heading, "", said.expression, way, None, width, False, left=True)
+
+
 class FileMask(Struct):
     """The columns of a file and what stands around them."""
 
@@ -240,6 +269,14 @@ class FileMask(Struct):
             column.settle(-length(text))
             self.columns.append(column)
 
+    def take_columns(self, columns: Columns) -> None:
+        """Add the columns of a command line at the end; what stands between columns is theirs."""
+        if columns.frame is not None:
+            self.row_prefix, self.row_suffix, self.field_prefix, self.field_suffix = columns.frame
+        if self.headed:
+            columns.align()
+        self.columns += (_of_command_line(each, headed=self.headed) for each in columns)
+
     def measure(self, ads: Iterable[ClassAd]) -> None:
         """Widen the automatic columns for rows to come."""
         for ad in ads:
@@ -250,8 +287,11 @@ class FileMask(Struct):
         """Return the row of headings; they stand at the left and are never cut."""
         if not self.headed:
             return ""
+        # A column of -format has no heading, and nothing parts it from the one before.
         return self._row(
             column.heading + " " * (column.width - length(column.heading))
+            if column.heading or column.width
+            else None
             for column in self.columns
         )
 
@@ -263,14 +303,16 @@ class FileMask(Struct):
             fill=self.fill_last,
         )
 
-    def _row(self, cells: Iterable[str], *, fill: bool = True) -> str:
+    def _row(self, cells: Iterable[str | None], *, fill: bool = True) -> str:
         row = self.row_prefix + "".join(self._framed(cells))
         row = (cut(row, self.most) if self.most else row) + self.row_suffix
         return row if fill or not row.endswith("\n") else f"{row.rstrip()}\n"
 
-    def _framed(self, cells: Iterable[str]) -> Iterator[str]:
+    def _framed(self, cells: Iterable[str | None]) -> Iterator[str]:
         last = len(self.columns) - 1
         for i, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
+            if cell is None:
+                continue
             if i and column.prefix:
                 yield self.field_prefix
             yield cell

@@ -15,7 +15,7 @@ from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
-from kettle.tools.printing.columns import unescape
+from kettle.tools.printing.columns import Columns, unescape
 from kettle.tools.printing.file_columns import FileColumn, FileMask
 from kettle.tools.printing.format_words import Complaint, Words, read_column
 from kettle.tools.printing.values import written
@@ -73,6 +73,12 @@ class PrintFormat(Struct):
                 what = "" if each.text else f"{each.word} is no keyword, "
                 said.append(f"    {self.path}, line {each.line}{hint and f': {what}{hint}'}\n")
         return said
+
+    def take_columns(self, columns: Columns) -> None:
+        """Add the columns of a command line: with them there are rows and their headings alone."""
+        self.mask.take_columns(columns)
+        self.title = self.summary = self.own_summary = False
+        self.headings = True
 
     def distinct(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the first ad of each row: for jobs of a file, which no schedd has grouped.

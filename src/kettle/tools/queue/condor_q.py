@@ -17,6 +17,7 @@ from kettle.attributes.codes import BESIDE_THE_SCHEDD
 from kettle.classad import ClassAd
 from kettle.errors import ConfigError, KettleError, NotFoundError, Unreached
 from kettle.tools.options import run_tool
+from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import (
     WANTED,
@@ -174,6 +175,9 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     )
     streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     found.mask.append(wish.added)
+    if wish.columns and not wish.form:
+        found.take_columns(wish.columns)
+        wish.columns = Columns()
     if found.aggregation:
         wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
     if wish.print_format_is_default or wish.width == 0:

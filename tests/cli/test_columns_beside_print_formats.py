@@ -1,0 +1,67 @@
+"""`condor_q -print-format FILE` with -af or -format: columns behind the file's, as in 25.14.1."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.programs import Streams
+from kettle.tools.queue.condor_q import main
+
+JOBS = """\
+ClusterId = 9
+ProcId = 0
+Owner = "u"
+JobPrio = 0
+JobStatus = 1
+
+ClusterId = 10
+ProcId = 0
+Owner = "u"
+JobPrio = 0
+JobStatus = 2
+"""
+PLAIN = "SELECT\nClusterId AS C\nJobStatus AS S PRINTAS JOB_STATUS\nSUMMARY STANDARD\n"
+HEADLESS = "SELECT NOHEADER\nClusterId AS C\nOwner\nSUMMARY NONE\n"
+LABELLED = 'SELECT LABEL SEPARATOR " : "\nClusterId AS C\nOwner\nSUMMARY NONE\n'
+
+
+def show(tmp_path: Path, form: str, options: str) -> str:
+    (tmp_path / "jobs").write_text(JOBS)
+    (tmp_path / "form").write_text(form)
+    out = io.StringIO()
+    files = ["-jobads", str(tmp_path / "jobs"), "-pr", str(tmp_path / "form")]
+    argv = ["condor_q", *files, *options.split()]
+    assert main(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, Streams(io.StringIO(), out, out)) == 0
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("form", "options", "shown"),
+    [
+        (PLAIN, "-af Owner JobPrio", ["C  S  Owner JobPrio", "9  I  u     0      "]),
+        (PLAIN, "-af:, Owner JobPrio", ["C , S , Owner, JobPrio", "9 , I , u    , 0      "]),
+        (PLAIN, "-af:t Owner", ["C \tS \tOwner", "9 \tI \tu    "]),
+        (PLAIN, "-af:Vj Owner", ["C  S   ID  Owner", '9  I  9.0  "u"  ']),
+        (PLAIN, "-af:l Owner", ["C  S  Owner", "9  I  u    "]),
+        (PLAIN, "-format %d ClusterId", ["C  S ", "9  I  9"]),
+        (PLAIN, "-format %5s Owner -af JobPrio", ["C  S  JobPrio", "9  I      u 0      "]),
+        (HEADLESS, "-af JobPrio", ["C  Owner JobPrio", "9  u     0      "]),
+        (LABELLED, "-af:lj JobPrio", ["C : 9 Owner : u ID = 9.0 JobPrio = 0"]),
+    ],
+)
+def test_columns_of_the_command_line_stand_behind_those_of_the_file(
+    tmp_path: Path, form: str, options: str, shown: list[str]
+) -> None:
+    lines = show(tmp_path, form, options).splitlines()
+    assert lines[: len(shown)] == shown
+    assert len(lines) == len(shown) + 1
+
+
+def test_what_is_not_defined_has_room(tmp_path: Path) -> None:
+    assert show(tmp_path, PLAIN, "-af Nothing").splitlines()[:2] == [
+        "C  S  Nothing  ",
+        "9  I  undefined",
+    ]
