@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from kettle.config import knobs
 from kettle.config.bare_names import BARE_NAMES
 from kettle.config.families import families_of
+from kettle.config.forgiving import placed
 from kettle.config.knob import (
     Family,
     Knob,
@@ -191,7 +192,7 @@ def find_wrong(config: Config) -> Iterator[tuple[str, ConfigError]]:
                 if wrong is not None:
                     raise wrong
         except ConfigError as error:
-            yield name, error if error.source else config.placed(name, error)
+            yield name, error if error.source else placed(error, config.origin(name))
 
 
 def find_senseless(config: Config) -> Iterator[tuple[Macro, str]]:

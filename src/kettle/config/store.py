@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kettle.classad import Expr
+    from kettle.config.forgiving import Forgiveness, Readable
     from kettle.config.functions import Problem
     from kettle.nearest import Nearest
 
@@ -71,6 +72,18 @@ class Config:
 
     What changes in files counts for the next one that is loaded. Later only `assign` adds to them,
     for a command line or for what is set from afar, and `forgive` says what becomes of wrong ones.
+
+    How to ask:
+
+    - Whoever has the knob's row, as daemons do: `config[Knobs.NAME]`. What must go on even where
+      nothing is forgiven asks for its `value(Knobs.NAME)`, which no wrong text stops.
+    - Whoever has a name alone, as tools do, or one that is made at run time: `get(name)` for its
+      text, `integer`, `real`, `boolean`, `words` and `expression` for what that means. Who goes on
+      without an expression that does not parse takes the `sound_expression`.
+    - Whoever shows or judges settings, and not their values: `raw`, `find`, `origin` and `entries`
+      for what is in force, `find_set`, `find_default` and `find_built_in` for who says it.
+    - `read` and `text` are the first two ways where nothing is forgiven, for `forgiving.py`, which
+      looks for a value that can be read.
     """
 
     def __init__(
@@ -107,12 +120,7 @@ class Config:
         self.own_facts: dict[str, str] = {}
         self._facts: dict[str, tuple[str, str]] | None = None
         self._detected: dict[str, tuple[str, str]] | None = None
-        # Whom wrong values are told to, and what is told: see `forgive`.
-        self._tell: Callable[[str], object] | None = None
-        self._complained: set[str] = set()
-        self._untold: list[str] = []
-        # The configuration that counted before this one, for what is wrong in it.
-        self.before: Config | None = None
+        self._forgiveness: Forgiveness | None = None
         self._expander = expander.Expander(
             self.raw, environment.get, sources.random, on_problem=self._add_problem
         )
@@ -149,10 +157,10 @@ class Config:
         try:
             return self.read(which)
         except ConfigError as error:
-            if self._tell is None:
+            if not self.forgiveness.has_begun:
                 raise
-            value, said = self._instead_of(which)
-            self.complain(which.name, f"{error}: {said}")
+            value, said = self.forgiveness.instead_of(which, self.expand)
+            self.forgiveness.complain(which.name, f"{error}: {said}")
             return value
 
     def read(self, which: knob.Knob[T]) -> T:
@@ -161,26 +169,26 @@ class Config:
             text = self.text(which.name)
             return which.parse(self._default_for(which) if text is None else text)
         except ConfigError as error:
-            raise self.placed(which.name, error) from error
+            raise self._placed(which.name, error) from error
 
     def value(self, which: knob.Knob[T]) -> T:
         """Return the knob's value, or what counts instead: for what must go on."""
         try:
             return self[which]
         except ConfigError:
-            return self._instead_of(which)[0]
+            return self.forgiveness.instead_of(which, self.expand)[0]
 
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""
         try:
             return self.text(name)
         except ConfigError as error:
-            if self._tell is None:
+            if not self.forgiveness.has_begun:
                 raise
-            wrong = self.placed(name, error)
-            found = self._instead(name, lambda config: config.text(name), str)
+            wrong = self._placed(name, error)
+            found = self.forgiveness.instead(name, lambda config: config.text(name), str)
             text, said = found or (None, "it counts as not set")
-            self.complain(name, f"{wrong}: {said}")
+            self.forgiveness.complain(name, f"{wrong}: {said}")
             return text
 
     def text(self, name: str) -> str | None:
@@ -192,31 +200,35 @@ class Config:
             return raw
         return self.expand(raw) or None
 
+    @property
+    def forgiveness(self) -> Forgiveness:
+        """What becomes of wrong values."""
+        if self._forgiveness is None:
+            # Loaded by those alone who meet something wrong, or are at work.
+            from kettle.config.forgiving import Forgiveness
+
+            self._forgiveness = Forgiveness()
+        return self._forgiveness
+
+    def _placed(self, name: str, error: ConfigError) -> ConfigError:
+        """Return the error with the place where the name is set before it."""
+        from kettle.config.forgiving import placed  # for those alone who meet one
+
+        return placed(error, self.origin(name))
+
     def forgive(
         self, tell: Callable[[str], object] | None = None, *, before: Config | None = None
     ) -> None:
         """From now on a wrong value is told of, once, and something else counts instead.
 
-        That is the value that it had `before`; where that is wrong, too, the one that allows least
-        of a knob that restricts something (`strictest`), and any other's default. For whoever is at
-        work and must go on. What is met before there is a `tell` is told then.
+        That is the value that it had `before`, or what `forgiving.py` names. For whoever is at work
+        and must go on. What is met before there is a `tell` is told then.
         """
-        if before is not None:
-            self.before = before
-            if before.before is not None:
-                # Limit: whoever is read again and again keeps no more of them than these.
-                before.before.before = None
-        self._tell = tell or self._untold.append
-        if tell is not None:
-            for text in self._untold:
-                tell(text)
-            self._untold.clear()
+        self.forgiveness.begin(tell, before)
 
     def strictly(self) -> Config:
         """Return the same configuration, which forgives nothing."""
-        same = self._copy()
-        same.forgive_nothing()
-        return same
+        return self._copy(_forgiveness=self.forgiveness.withheld())
 
     def remembering(self) -> Config:
         """Return the same configuration for questions about all of it: a name is expanded once."""
@@ -227,59 +239,6 @@ class Config:
         same = type(self).__new__(type(self))
         same.__dict__.update(self.__dict__, **changes)
         return same
-
-    def forgive_nothing(self) -> None:
-        """From now on a wrong value is an error for whoever asks."""
-        self._tell = None
-
-    def placed(self, name: str, error: ConfigError) -> ConfigError:
-        """Return the error with the place where the name is set before it."""
-        origin = self.origin(name)
-        place = f"{origin}: " if origin else ""
-        return ConfigError(
-            f"{place}{error.message}",
-            source=origin.source if origin else "",
-            line=origin.line if origin else 0,
-            hint=error.hint,
-            complaint=error.complaint,
-            nearest=error.nearest,
-        )
-
-    def complain(self, name: str, text: str) -> None:
-        """Tell of what is wrong with a name, once; only where that is forgiven."""
-        if self._tell is not None and name.upper() not in self._complained:
-            self._complained.add(name.upper())
-            self._tell(text)
-
-    def _instead_of(self, which: knob.Knob[T]) -> tuple[T, str]:
-        """Return what counts for a knob that is set wrongly, and what that is."""
-        found = self._instead(which.name, lambda config: config.read(which), which.parse)
-        if found is not None:
-            return found
-        try:
-            value = which.parse(self.expand(which.default or which.unset))
-        except ConfigError:
-            # A default that names what is set wrongly.
-            value = which.parse(which.unset)
-        return value, "its default is used"
-
-    def _instead(
-        self, name: str, read: Callable[[Config], T], parse: Callable[[str], T]
-    ) -> tuple[T, str] | None:
-        """Return what counts for a name that is set wrongly, and what that is; None: its default.
-
-        `read` finds it in a configuration from before or raises ConfigError.
-        """
-        before = self.before
-        while before is not None:
-            with contextlib.suppress(ConfigError):
-                return read(before), "the value from before is used"
-            before = before.before
-        # Loaded by those alone who meet something wrong.
-        from kettle.config.strictest import strictest
-
-        text = strictest(name)
-        return None if text is None else (parse(text), f"{text} is used, which allows least")
 
     def raw(self, name: str) -> str | None:
         """Return the text of a name as it was written, None if nobody defines it."""
@@ -324,18 +283,20 @@ class Config:
         if value is not None:
             return value
 
-        def read(config: Config) -> T | None:
+        def read(config: Readable) -> T | None:
             value = parse(config.text(name) or "")
             if value is None:
                 raise ConfigError("that was no value either")
             return value
 
-        found = None if text is None or self._tell is None else self._instead(name, read, parse)
+        found = None
+        if text is not None and self.forgiveness.has_begun:
+            found = self.forgiveness.instead(name, read, parse)
         if found is None:
             default = self.default_text(name)
             return None if default is None else parse(default)
-        wrong = self.placed(name, ConfigError(f"{name} = {text} is no value"))
-        self.complain(name, f"{wrong}: {found[1]}")
+        wrong = self._placed(name, ConfigError(f"{name} = {text} is no value"))
+        self.forgiveness.complain(name, f"{wrong}: {found[1]}")
         return found[0]
 
     def expression(self, name: str) -> Expr | None:
@@ -350,7 +311,7 @@ class Config:
         except ConfigError as error:
             place = self.origin(name)
             wrong = f"{f'{place}: ' if place else ''}{name}"
-            found = self._instead(
+            found = self.forgiveness.instead(
                 name,
                 lambda config: knob.parse_expression_text(config.text(name) or ""),
                 knob.parse_expression_text,

@@ -205,7 +205,9 @@ def load_for_child(subsystem: str) -> Config:
         if subsystem not in _READ:
             raise
         config = _READ[subsystem]
-        config.complain("", f"{error}\nThe configuration that was there at the start counts.")
+        config.forgiveness.complain(
+            "", f"{error}\nThe configuration that was there at the start counts."
+        )
     daemons = Privileges.find(config.get("CONDOR_IDS")).daemon
     RemoteSettings.begin(config, Files(), daemons.uid).apply(config)
     _READ[subsystem] = config
