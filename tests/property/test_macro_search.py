@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -168,6 +169,39 @@ def test_functions_and_defaults_inside_each_other_end_with_a_sentence() -> None:
     assert expand("$(A:" * 300 + "x" + ")" * 300) == "x"
     with pytest.raises(ConfigError, match="300 defaults, each inside the one before"):
         expand("$(A:" * 1000 + ")" * 1000)
+    with pytest.raises(ConfigError, match="defaults inside defaults are too long"):
+        expand("$(A:" * 100_000 + ")" * 100_000)
+
+
+def test_defaults_inside_each_other_are_looked_through_once() -> None:
+    text = "$(A:" * 5000 + "x" + ")" * 5000
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="each inside the one before"):
+            expand(text)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50 << 20, peak
+
+
+@settings(deadline=None, max_examples=400)
+@given(TEXTS)
+def test_the_search_of_a_default_finds_what_a_search_of_its_text_finds(text: str) -> None:
+    search = MacroSearch(text)
+    found = search.next()
+    while found is not None:
+        if found.default_start:
+            part, alone = search.of_default(found), MacroSearch(found.default(text))
+            one = part.next()
+            assert one == alone.next()
+            if one is not None:
+                for each in (part, alone):
+                    each.replace(one, "$(A:x")
+                again = [each.look_again(one.start) for each in (part, alone)]
+                assert again[0] == again[1]
+        search.position = found.end
+        found = search.next()
 
 
 def test_names_that_double_each_other_into_nothing_have_no_end() -> None:

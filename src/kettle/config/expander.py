@@ -45,6 +45,8 @@ MOST_FILLED = 30
 MOST_FUNCTIONS = 60
 # Limit: defaults inside defaults; each is searched anew.
 _MOST_DEFAULTS = 300
+# Limit: letters of them all together, each of which has those inside it, too.
+_MOST_HELD = 16 << 20
 # Limit: the names of a circle that are told one by one at each of its ends.
 _MOST_TOLD = 4
 # Limit: what all replacements of one text together may copy, those inside others too. Names that
@@ -227,7 +229,7 @@ class Expander:
         """Replace the macros of a text, and of those inside it, however deep they lie."""
         path = dict.fromkeys(active)
         try:
-            return self._follow([_Level(text)], path)
+            return self._follow([_Level(MacroSearch(text))], path)
         except ConfigError as error:
             if self._known is not None and len(path) > 3 * _MOST_TOLD:
                 self._failed.update(dict.fromkeys(path, error))
@@ -252,7 +254,11 @@ class Expander:
                 continue
             if name:
                 path[name] = None
-            levels.append(_Level(value, name, 0 if name else level.defaults + 1))
+                levels.append(_Level(MacroSearch(value), name))
+                continue
+            levels.append(_Level(level.search.of_default(level.found), "", level.defaults + 1))
+            if levels[-1].held > _MOST_HELD:
+                raise ConfigError("defaults inside defaults are too long")
             if levels[-1].defaults > _MOST_DEFAULTS:
                 raise ConfigError(f"{_MOST_DEFAULTS} defaults, each inside the one before")
 
@@ -383,12 +389,17 @@ class _Level:
 
     __slots__ = ("defaults", "found", "name", "search", "steps")
 
-    def __init__(self, text: str, name: str = "", defaults: int = 0) -> None:
+    def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
         self.defaults = defaults
-        self.search = MacroSearch(text)
+        self.search = search
         self.name = name
-        self.found = self.search.next()
+        self.found = search.next()
         self.steps = 0
+
+    @property
+    def held(self) -> int:
+        """Letters that are held at least by the texts of the defaults that this one is in."""
+        return self.defaults * len(self.search.text)
 
 
 def entered(name: str, active: Collection[str]) -> str:

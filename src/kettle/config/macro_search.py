@@ -94,6 +94,35 @@ class Closings:
             self._distances.append(self._size - position)
             self._states.append(state)
 
+    def within(self, start: int, end: int) -> ClosingsWithin:
+        """Return the same of a part of the text in which every bracket that opens closes."""
+        return ClosingsWithin(self, start, end)
+
+
+class ClosingsWithin:
+    """Where what is open in a part of a text is closed, as long as the text is what it was.
+
+    Defaults that stand in one another would be looked through again for each of them.
+    """
+
+    def __init__(self, whole: Closings, start: int, end: int) -> None:
+        self._whole = whole
+        self._start = start
+        self._end = end
+
+    def find(self, position: int) -> int:
+        """Return where the bracket that is open at `position` closes, -1 if it does not."""
+        found = self._whole.find(self._start + position)
+        return found - self._start if 0 <= found < self._end else -1
+
+    def count(self, position: int) -> int:
+        """Return how many brackets that are open at `position` the rest of the part closes."""
+        return self._whole.count(self._start + position) - self._whole.count(self._end)
+
+    def within(self, start: int, end: int) -> ClosingsWithin:
+        """Return the same of a part of this part."""
+        return ClosingsWithin(self._whole, self._start + start, self._start + end)
+
 
 class _Unclosed(NamedTuple):
     """A `$(NAME:` that nothing closes; `depth` counts the brackets open behind it."""
@@ -111,16 +140,24 @@ class MacroSearch:
     `position` is where the next search begins.
     """
 
-    def __init__(self, text: str, position: int = 0) -> None:
+    def __init__(
+        self, text: str, position: int = 0, closings: ClosingsWithin | None = None
+    ) -> None:
         self.text = text
         self.position = position
-        self._closings: Closings | None = None
+        self._closings: Closings | ClosingsWithin | None = closings
         # Whether what begins at a place can be the rest of a default.
         self._judged: dict[int, bool] = {}
         # A place, and the first closing bracket behind it.
         self._close = (0, -1)
         # From the first to the last; each is deeper than the one before.
         self._unclosed: list[_Unclosed] = []
+
+    def of_default(self, found: Reference) -> MacroSearch:
+        """Return the search of a macro's default, which is there until the macro is replaced."""
+        start, end = found.default_start, found.end - 1
+        part = None if self._closings is None else self._closings.within(start, end)
+        return MacroSearch(self.text[start:end], closings=part)
 
     def next(self) -> Reference | None:
         """Return the first macro at or after the position, None if there is none."""
@@ -154,7 +191,10 @@ class MacroSearch:
         self.position = found.start + len(value)
         self._judged.clear()
         self._close = (0, -1)
-        if self._closings is not None:
+        if isinstance(self._closings, ClosingsWithin):
+            # What is new of a part has to be looked through.
+            self._closings = Closings(self.text) if self._unclosed else None
+        elif self._closings is not None:
             self._closings.replace(found.start, found.end, value)
 
     def look_again(self, start: int) -> Reference | None:
