@@ -279,8 +279,9 @@ def test_jobs_of_a_slot_with_a_folder_of_its_own_run_there(
     jobs = submit(
         own_folder,
         tmp_path,
-        "executable = /bin/pwd\ntransfer_executable = false\noutput = out\n"
-        "requirements = SlotID == 2\nrequest_memory = 10MB\nrequest_disk = 1MB\nqueue\n",
+        "executable = /bin/pwd\ntransfer_executable = false\nshould_transfer_files = YES\n"
+        "output = out\nrequirements = SlotID == 2\nrequest_memory = 10MB\n"
+        "request_disk = 1MB\nqueue\n",
     )
     jobs.wait_for(5, 30)
     assert (tmp_path / "out").read_text().startswith(f"{place}/dir_")
