@@ -38,10 +38,12 @@ TARGET = (
     " x_1 = MY.a + TARGET.a ]"
 )
 # What depends on the time or the machine, what kills the wheel, and knowing departures: moments
-# beyond 30 thousand years, and lists in an ad of the match that the reference loses sight of.
+# beyond 30 thousand years or of the first thousand, whose text in the wheel's print is no moment
+# when it is read back, and lists in an ad of the match that the reference loses sight of.
 ELSEWHERE = re.compile(
     r"random|[a-z]time\(\)|absTime\(\)|(?<!\w)time\(|debug\(|user(home|map)|split\w*\([^()]*\)\)*\s*[.[]"
-    r"|formatTime|evalInEach|countMatches|(?<!\w)\.\w",
+    r"|formatTime|evalInEach|countMatches|(?<!\w)\.\w"
+    r"|absTime\(\s*\"\d{1,3}\+",
     re.IGNORECASE,
 )
 SCRIPT = """
