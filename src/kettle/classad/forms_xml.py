@@ -1,7 +1,8 @@
 """Ads as XML, in the tags of the ClassAd DTD.
 
-Compat: strings carry the escapes of new syntax, of the entities only `lt`, `gt` and `amp` mean
-anything, and a boolean is true only as `v="t"`; shown by forms_in.json and forms_out.json.
+Compat: strings and names carry the escapes of new syntax, of the entities only `lt`, `gt` and `amp`
+mean anything, and a boolean is true only as `v="t"`; shown by forms_in.json, forms_out.json and
+test_names_in_xml.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ XML_FOOTER: Final = "</classads>\n"
 _MAX_DEPTH: Final = 160
 _TAG: Final = late_pattern(r"<(/?)([A-Za-z]+)((?:\s[^<>]*?)?)(/?)>", re.ASCII)
 _PROLOGUE: Final = late_pattern(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?", re.ASCII)
-_ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"', re.ASCII)
+_ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"((?:[^"\\]|\\.)*)"', re.ASCII)
 # What only ASCII calls blank parts tags; other blanks are text.
 _BLANKS: Final = frozenset(" \t\n\v\f\r")
 
@@ -47,6 +48,10 @@ def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def _name(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else _escape(quote(name)[1:-1])
+
+
 def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
     if isinstance(expr, Literal):
         return _render_literal(expr)
@@ -60,7 +65,7 @@ def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
         for name in names:
             value = expr.table[name.lower()]
             assert isinstance(value, Expr)
-            lines.append(f'{inner}<a n="{_escape(name)}">{_render(value, inner)}</a>\n')
+            lines.append(f'{inner}<a n="{_name(name)}">{_render(value, inner)}</a>\n')
         return "".join(lines) + indent + "</c>"
     if isinstance(expr, Call) and len(expr.arguments) == 1:
         argument = expr.arguments[0]
@@ -163,7 +168,7 @@ class _Reader:
             found = self._tag()
             if found is None or found.group(1) or found.group(2) != "a":
                 raise self._error("expected <a> or </c>")
-            name = _resolve(dict(_ATTRIBUTE.findall(found.group(3))).get("n", ""))
+            name = unescape(_resolve(dict(_ATTRIBUTE.findall(found.group(3))).get("n", "")))
             if not name:
                 raise self._error("an attribute has no name")
             self._position = found.end()
