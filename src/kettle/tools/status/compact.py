@@ -1,6 +1,6 @@
-"""`condor_status -compact`: one line for each machine, its slots rolled up.
+"""`condor_status -compact`: one line for each type of slots of a machine, rolled up.
 
-A partitionable slot speaks for its parts (Child… attributes); static slots of one machine are
+A partitionable slot speaks for its parts (Child… attributes); static slots of one type are
 summed. Widths, letters and what counts as free are the reference's.
 """
 
@@ -35,13 +35,16 @@ from kettle.tools.status.totals import platform as long_platform
 NAMES = (
     "Activity Arch ChildActivity ChildMemory ChildState Cpus DynamicSlot GPUs Machine Memory Name "
     "AssignedGPUs AvailableGPUs ChildRemoteUser KFlops Mips NumDynamicSlots OfflineGPUs OpSys "
-    "OpSysAndVer OpSysShortName PartitionableSlot RecentJobStarts SlotType State TotalCpus "
-    "TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
+    "OpSysAndVer OpSysShortName PartitionableSlot RecentJobStarts SlotType SlotTypeID State "
+    "TotalCpus TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
 )
 
 _ANY_WIDTH = LineWidth()
 # Where slots that do not say their machine are counted.
 NO_MACHINE = "undefined"
+
+# Before the name of a slot whose line is a further one of its machine.
+_INDENT = "   "
 
 # Static slots in these states add to what is free.
 _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
@@ -54,9 +57,11 @@ _RECENT_MINUTES = 20
 
 
 class Machine(Struct):
-    """What the slots of one machine add up to; memory in MiB."""
+    """What the slots of one machine and type add up to; memory in MiB."""
 
     first: ClassAd
+    # What the line is called: the machine, or the first slot of a further type.
+    label: str = NO_MACHINE
     # None where the only slot is one that was split and does not say into how many.
     slots: int | None = None
     starts: float | None = None
@@ -167,19 +172,33 @@ def _strings(ad: ClassAd, name: str) -> list[str]:
 
 
 def roll_up(ads: Iterable[ClassAd]) -> list[Machine]:
-    """Return the machines in the order of their first slots.
+    """Return the machines in the order of their first slots, a line for each type of slots.
 
     Those of no machine are taken together, under the name that the reference has for it.
     """
-    machines: dict[str, Machine] = {}
+    machines: dict[str, dict[int | None, Machine]] = {}
     count = 0
     for count, ad in enumerate(ads, 1):  # noqa: B007 - of use behind the loop
-        name = ad.string("Machine") or NO_MACHINE
-        machines.setdefault(name, Machine(ad)).add(ad)
-    found = list(machines.values())
+        types = machines.setdefault(ad.string("Machine") or NO_MACHINE, {})
+        kind = ad.integer("SlotTypeID")
+        types.setdefault(kind if kind is None else abs(kind), Machine(ad)).add(ad)
+    found = [line for name, types in machines.items() for line in _lines(name, types)]
     if count == 1 and not found[0].first.boolean("PartitionableSlot"):
         return [_show_alone(found[0])]
     return found
+
+
+def _lines(name: str, types: dict[int | None, Machine]) -> Iterator[Machine]:
+    """Yield the lines of a machine, by the number of the type; a further one has its slot's name.
+
+    Slots that do not say their type stand first, and make none a further one.
+    """
+    is_further = False
+    for kind in sorted(types, key=lambda kind: -1 if kind is None else kind):
+        line = types[kind]
+        slot = (line.first.string("Name") or "").partition("@")[0]
+        yield line.changed(label=_INDENT + slot if is_further else name)
+        is_further = kind is not None
 
 
 def _show_alone(machine: Machine) -> Machine:
@@ -210,7 +229,7 @@ def describe(machine: Machine) -> ClassAd:
     load, cpus = first.real("TotalLoadAvg"), first.real("TotalCpus")
     memory, gpus = first.real("TotalSlotMemory"), first.real("TotalSlotGPUs")
     texts = {
-        "Machine": first.string("Machine") or NO_MACHINE,
+        "Machine": machine.label,
         "Platform": platform(first),
         "Slots": _slots(machine),
         "Cpus": _whole(first.real("TotalSlotCpus")),
@@ -357,7 +376,10 @@ def render_compact(
 ) -> list[str]:
     """Return the table and the sums below it; `added` columns are of each machine's first slot."""
     cells, totals = COMPACT[mode]
-    rows = [describe(machine) for machine in roll_up(ads)]
+    machines = roll_up(ads)
+    rows = [describe(machine) for machine in machines]
+    if any(line.label.startswith(_INDENT) for line in machines):
+        cells = (_machine_cell(cells[0], machines), *cells[1:])
     if mode == "gpus":
         counted = list(_count_gpus(ads))
     else:
@@ -368,6 +390,12 @@ def render_compact(
         totals = gpu_totals(totals, ads)
     sums = render_totals(totals, counted, fits=wide, always=bool(ads))
     return [*render_table(cells, rows, added, within=within), *sums]
+
+
+def _machine_cell(cell: Cell, machines: Iterable[Machine]) -> Cell:
+    """Return the column of machines as wide as their names are: those of slots run over."""
+    names = [line.label for line in machines if not line.label.startswith(_INDENT)]
+    return cell.changed(width=max(cell.width, *map(len, names)), grows=False)
 
 
 def gpu_totals(totals: Totals, ads: Iterable[ClassAd]) -> Totals:
