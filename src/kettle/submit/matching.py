@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from kettle.submit.sources import SubmitSources
 
+# Limit: letters of a pattern, as many as a path has at most; no name is as a longer one says, which
+# takes time as its square to read where its brackets are open.
+LONGEST_PATTERN = 4096
 # The modes of `use strict : MODE`, and what of the names is true then.
 STRICT_MODES = {
     "true": "true true true false true",
@@ -135,7 +138,7 @@ def _refuse(patterns: list[str], told: Told, error: Callable[[str], SubmitError]
 
 def _names_of(pattern: str, kind: str, sources: SubmitSources) -> tuple[list[str], list[str]]:
     """Return the names that a pattern matches, and those of them that are wanted."""
-    every = sources.glob(pattern)
+    every = sources.glob(pattern) if len(pattern) <= LONGEST_PATTERN else []
     if kind == "dirs":
         # Compat: what has no special letter is taken by the reference also if it is a file
         # (test_a_pattern_for_folders_finds_no_file).

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kettle.errors import SubmitError
@@ -43,6 +45,15 @@ def test_an_environment_is_read_in_both_syntaxes() -> None:
 def test_a_variable_of_the_environment_has_a_name(text: str) -> None:
     with pytest.raises(SubmitError, match=r"^ERROR: missing variable in '=5'\.$"):
         arguments.parse_environment(text)
+
+
+@pytest.mark.parametrize("piece", ["[[:", "[", "*a", "[!"])
+def test_a_pattern_of_any_length_takes_no_time(piece: str) -> None:
+    """A longer one than names are is none; found by the fuzz of descriptions."""
+    began = time.process_time()
+    for length in (4_000, 60_000):
+        arguments.select_environment(f"PATH, {piece * (length // len(piece))}", {"PATH": "/bin"})
+        assert time.process_time() - began < 2
 
 
 def test_getenv_takes_what_is_allowed_and_not_forbidden() -> None:

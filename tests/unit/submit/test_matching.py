@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kettle.errors import SubmitError
@@ -113,3 +115,12 @@ def test_a_pattern_of_a_statement_without_jobs_is_told_of_before_what_is_wrong_b
     with pytest.raises(SubmitError, match="Invalid Queue count"):
         list(made.jobs())
     assert "WARNING: 'd*' does not match any files" in map(str, made.warnings)
+
+
+@pytest.mark.parametrize("piece", ["[[:", "[", "*a", "[a="])
+def test_a_pattern_of_any_length_takes_no_time(piece: str) -> None:
+    """No file has a name as long; found by the fuzz of descriptions."""
+    began = time.process_time()
+    for length in (4_000, 60_000):
+        assert found("", piece * (length // len(piece)))[0] == []
+    assert time.process_time() - began < 4
