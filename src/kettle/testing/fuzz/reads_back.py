@@ -32,13 +32,15 @@ def _is_read(node: Expr, *, old: bool) -> bool:
         # The name behind a dot is printed without the quotes that it needs, which this one does not
         # need there.
         return quote_name(node.name) == node.name or node.key == "parent"
+    if isinstance(node, Call):
+        # So is a function's, in the reference, too.
+        return quote_name(node.name) == node.name
     if isinstance(node, Literal):
         # The character that ends a text.
         return not isinstance(node.value, str) or "\0" not in node.value
     if isinstance(node, AdNode):
         return all(_is_name_read(name, old=old) for name in node.names.values())
-    named = isinstance(node, AttributeReference | Call)
-    return not named or _is_name_read(node.name, old=old)  # type: ignore[attr-defined]
+    return not isinstance(node, AttributeReference) or _is_name_read(node.name, old=old)
 
 
 def _is_name_read(name: str, *, old: bool) -> bool:

@@ -64,8 +64,8 @@ class _Table:
         """Forget it."""
 
 
-# As a number it is zero.
-_MINUS_ZERO = re.compile(r"-0(?![\w.])")
+# As a number it is zero, however many there are: the reference reads one of them back as none.
+_MINUS_ZERO = re.compile(r"-+0(?![\w.])")
 _JSON_MINUS = re.compile(r'"\\/Expr\((-[0-9.E+-]+)\)\\/"')
 
 
