@@ -18,9 +18,9 @@ from kettle.patterns import late_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# Limit: letters of a pattern of names that counts; with open brackets a longer one takes time as
-# its square to read.
-_LONGEST_PATTERN = 4096
+# Limit: letters of a pattern of names that counts, as many as a path has at most; a longer one with
+# open brackets takes time as its square to read.
+LONGEST_PATTERN = 4096
 OLD_DELIMITER = ";"
 _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
 # White space of both syntaxes; Python counts more.
@@ -210,7 +210,7 @@ def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str,
     from kettle.attributes.secret_variables import without_secrets  # few jobs have `getenv`
 
     words = re.split(r"[\s,]+", wanted)
-    patterns = [pattern for pattern in words if 0 < len(pattern) <= _LONGEST_PATTERN]
+    patterns = [pattern for pattern in words if 0 < len(pattern) <= LONGEST_PATTERN]
     forbidden = [pattern[1:].lower() for pattern in patterns if pattern.startswith("!")]
     allowed = [pattern.lower() for pattern in patterns if not pattern.startswith("!")]
     if not allowed or allowed == ["true"]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import Remark, SubmitError
 from kettle.structs import Struct
+from kettle.submit.arguments import LONGEST_PATTERN
 from kettle.submit.job import evaluate
 from kettle.submit.macros import STRICT_NAMES
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from kettle.submit.sources import SubmitSources
 
-# Limit: letters of a pattern, as many as a path has at most; no name is as a longer one says, which
-# takes time as its square to read where its brackets are open.
-LONGEST_PATTERN = 4096
 # The modes of `use strict : MODE`, and what of the names is true then.
 STRICT_MODES = {
     "true": "true true true false true",

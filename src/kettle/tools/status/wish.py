@@ -34,7 +34,7 @@ Usage: condor_status [options] [NAME...]
     -limit N                no more than N
   how
     -sort EXPR              in this order; `no` leaves the order alone
-    -compact                one line for each machine
+    -compact                one line for each type of a machine's slots
     -totals                 the sums only
     -wide[:N]               without abbreviations; in lines of N characters
     -long[:FORM], -xml, -json
