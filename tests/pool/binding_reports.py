@@ -23,11 +23,12 @@ SCRIPTS = (
     *("locate_and_query", "submit", "act", "answers", "event_log"),
     *("history", "spool", "exports", "machine", "accounting", "users", "dags"),
 )
-# Numbers of jobs, and of how many jobs there are at all, ports, epoch seconds.
+# Ports, numbers of jobs (no versions, which have two dots), epoch seconds. What was made
+# comparable once stays as it is: records are, when they are read.
 _VARIABLE = (
     (re.compile(r"<127\.0\.0\.1:[^>]*>"), "<ADDRESS>"),
     (re.compile(r"\b127\.0\.0\.1\b"), "HOST"),
-    (re.compile(r"\b\d+\.(\d+)\b"), r"C.\1"),
+    (re.compile(r"(?<![\w.])\d+\.(\d+)\b(?!\.\d)"), r"C.\1"),
     (re.compile(r"\b1[6-9]\d{8}\b"), "TIME"),
 )
 # What other things are under way decides these.
