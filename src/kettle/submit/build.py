@@ -114,6 +114,10 @@ class Submission(Struct):
     _unforeseen: set[str] = field(default_factory=set)
     _has_one_statement: bool = True
     _values: tuple[str, ...] | None = None
+    # Whether it asks for jobs that are made later, None until that was looked at, and how many of
+    # them may be there at a time.
+    _is_late: bool | None = None
+    _limit: int | None = None
     # What was told, as it is written: whoever reads it sees no command.
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
@@ -173,8 +177,11 @@ class Submission(Struct):
         Returns the queue statement; the cluster's attributes are complete then. Raises
         SubmitError, also where the description has more than one queue statement.
         """
+        from kettle.submit.digest import render_digest  # for jobs that are made later alone
+
         self._read_protected()
         statement = self.first_statement()
+        self._is_later_asked_for()
         for row in statement.rows():
             self.set_row(statement, row)
             self._build(row)
@@ -182,6 +189,8 @@ class Submission(Struct):
         self.job_count = statement.job_count()
         if self._next_queue(first=False) is not None:
             raise SubmitError("jobs that are made later have one queue statement")
+        # A name that the digest has no need of any more is no typing error.
+        render_digest(self, statement, "")
         self.macros.empty_rows(statement.variables)
         self._warn_unused()
         return statement
@@ -192,13 +201,24 @@ class Submission(Struct):
         Reads the description up to its queue statement; SubmitError.
         """
         self._first_text = self._next_queue(first=True)
-        job = self.builder()
-        return job.is_set("max_idle") or job.is_set("max_materialize")
+        return self._is_later_asked_for()
 
     def materialize_limit(self) -> int | None:
         """Return how many jobs of a cluster made later may be there at a time, None for all."""
-        job = self.builder()
-        return job.integer("max_materialize")
+        self._is_later_asked_for()
+        return self._limit
+
+    def _is_later_asked_for(self) -> bool:
+        """Look, once and before any item is there, at what asks for jobs that are made later."""
+        if self._is_late is None:
+            job = self.builder()
+            try:
+                self._limit = job.integer("max_materialize", bits=32)
+                idle = None if self._limit is not None else job.integer("max_idle", bits=32)
+            except (ConfigError, SubmitError) as error:
+                raise self._refusal(error, job) from None
+            self._is_late = self._limit is not None or idle is not None
+        return self._is_late
 
     def builder(self, cluster: ClusterTexts | None = None) -> JobBuilder:
         """Return a job without attributes of its own, for steps to run on.
@@ -258,9 +278,7 @@ class Submission(Struct):
         self.statement = statement
         if not len(self.cluster):
             # Before the variables have values: no item decides it.
-            job = self.builder()
-            asked = [job.param("max_idle"), job.param("max_materialize")]
-            self.is_factory = self.options.is_factory or asked != [None, None]
+            self.is_factory = self._is_later_asked_for() or self.options.is_factory
         only_one = self.is_factory and self.options.first_of_later
         for row in statement.rows():
             if only_one:
@@ -314,18 +332,22 @@ class Submission(Struct):
             if watched is not None:
                 return self._build_watched(row, watched)
             return self.plan(row, job, all_steps(self.macros))
-        except ConfigError as error:
+        except (ConfigError, SubmitError) as error:
+            raise self._refusal(error, job) from None
+
+    def _refusal(self, error: ConfigError | SubmitError, job: JobBuilder) -> SubmitError:
+        """Return what is told of a job that cannot be made, with the command that is to blame."""
+        if isinstance(error, ConfigError):
             told = SubmitError(error.message, command=job.at_fault(error))
             told.hint = self._hint(error, told)
-            raise told from None
-        except SubmitError as error:
-            # Compat: also of jobs that are made later; there the same is said in the middle of a
-            # complaint about the line of the queue statement
-            # (test_a_job_that_is_made_later_is_refused_in_the_same_words).
-            self._take_warnings(job.warnings)
-            error.command = job.at_fault(error)
-            error.hint = error.hint or self._hint(error, error)
-            raise
+            return told
+        # Compat: also of jobs that are made later; there the same is said in the middle of a
+        # complaint about the line of the queue statement
+        # (test_a_job_that_is_made_later_is_refused_in_the_same_words).
+        self._take_warnings(job.warnings)
+        error.command = job.at_fault(error)
+        error.hint = error.hint or self._hint(error, error)
+        return error
 
     def _hint(self, error: LanguageError, told: SubmitError) -> str:
         from kettle.submit import refusals  # for those alone who are refused

@@ -7,7 +7,7 @@ in the others everything that does not change is replaced. How a schedd makes jo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
@@ -17,9 +17,9 @@ from kettle.submit.tables import UNIT_SEPARATOR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kettle.submit.build import Submission
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.queue_statement import QueueStatement
+    from kettle.submit.sources import SubmitFacts
 
 # Limit: the characters of a digest, which a schedd goes through before the first job is made.
 LONGEST_DIGEST = 256 * 1024
@@ -28,17 +28,36 @@ LONGEST_DIGEST = 256 * 1024
 _KEPT_NAMES = """
     arc_application arc_data_staging arc_resources arcapplication arcdatastaging arcresources
     cloud_label_names cloudlabelnames delegate_job_gsi_credentials_lifetime disk_usage diskusage
-    hold initial_dir initialdir interactive_args interactive_executable iwd job_iwd jobuniverse
-    max_idle max_materialize public_input_files publicinputfiles remote_grid_resource
-    remote_gridresource remote_jobuniverse remote_remote_grid_resource remote_remote_gridresource
-    remote_remote_jobuniverse remote_remote_universe remote_universe rendezvous_dir
-    rendezvous_directory rendezvousdir rendezvousdirectory require_gpus requiregpus
+    hold initial_dir initialdir interactive_args interactive_executable iwd job_iwd
+    jobmaterializelimit jobuniverse max_materialize public_input_files publicinputfiles
+    remote_grid_resource remote_gridresource remote_jobuniverse remote_remote_grid_resource
+    remote_remote_gridresource remote_remote_jobuniverse remote_remote_universe remote_universe
+    rendezvous_dir rendezvous_directory rendezvousdir rendezvousdirectory require_gpus requiregpus
     retry_request_disk skip_filechecks universe use_oauth_services useoauthservices
 """
 KEPT = frozenset(_KEPT_NAMES.split())
+# What counts the jobs: a mention of it stays, whoever has set it. Compat: so does one of ItemIndex,
+# which the reference replaces by the first item's number, for all jobs, and one of a variable whose
+# text changes, which it writes out; but for ItemIndex the jobs are the same
+# (test_a_digest_mentions_what_counts_the_jobs_whoever_has_set_it).
+_COUNTING = frozenset(("PROCESS", "PROCID", "STEP", "ROW", "NODE", "ITEM", "TASKID"))
 
 
-def render_digest(submission: Submission, statement: QueueStatement, items_file: str) -> str:
+class Described(Protocol):
+    """What a digest needs of a submission."""
+
+    @property
+    def macros(self) -> SubmitMacros:
+        """Its variables."""
+        ...
+
+    @property
+    def facts(self) -> SubmitFacts:
+        """Where it is submitted from."""
+        ...
+
+
+def render_digest(submission: Described, statement: QueueStatement, items_file: str) -> str:
     """Return the digest of a description; `items_file` is where the schedd keeps the items.
 
     SubmitError for a value that cannot stand on a line: the rest would be another command.
@@ -49,6 +68,8 @@ def render_digest(submission: Submission, statement: QueueStatement, items_file:
         "FACTORY.Requirements": "MY.Requirements",
     }
     commands = known_names()
+    used = [(row, row.used) for row in macros.row_variables.values()]
+    macros.always_live = _COUNTING
     for variable in macros.variables.values():
         name = variable.name
         text, is_live = partly_expanded(variable.text, macros)
@@ -60,15 +81,21 @@ def render_digest(submission: Submission, statement: QueueStatement, items_file:
                     "with a backslash at its end"
                 )
             lines[name] = text
+    macros.always_live = frozenset()
+    for row, was_used in used:
+        # What a mention that stays is about nobody has looked at yet.
+        row.used = was_used
     if statement.items is None:
-        lines["Item"] = ""
-    written = [f"{name}={lines[name]}" for name in sorted(lines, key=_place)]
+        item = macros.variables.get("ITEM")
+        lines[item.name if item else "Item"] = ""
+    added = None if "ITEM" in macros.variables else "Item"
+
+    def place(name: str) -> tuple[bool, bool, str]:
+        """Sort lines as the reference does: what it adds last stands at the ends."""
+        return name == added, name != "FACTORY.Requirements", name.lower()
+
+    written = [f"{name}={lines[name]}" for name in sorted(lines, key=place)]
     return "\n".join([*written, "", render_queue(statement, items_file)]) + "\n"
-
-
-def _place(name: str) -> tuple[bool, bool, str]:
-    """Sort lines as the reference does: what it adds last stands at the ends."""
-    return name == "Item", name != "FACTORY.Requirements", name.lower()
 
 
 def render_queue(statement: QueueStatement, items_file: str) -> str:

@@ -90,6 +90,8 @@ class SubmitMacros:
         # Whether the row's values can stand in a text as they are.
         self.is_plain_row = True
         self.looked_at_live = False
+        # Names that count as live even where the description sets them, in upper case.
+        self.always_live: frozenset[str] = frozenset()
         self.drew = False
         self._sources = sources
         self.defaults = {
@@ -199,6 +201,8 @@ class SubmitMacros:
             row.used = True
             self.looked_at_live = True
             return row.text
+        if key in self.always_live:
+            self.looked_at_live = True
         variable = self.variables.get(key)
         if variable is not None:
             variable.used = True

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # What the steps cannot do without, and the cluster's attribute that says it.
 _BACKGROUND = (("executable", "Cmd"),)
+# What a digest sets to no avail: a job's numbers are those it gets.
+_THE_SCHEDD_S = ("PROCESS", "CLUSTER")
 # Limit: what replacing macros may cost for one job, and for reading the digest: a schedd that makes
 # jobs has others to serve. Some 3,300 replacements in texts of up to 40,000 characters, fewer in
 # longer ones (30 in one of 4 MiB): 0.01 to 0.05 s measured.
@@ -54,6 +56,8 @@ def later_jobs(
     texts = _ClusterTexts(cluster)
     try:
         statement = submission.first_statement()
+        for name in _THE_SCHEDD_S:
+            submission.macros.variables.pop(name, None)
         total = statement.job_count()
         # Asked of the cluster's first job, with whichever job it goes on: what a job is depends on
         # no restart of the schedd.

@@ -265,8 +265,11 @@ def _non_negative(job: JobBuilder, command: str, text: str) -> str:
 
 
 def set_materialization(job: JobBuilder) -> None:
-    """Decide the limits of a cluster that makes its jobs later."""
-    job.integer("max_materialize", bits=32)
-    idle = job.integer("max_idle")
+    """Decide how many jobs that are made later may be idle.
+
+    Whether there are such jobs is asked before any item is there, and this must be a number then;
+    but an item may say what it likes.
+    """
+    idle = job.param("max_idle")
     if idle is not None:
-        job.set_expression("JobMaterializeMaxIdle", job.param("max_idle") or "")
+        job.set_expression("JobMaterializeMaxIdle", idle)

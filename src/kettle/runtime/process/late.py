@@ -81,6 +81,7 @@ LATE = (
     ("kettle.submit.build", "kettle.config.remarks"),
     ("kettle.submit.build", "kettle.submit.again"),
     ("kettle.submit.build", "kettle.submit.differences"),
+    ("kettle.submit.build", "kettle.submit.digest"),
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
     ("kettle.submit.job", "kettle.classad.references"),

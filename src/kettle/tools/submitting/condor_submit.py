@@ -552,8 +552,9 @@ def _write_factory(
     assert statement is not None
     if not request.whole_ads:
         write("\n")
+    # Also where it is not shown: what it mentions is no typing error.
+    text = render_digest(submission, statement, statement.source)
     if request.shows_digest:
-        text = render_digest(submission, statement, statement.source)
         show.streams.stdout.write(f"\n----- submit digest -----\n{text}-----\n")
     show.tell(submission, job.proc)
     if not request.whole_ads:

@@ -1,0 +1,103 @@
+"""What a digest says, and what a schedd makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import SubmitError
+from kettle.schedd.queue.factory import DigestSources
+from kettle.submit.digest import encode_items, render_digest
+from kettle.submit.materialize import later_jobs
+from unit.submit.submitting import FACTS, MACHINE, submission, values
+
+FILES = dict.fromkeys(("a", "b", "A.class", "A.jar"), "x")
+
+
+def digest_of(text: str) -> list[str]:
+    made = submission(f"executable = job.sh\nmax_idle = 2\n{text}", FILES)
+    return render_digest(made, made.first_of_later(), "items").splitlines()
+
+
+def late(text: str, name: str) -> list[str | None]:
+    """One attribute of every job that a schedd makes."""
+    made = submission(f"executable = job.sh\nmax_idle = 2\n{text}", FILES)
+    statement = made.first_of_later()
+    digest = render_digest(made, statement, "items")
+    items = [item.decode().removesuffix("\n") for item in encode_items(statement)]
+    config = Config.from_text("", facts=MACHINE)
+    sources = DigestSources("items", items)
+    cluster = made.cluster_ad()
+    jobs = later_jobs(digest, cluster, sources, config, FACTS)
+    return [job.differences.get(name) or cluster.text(name) for job in jobs]
+
+
+def test_a_digest_mentions_what_counts_the_jobs_whoever_has_set_it() -> None:
+    lines = "process = $(Process)\nrow = 4\ntaskid = 5\nfoo = $(process).$(Row)\n"
+    text = f"{lines}+A = $(foo) + $(TaskId) + $(ItemIndex)\nqueue 3\n"
+    assert digest_of(text) == [
+        "FACTORY.Requirements=MY.Requirements",
+        "FACTORY.Iwd=/work",
+        "foo=$(process).$(Row)",
+        "MY.A=$(foo) + $(TaskId) + $(ItemIndex)",
+        "process=0",
+        "row=4",
+        "taskid=5",
+        "Item=",
+        "",
+        "Queue 3 ",
+    ]
+    assert late(text, "A") == ["0.4 + 5 + 0", "1.4 + 5 + 0", "2.4 + 5 + 0"]
+
+
+@pytest.mark.parametrize("line", ["process = $(Process)", "Process = 7", "process ="])
+def test_a_job_that_is_made_later_has_its_own_number_whatever_is_said(line: str) -> None:
+    text = f"{line}\nprocid = 9\n+A = $INT(Process) + $(ProcId)\nqueue 3\n"
+    assert late(text, "A") == ["0 + 9", "1 + 9", "2 + 9"]
+
+
+def test_a_queue_variable_may_be_called_process() -> None:
+    assert late("+A = $(Process)\nqueue process in (5, 6)\n", "A") == ["5", "6"]
+
+
+def test_an_item_that_is_set_and_has_no_items_is_nothing() -> None:
+    assert "item=" in digest_of("item = 8\n+A = 1$(item)$(Process)\nqueue 3\n")
+    assert late("item = 8\n+A = 1$(item)$(Process)\nqueue 3\n", "A") == ["10", "11", "12"]
+
+
+def test_no_item_decides_how_many_jobs_may_be_there() -> None:
+    made = submission("executable = job.sh\nmax_materialize = 2$(item)\nqueue item in (x, 3)\n")
+    made.first_of_later()
+    assert made.materialize_limit() == 2
+    assert [str(each).partition("\n")[0] for each in made.unused] == [
+        "WARNING: the Queue variable 'item' was unused by condor_submit. Is it a typo?"
+    ]
+
+
+@pytest.mark.parametrize("command", ["max_materialize", "max_idle"])
+def test_an_item_alone_asks_for_no_later_jobs(command: str) -> None:
+    made = submission(f"executable = job.sh\n{command} = $(item)\nqueue item in (x, 3)\n")
+    assert not made.wants_factory()
+    assert len(list(made.jobs())) == 2
+    assert not made.is_factory
+
+
+@pytest.mark.parametrize("command", ["max_materialize", "max_idle"])
+@pytest.mark.parametrize("value", ["abc", "99999999999"])
+def test_how_many_jobs_may_be_there_is_a_number(command: str, value: str) -> None:
+    made = submission(f"executable = job.sh\n{command} = {value}\nqueue item in (x, 3)\n")
+    with pytest.raises(SubmitError, match=f"{command}={value} is invalid, must eval") as refused:
+        made.first_of_later()
+    assert f"job.sub, line 2: {command} = {value}" in str(refused.value.hint)
+
+
+def test_each_job_may_say_otherwise_how_many_may_be_idle() -> None:
+    text = "max_materialize = 3\nmax_idle = $(item)\nqueue item in (2, x)\n"
+    assert values(f"max_idle = 5$(item)\n{text}", "JobMaterializeMaxIdle")[0] == "2"
+    assert late(text, "JobMaterializeMaxIdle") == ["2", "x"]
+
+
+def test_what_a_digest_has_put_in_its_place_is_no_typing_error() -> None:
+    made = submission("executable = job.sh\nmax_idle = 1\nfoo = $(bar)\nbar = 3\nqueue 2\n")
+    made.first_of_later()
+    assert [each.command for each in made.unused] == ["foo"]
