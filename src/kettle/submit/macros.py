@@ -273,6 +273,11 @@ class SubmitMacros:
             said = f"{before}{problem.words()}{after % self.live}"
             self.problems.append(Notice(said, self.reading.upper(), mark))
 
+    def forget_problems(self) -> None:
+        """Have what functions could not do so far be told when they cannot do it again."""
+        self.problems.clear()
+        self._told.clear()
+
     def _peek(self, name: str) -> str | None:
         key = name.upper()
         variable = self.row_variables.get(key) or self.variables.get(key)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kettle.classad.text import one_line
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import JobPlan, read_submission
 from kettle.submit.steps import Step, all_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kettle.classad import ClassAd
     from kettle.config import Config
@@ -32,6 +33,8 @@ _THE_SCHEDD_S = ("PROCESS", "CLUSTER")
 # jobs has others to serve. Some 3,300 replacements in texts of up to 40,000 characters, fewer in
 # longer ones (30 in one of 4 MiB): 0.01 to 0.05 s measured.
 _MOST_WORK = 1 << 27
+# Limit: the characters that are told of what a macro function could not do.
+_LONGEST_PROBLEM = 500
 
 
 def later_jobs(
@@ -43,11 +46,13 @@ def later_jobs(
     *,
     skip: int = 0,
     protected: MapFile | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Iterator[JobPlan]:
     """Yield a cluster's jobs from number `skip` on, each with what it has otherwise than it.
 
-    URLs that `protected` is about are listed apart. Raises SubmitError for a digest that makes no
-    jobs.
+    URLs that `protected` is about are listed apart. What a macro function could not do, which makes
+    nothing of it and a job all the same, is a sentence for `tell`. Raises SubmitError for a digest
+    that makes no jobs.
     """
     submission = read_submission(_with_background(digest, cluster), sources, config, facts)
     submission.protected = protected
@@ -65,12 +70,20 @@ def later_jobs(
         for row in statement.rows():
             submission.set_row(statement, row)
             live = _live_steps(submission.macros, submission.builder(texts))
+            # They are told of the job, when it is made.
+            submission.macros.forget_problems()
             break
         submission.job_count = skip
         for row in statement.rows(skip):
             submission.macros.allow(_MOST_WORK)
             submission.set_row(statement, row)
+            submission.macros.place = ("", "", "")
             plan = submission.plan(row, submission.builder(texts), live)
+            for _, problem in submission.problems:
+                if tell is not None:
+                    text = problem.sentence[:_LONGEST_PROBLEM]
+                    tell(f"Job {facts.cluster}.{plan.proc}: {one_line(text)}")
+            submission.problems.clear()
             yield plan._replace(total=total, next_row=statement.next_row(row))
             submission.job_count += 1
     except ConfigError as error:

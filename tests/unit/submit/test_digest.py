@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from kettle.config import Config
@@ -19,7 +21,9 @@ def digest_of(text: str) -> list[str]:
     return render_digest(made, made.first_of_later(), "items").splitlines()
 
 
-def late(text: str, name: str) -> list[str | None]:
+def late(
+    text: str, name: str, tell: Callable[[str], object] | None = None, skip: int = 0
+) -> list[str | None]:
     """One attribute of every job that a schedd makes."""
     made = submission(f"executable = job.sh\nmax_idle = 2\n{text}", FILES)
     statement = made.first_of_later()
@@ -28,7 +32,7 @@ def late(text: str, name: str) -> list[str | None]:
     config = Config.from_text("", facts=MACHINE)
     sources = DigestSources("items", items)
     cluster = made.cluster_ad()
-    jobs = later_jobs(digest, cluster, sources, config, FACTS)
+    jobs = later_jobs(digest, cluster, sources, config, FACTS, skip=skip, tell=tell)
     return [job.differences.get(name) or cluster.text(name) for job in jobs]
 
 
@@ -101,3 +105,26 @@ def test_what_a_digest_has_put_in_its_place_is_no_typing_error() -> None:
     made = submission("executable = job.sh\nmax_idle = 1\nfoo = $(bar)\nbar = 3\nqueue 2\n")
     made.first_of_later()
     assert [each.command for each in made.unused] == ["foo"]
+
+
+def test_what_a_function_cannot_do_for_a_late_job_is_told_when_the_job_is_made() -> None:
+    text = "+A = $INT(item)\nqueue item in (bad, 2, worse, bad)\n"
+    said = "$INT() macro: {} does not evaluate to an integer!"
+    told: list[str] = []
+    assert late(text, "A", told.append) == ["undefined", "2", "undefined", "undefined"]
+    assert told == ["Job 1.0: " + said.format("bad"), "Job 1.2: " + said.format("worse")]
+    told.clear()
+    assert late(text, "A", told.append, skip=1) == ["2", "undefined", "undefined"]
+    assert told == ["Job 1.2: " + said.format("worse"), "Job 1.3: " + said.format("bad")]
+    assert len(late(text.replace("worse", "x" * 10_000), "A", told.append)) == 4
+    assert max(map(len, told)) < 600
+
+
+@pytest.mark.parametrize("command", ["deferral", "cron"])
+def test_a_late_job_has_the_deferral_window_of_its_cluster(command: str) -> None:
+    text = f"deferral_time = 5$(Process)\n{command}_window = 9\n{command}_prep_time = 8\nqueue 2\n"
+    assert late(text, "DeferralTime") == ["50", "51"]
+    assert late(text, "DeferralWindow") == ["9", "9"]
+    assert late(text, "DeferralPrepTime") == ["8", "8"]
+    each = text.replace("= 9", "= $CHOICE(Process,9,)")
+    assert late(each, "DeferralWindow") == ["9", "0"]

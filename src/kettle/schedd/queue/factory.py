@@ -102,6 +102,8 @@ def plan_jobs(
         submission.add_proc(transaction, job, settings, now)
         transaction.set_attribute(key, "ProcId", str(plan.proc))
         transaction.set_attribute(key, "JobStatus", str(plan.status))
+        if plan.status == JobStatus.HELD:
+            _count_hold(transaction, key, dict(own), cluster.ad)
         transaction.set_attribute(key, "JobMaterializeDate", str(now))
         if cluster.ad.integer("QDate") != now:
             transaction.set_attribute(key, "QDate", str(now))
@@ -117,6 +119,17 @@ def plan_jobs(
             transaction.set_attribute(of_cluster, "TotalSubmitProcs", str(total))
         made += 1
     return made
+
+
+def _count_hold(transaction: Transaction, key: str, own: dict[str, str], cluster: ClassAd) -> None:
+    """Count that a job begins on hold.
+
+    Compat: the reference counts it in the cluster, so that all jobs of one whose first job is held
+    were held once (test_a_job_that_is_made_on_hold_was_held_once_and_no_other).
+    """
+    code = own.get("HoldReasonCode") or cluster.text("HoldReasonCode") or ""
+    for name, text in submission.count_first_hold(code).items():
+        transaction.set_attribute(key, name, text)
 
 
 class _Deciding:

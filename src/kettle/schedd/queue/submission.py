@@ -99,14 +99,18 @@ def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, 
 
     if read("JobStatus") != str(int(JobStatus.HELD)):
         return
-    label = reason_label(read_count(read("HoldReasonCode") or "") or 0)
     found = {
         "InitialJobStatus": str(int(JobStatus.HELD)),
-        "NumHolds": "1",
-        "NumHoldsByReason": tallies.render_counts({label: 1}),
+        **count_first_hold(read("HoldReasonCode") or ""),
     }
     for name, text in found.items():
         transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)
+
+
+def count_first_hold(code: str) -> dict[str, str]:
+    """Return the attributes that count a hold, of this HoldReasonCode, that a job begins with."""
+    label = reason_label(read_count(code) or 0)
+    return {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
 
 
 # What a job must have to be run at all; condor_submit sends all of it, other clients may not.

@@ -320,6 +320,7 @@ class Factories:
             protected=read_protected(
                 schedd.runtime.config, files.read_text, schedd.runtime.log.problem
             ),
+            tell=schedd.runtime.log.problem,
         )
 
     def _on_gone(self, cluster: Cluster) -> None:

@@ -21,7 +21,7 @@ from kettle.submit.materialize import later_jobs
 from kettle.submit.queue_statement import QueueStatement, Row
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd, plan_action
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd, plan_action
 
 # As condor_submit sends it.
 DIGEST = (
@@ -88,6 +88,18 @@ def test_a_job_has_only_what_its_row_says_otherwise() -> None:
         {"Args": '"3"'},
         {"Args": '"4"'},
     ]
+
+
+def test_a_job_that_is_made_on_hold_was_held_once_and_no_other() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd, limit=4, digest=f"hold=$CHOICE(Process,false,true)\n{DIGEST}")
+    first = plans(schedd, cluster, digest="hold=$CHOICE(Process,false,true)\nQueue 2\n")
+    factory.plan_jobs(transaction := schedd.queue.transaction(), cluster, first, SETTINGS, NOW)
+    schedd.queue.commit(transaction)
+    idle, held = (job.ad for job in cluster.procs.values())
+    assert (idle.integer("JobStatus"), idle.text("NumHolds")) == (1, None)
+    assert (held.integer("JobStatus"), held.integer("NumHolds")) == (5, 1)
+    assert held.text("NumHoldsByReason") == "[ SubmittedOnHold = 1 ]"
 
 
 def test_no_more_jobs_are_made_than_the_limit_and_the_rest_follows() -> None:

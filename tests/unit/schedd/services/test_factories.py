@@ -228,6 +228,13 @@ def test_a_job_that_is_too_much_work_is_not_made() -> None:
     assert "too much work" in making.problems[0]
 
 
+def test_the_log_says_what_a_macro_function_could_not_do_for_a_job() -> None:
+    making = Making("arguments=$CHOICE(ProcId,a,b)\nqueue 3\n")
+    making.serve()
+    said = "$CHOICE() config macro: index 2 is out of range!"
+    assert making.problems == [f"Job 1.2: {said}", f"Job 2.2: {said}"]
+
+
 def test_the_items_of_clusters_that_make_jobs_stay_in_their_files(tmp_path: Path) -> None:
     """100,000 of them were 10 MB for as long as their cluster was there."""
     making = Making("arguments = $(x)\nqueue 1 x from /spool/items\n")
