@@ -41,7 +41,6 @@ from kettle.classad.operators import BINARY, COMPARISONS, UNARY, Operation, trut
 from kettle.classad.state import (
     ANY_FAULT,
     FAULT,
-    MatchRoot,
     State,
     evaluate_entry,
     new_state,
@@ -251,7 +250,7 @@ def select(state: State, base: Value, key: str) -> Value:
     """Return attribute `key` of an ad, or the list of them for a list of ads."""
     if isinstance(base, ClassAd):
         return resolve(state, base, key, alternate=False)
-    if base is UNDEFINED or isinstance(base, MatchRoot):
+    if base is UNDEFINED:
         return UNDEFINED
     if isinstance(base, ExprList):
         selected = []

@@ -222,12 +222,19 @@ class _Search:
         if found is not None:
             pending.append(place.beside(*found, entry=True))
             return
-        special = self._special(node.key, here)
+        self._not_there(node, here, place, pending)
+
+    def _not_there(
+        self, node: AttributeReference | Selection, ad: Ad, place: _Place, pending: list[_Place]
+    ) -> None:
+        """Look into the ad that a name means which `ad` has not; else it is missing."""
+        special = self._special(node.key, ad)
         if special is None:
             if node.key != _NOW:
                 self._miss(node.name, place)
         elif not place.chosen_from:
-            pending += [place.beside(entry, special) for entry in reversed(_entries(special))]
+            entries = reversed(_entries(special))
+            pending += [place.beside(entry, special, entry=True) for entry in entries]
 
     def _special(self, key: str, here: Ad) -> Ad | None:
         if key in _HERE:
@@ -245,8 +252,11 @@ class _Search:
             found = self._found(node.name, value)
             if found is not None:
                 pending.append(place.beside(*found, entry=True))
-            elif node.key != _NOW:
-                self._miss(node.name, place)
+            else:
+                # Compat: of an ad that is written out the reference ends its search for internal
+                # names here, without a word; we do not
+                # (test_what_stands_behind_a_name_that_a_written_ad_lacks_is_used_too).
+                self._not_there(node, value, place, pending)
             pending.append(_Place(base, here, True))
             return
         if value is not UNDEFINED:

@@ -3,8 +3,9 @@
 Scoping as the vectors in scoping.json show it. A name is looked for in the current ad and the
 ads around it. What is not in the current ad itself may be one of the special names (`MY`, `SELF`,
 `PARENT`, `TOPLEVEL`, `CurrentTime`). Around the outermost ad of a match lies its context, which
-knows `TARGET`, `OTHER`, `LEFT` and `RIGHT`. Only a bare name that is nowhere there is looked for
-in the other ad of the match, and only outside strict mode.
+knows `TARGET` and `OTHER`, and around that an ad with `LEFT` and `RIGHT` (`surroundings.py`). Only
+a bare name that is nowhere there is looked for in the other ad of the match, and only outside
+strict mode.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
 # Names that mean something where an ad does not have them.
 SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "currenttime"})
-AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
+_SIDES: Final = frozenset({"left", "right"})
+_IN_CONTEXT: Final = frozenset({"target", "other", "my", "ad"})
+_OF_THE_MATCH: Final = frozenset(
+    {"lctx", "rctx", "leftrankvalue", "rightrankvalue"}
+    | {"symmetricmatch", "leftmatchesright", "rightmatchesleft"}
+)
+AROUND: Final = _SIDES | _IN_CONTEXT | _OF_THE_MATCH
 
 
 # Limit: the work of one evaluation: the attributes' expressions that it looks into, each by its
@@ -54,20 +61,16 @@ FAULT: Final = (
 ANY_FAULT: Final = (*FAULT, RecursionError, MemoryError)
 
 
-class MatchRoot:
-    """What lies around the two ads of a match; it has no attributes anybody may see."""
-
-    __slots__ = ()
-
-
 class State:
     """The ad names are looked up in now, the two ads of the match, and what is under way."""
 
     __slots__ = (
         "active",
         "ad",
+        "around",
         "context",
         "context_ad",
+        "failed",
         "left",
         "pattern_seconds",
         "pattern_steps",
@@ -91,6 +94,11 @@ class State:
         self.context: Final = context
         # The ad of a list in which an expression is evaluated now.
         self.context_ad: Ad | None = None
+        # The ad around both of the match, once somebody has asked for it.
+        self.around: Ad | None = None
+        # Whether something was asked of the outermost ad where there is none: the reference has no
+        # value then, not even an error.
+        self.failed = False
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
         self.steps = 0
@@ -124,13 +132,26 @@ class State:
         finally:
             self.ad = before
 
+    def outermost(self) -> Ad | None:
+        """Return the ad around all others, in a match that around both ads; None without an ad."""
+        if self.right is None:
+            self.failed = self.failed or self.root is None
+            return self.root
+        if self.around is None:
+            # Loaded here: hardly a policy looks at what is around the ads of a match.
+            from kettle.classad.surroundings import surrounding_ad
+
+            assert self.left is not None
+            self.steps += len(self.left.names()) + len(self.right.names())
+            self.around = surrounding_ad(self.left, self.right)
+        return self.around
+
     def absolute(self, key: str) -> Value:
         """Return the value of `.key`, an attribute of the outermost ad."""
-        if self.right is not None:
-            return {"left": self.left, "right": self.right}.get(key) or UNDEFINED
-        if self.root is None:
-            return ERROR
-        return resolve(self, self.root, key, alternate=False)
+        if self.left is not None and self.right is not None and key in _SIDES:
+            return self.left if key == "left" else self.right
+        around = self.outermost()
+        return ERROR if around is None else resolve(self, around, key, alternate=False)
 
 
 def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:
@@ -216,16 +237,31 @@ def _context_name(state: State, outermost: Ad, key: str) -> Value | None:
     other = other_ad(state, outermost)
     if other is None:
         return None
-    return outermost if key == "my" else other
+    if key in ("my", "ad"):
+        return outermost
+    if key in ("target", "other"):
+        return other
+    return state.absolute(key)
+
+
+def _context_ad(state: State, ad: Ad) -> Value:
+    """Return the ad around one of the two of a match."""
+    other = other_ad(state, ad)
+    if other is None:
+        return UNDEFINED
+    return state.absolute("rctx" if other is state.left else "lctx")
 
 
 def _special(state: State, start: Ad, key: str) -> Value | None:
     if key == "self" or (key == "my" and not state.strict):
         return start
     if key == "parent":
-        return start.scope if start.scope is not None else UNDEFINED
+        if start.scope is not None:
+            return start.scope
+        return UNDEFINED if state.right is None else _context_ad(state, start)
     if key in ("toplevel", "root"):
-        return state.root if state.right is None and state.root is not None else UNDEFINED
+        around = state.outermost()
+        return ERROR if around is None else around
     if key == "currenttime" and not state.strict:
         return int(state.context.now())
     return None

@@ -219,7 +219,7 @@ def _expression_meant(state: State, expr: Expr) -> Expr | None:
     if isinstance(expr, AttributeReference):
         start = state.ad
         if expr.absolute:
-            start = state.root if state.right is None else None
+            start = state.outermost()
         return _found_around(state, start, expr.key, alternate=not expr.absolute)
     if isinstance(expr, Selection):
         base = expr.base.closure(state)

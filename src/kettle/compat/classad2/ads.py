@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from kettle.classad import ClassAd as Ad
 from kettle.classad import Expr, parse_expression
 from kettle.classad.ad import parse_ad_at, to_expression
-from kettle.classad.compile import evaluate_once
+from kettle.classad.compile import evaluate_lazily, evaluate_once
 from kettle.classad.nodes import AdNode, AttributeReference, Literal, Selection, children
+from kettle.classad.state import new_state
 from kettle.classad.unparse import library_order, unparse
+from kettle.classad.values import Value as EngineValue
 from kettle.compat.classad2.comparisons import note_error
 from kettle.compat.classad2.convert import (
     CONTEXT,
@@ -164,7 +166,7 @@ class ClassAd(MutableMapping[str, Any]):
         try:
             rest = flatten(_checked(expr)._tree, self._ad, CONTEXT, circles=False)
         except CircleError:
-            raise ValueError("The expression's references go in a circle.") from None
+            raise ValueError("Unable to flatten expression.") from None
         ready = isinstance(rest, Literal) or is_time(rest)
         return ready_value(rest, wrap_ad, wrap_tree) if ready else wrap_tree(rest)
 
@@ -175,7 +177,7 @@ class ClassAd(MutableMapping[str, Any]):
         an ad nor undefined.
         """
         found = self._references(expr)
-        return _names(found.external, found.external_fault)
+        return _names(found.external, found.external_fault, "external")
 
     def internalRefs(self, expr: ExprTree) -> list[str]:
         """Return the names in the expression that this ad has; `['']` if there are none.
@@ -183,7 +185,7 @@ class ClassAd(MutableMapping[str, Any]):
         ValueError as `externalRefs` has it, and where that is so of what is selected from.
         """
         found = self._references(expr)
-        return _names(found.internal, found.internal_fault)
+        return _names(found.internal, found.internal_fault, "internal")
 
     @bounded
     def _references(self, expr: ExprTree) -> Found:
@@ -285,23 +287,36 @@ class ExprTree:
         """Return the value of the expression in `scope`, matched against `target`.
 
         Elements of a list that have to be evaluated first are expressions in it. Without a scope
-        there is no target either.
+        there is no target either, and what asks for the outermost ad, as `.name` does, raises
+        ClassAdException.
         """
-        mine, theirs = _scopes(scope, target)
         try:
-            value = evaluate_once(self._tree, mine, theirs, CONTEXT)
-            note_error(value, self._tree, mine, theirs)
-            return to_python(value, wrap_ad, wrap_tree)
+            return to_python(self._value(scope, target), wrap_ad, wrap_tree)
         except RecursionError:
             raise too_deep() from None
 
     @bounded
     def simplify(self, scope: ClassAd | None = None, target: ClassAd | None = None) -> ExprTree:
         """Return the value of the expression as an expression."""
+        return ExprTree._of(to_expression(self._value(scope, target)))
+
+    def _value(self, scope: ClassAd | None, target: ClassAd | None) -> EngineValue:
         mine, theirs = _scopes(scope, target)
-        value = evaluate_once(self._tree, mine, theirs, CONTEXT)
+        if mine is None:
+            value = value_without_ad(self._tree)
+        else:
+            value = evaluate_once(self._tree, mine, theirs, CONTEXT)
         note_error(value, self._tree, mine, theirs)
-        return ExprTree._of(to_expression(value))
+        return value
+
+
+def value_without_ad(tree: Expr) -> EngineValue:
+    """Return the value of an expression in no ad; ClassAdException if it asks for the outermost."""
+    state = new_state(None, None, CONTEXT)
+    value = evaluate_lazily(tree, state)
+    if state.failed:
+        raise ClassAdException("failed to evaluate expression")
+    return value
 
 
 def wrap_ad(ad: Ad) -> ClassAd:
@@ -356,16 +371,14 @@ def _checked(expr: ExprTree) -> ExprTree:
     return expr
 
 
-def _names(found: list[str], fault: int | None) -> list[str]:
+def _names(found: list[str], fault: int | None, which: str) -> list[str]:
     """Return the names in order; ValueError if the search for them has no answer.
 
     Compat: none is a list of one empty name, as a program that splits text has it; shown by the
     script expressions.py. Which have no answer is shown by the script unanswered.py.
     """
     if fault is not None:
-        raise ValueError(
-            "The expression's references go in a circle, or it selects from what is no ad."
-        )
+        raise ValueError(f"Unable to determine {which} references.")
     return sorted(found, key=str.lower) or [""]
 
 

@@ -32,6 +32,7 @@ LATE = (
     ("kettle.classad.functions.library", "kettle.classad.functions.strings"),
     ("kettle.classad.functions.library", "kettle.classad.functions.system"),
     ("kettle.classad.functions.library", "kettle.classad.functions.times"),
+    ("kettle.classad.state", "kettle.classad.surroundings"),
     ("kettle.config.expander", "kettle.config.growth"),
     ("kettle.config.forgiving", "kettle.config.strictest"),
     ("kettle.config.functions", "kettle.classad"),
