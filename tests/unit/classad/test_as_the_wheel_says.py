@@ -62,6 +62,7 @@ NAMED = {
     "spans and moments whose text stays",
     "hexadecimal numbers with a point",
     "elements of lists in nested ads",
+    "empty words of old arguments",
 }
 
 
@@ -76,6 +77,10 @@ def test_numbers_that_start_with_0_are_read_behind_a_minus() -> None:
 
 def test_hexadecimal_numbers_with_a_point() -> None:
     check("hexadecimal numbers with a point")
+
+
+def test_empty_words_of_old_arguments() -> None:
+    check("empty words of old arguments")
 
 
 def test_a_moment_made_of_a_number_has_32_bits() -> None:
@@ -197,3 +202,10 @@ def test_a_selection_from_what_is_no_ad_still_says_what_it_needs() -> None:
     assert find_references(parse_expression("f(a, b).x"), ad) == ({"a"}, {"b"})
     assert find_references(parse_expression('"x".y'), ad) == (set(), set())
     assert find_references(parse_expression("{ c, a }[1].x"), ad) == ({"a"}, {"c"})
+
+
+def test_what_stands_behind_a_name_that_a_written_ad_lacks_is_used_too() -> None:
+    """The wheel's internalRefs ends there, and says that nothing is used."""
+    ad = parse_ad("[a = 1; d = a]")
+    for text in ("[].x + d", "[].x ?: d", "{ [ y = 2 ].x, d }"):
+        assert find_references(parse_expression(text), ad) == ({"a", "d"}, {"x"})

@@ -13,9 +13,9 @@ from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, saturate_integer
 from kettle.patterns import late_pattern
 
-# Membership also splits at tabs.
+# Membership also splits at tabs and ends of lines.
 _DEFAULT: Final = " ,"
-_MEMBERSHIP: Final = " ,\t"
+_MEMBERSHIP: Final = " ,\t\r\n"
 # Compat: what the reference takes for an integer, `1-2` too, of which it reads the 1
 # (test_what_the_reference_makes_of_odd_arguments).
 _INTEGER: Final = late_pattern(r"[-+0-9]+\Z")

@@ -19,6 +19,7 @@ _BLANKS: Final = " \t\n\r"
 # What a word of arguments counts as.
 _WORD_BYTES: Final = 64
 _TO_QUOTE: Final = late_pattern(r"[ \t\n\r']+")
+_BLANK: Final = late_pattern(r"[ \t\n\r]")
 
 
 def split_arguments(text: str) -> list[str] | None:
@@ -117,9 +118,11 @@ def list_to_arguments(state: State, values: list[Value]) -> Value:
         words.append(word)
     if _version(values) == 2:
         return " ".join(map(quote_argument, words))
-    if any(not word or _TO_QUOTE.search(word.replace("'", "")) for word in words):
+    if any(_TO_QUOTE.search(word.replace("'", "")) for word in words):
         return ERROR
-    return " ".join(words)
+    # Compat: empty words are lost, as in the reference (test_empty_words_of_old_arguments).
+    first = next((at for at, word in enumerate(words) if word), len(words))
+    return " ".join(words[first:])
 
 
 def arguments_to_list(state: State, values: list[Value]) -> Value:
@@ -129,7 +132,10 @@ def arguments_to_list(state: State, values: list[Value]) -> Value:
     version = _version(values)
     if version is None:
         return ERROR
-    words = values[0].split() if version == 1 else split_arguments(values[0])
+    if version == 1:
+        words: list[str] | None = [word for word in _BLANK.split(values[0]) if word]
+    else:
+        words = split_arguments(values[0])
     if words is None:
         return ERROR
     state.spend(_WORD_BYTES * len(words))
