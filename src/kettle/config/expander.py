@@ -8,7 +8,7 @@ What the functions compute is `functions.py`. Rules shown by the vectors `config
   macros and a name may be put together from pieces.
 * `$$(` and `$$([` belong to the matchmaker and stay; in `$$$(` a macro follows two dollars that do.
 * What is not a macro, such as `$( B )` or `$(B-C)`, stays as text.
-* Functions end at the first closing bracket; they do not nest.
+* Functions end at the first closing bracket; they do not nest, but by the names that they ask for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kettle.errors import ConfigError
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from random import Random
 
     from kettle.classad import ClassAd
@@ -37,15 +37,12 @@ KEPT = "\ud800"
 # far above any configuration that a person wrote.
 MOST_REPLACEMENTS = 10_000
 LONGEST_TEXT = 4 << 20
-# Names that mention each other have no bound but MOST_WORK.
-# Limit: how many of them are followed on the stack of Python where a text is a template; what lies
+# Names, functions and defaults that are inside each other have no bound but MOST_WORK, as in the
+# reference, which follows them until its stack ends; and defaults that of their letters.
+# Limit: how many names are followed on the stack of Python where a text is a template; what lies
 # deeper is searched.
 MOST_FILLED = 30
-# Limit: functions inside functions, each of which is on the stack.
-MOST_FUNCTIONS = 60
-# Limit: defaults inside defaults; each is searched anew.
-_MOST_DEFAULTS = 300
-# Limit: letters of them all together, each of which has those inside it, too.
+# Limit: letters of defaults inside defaults all together, each of which has those inside it, too.
 _MOST_HELD = 16 << 20
 # Limit: the names of a circle that are told one by one at each of its ends.
 _MOST_TOLD = 4
@@ -136,8 +133,6 @@ class Expander:
         # What all further texts together may copy, by the measure of MOST_WORK; None for any.
         self.allowance: int | None = None
         self._work = 0
-        # How many functions ask for the text of a name, each inside the other.
-        self._functions = 0
         # The text that is being expanded, until it was thought about.
         self._whole = ""
         # By name, what `remembering` keeps: its expanded text, and why it has none.
@@ -245,10 +240,16 @@ class Expander:
                     return level.search.text
                 if self._known is not None and level.name:
                     self._known[level.name] = level.search.text
-                self._put(levels[-1], level.search.text, path)
+                self._give(levels[-1], level.search.text, path)
                 continue
             self._work_more(LEAST_WORK, path, level.found)
-            value, name = self._look_up(level.found, level.search.text, path)
+            try:
+                value, name = self._look_up(level.found, level.search.text, path, level.given)
+            except _Wanted as wanted:
+                # What the function asks for is expanded first, and then it is computed again.
+                level.asked = wanted.name
+                name = entered(wanted.name, path)
+                value = wanted.text
             if name is None:
                 self._put(level, value, path)
                 continue
@@ -257,10 +258,15 @@ class Expander:
                 levels.append(_Level(MacroSearch(value), name))
                 continue
             levels.append(_Level(level.search.of_default(level.found), "", level.defaults + 1))
-            if levels[-1].held > _MOST_HELD:
-                raise ConfigError("defaults inside defaults are too long")
-            if levels[-1].defaults > _MOST_DEFAULTS:
-                raise ConfigError(f"{_MOST_DEFAULTS} defaults, each inside the one before")
+            check_held(levels[-1].defaults, len(levels[-1].search.text))
+
+    def _give(self, level: _Level, text: str, path: Iterable[str]) -> None:
+        """Give a level what was expanded for it: a function's argument, or its macro's value."""
+        if level.asked is None:
+            self._put(level, text, path)
+        else:
+            level.given[level.asked] = text
+            level.asked = None
 
     def _put(self, level: _Level, value: str, path: Iterable[str]) -> None:
         """Put the value of the macro of a level in its place, and go on to the next."""
@@ -268,6 +274,7 @@ class Expander:
         assert found is not None
         search.replace(found, value)
         level.steps += 1
+        level.given.clear()
         size = len(search.text)
         if level.steps > MOST_REPLACEMENTS or size > LONGEST_TEXT:
             self._end(path, found)
@@ -322,16 +329,22 @@ class Expander:
                 raise ConfigError("all macros together take too much work to replace")
 
     def _look_up(
-        self, found: Reference, text: str, active: Collection[str]
+        self,
+        found: Reference,
+        text: str,
+        active: Collection[str],
+        given: Mapping[str, str] | None = None,
     ) -> tuple[str, str | None]:
         """Return what stands for a macro of a text, and the name whose text that still is.
 
-        The name is empty for a default, None where all is replaced.
+        The name is empty for a default, None where all is replaced. A function asks `given` for
+        names that have macros, _Wanted for one that is not among them; without it they are expanded
+        on the stack.
         """
         if found.function == "ENV":
             return self._environment_value(found, text), None
         if found.function:
-            return self._compute(found, active), None
+            return self._compute(found, active, given), None
         if found.name.upper() == "DOLLAR" and not found.default_start:
             return DOLLAR, None
         raw = self.lookup(found.name)
@@ -349,12 +362,21 @@ class Expander:
                 return self._known[key], None
         return raw, entered(found.name, active)
 
-    def _compute(self, found: Reference, active: Collection[str]) -> str:
+    def _compute(
+        self, found: Reference, active: Collection[str], given: Mapping[str, str] | None
+    ) -> str:
         kept = self.ad is not None
-        check_functions(self._functions)
+        problems: list[Problem] = []
 
         def value(name: str) -> str | None:
-            text = self._value(name, tuple(active))
+            if given is None:
+                text = self._value(name, tuple(active))
+            elif name in given:
+                text = given[name]
+            else:
+                text = self.lookup(name)
+                if text is not None and "$" in text:
+                    raise _Wanted(name, text)
             return shown(text) if kept and text is not None else text
 
         call = functions.Call(
@@ -362,16 +384,14 @@ class Expander:
             shown(found.name) if kept else found.name,
             value,
             self.random,
-            self.on_problem,
+            problems.append,
             self.absolute,
             self.lookup,
             self.ad,
         )
-        self._functions += 1
-        try:
-            text = functions.compute(call)
-        finally:
-            self._functions -= 1
+        text = functions.compute(call)
+        for problem in problems:
+            self.on_problem(problem)
         return keep(text) if kept else text
 
     def _environment_value(self, found: Reference, text: str) -> str:
@@ -381,13 +401,23 @@ class Expander:
         return found.default(text) if found.default_start else "UNDEFINED"
 
 
+class _Wanted(Exception):  # noqa: N818 - a question, not an error
+    """A function asks for the text of a name that has macros."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.text = text
+
+
 class _Level:
     """A text that is being expanded, the name that it is of, and the macro it has come to.
 
-    `defaults` counts the defaults that it is in, up to the next name.
+    `defaults` counts the defaults that it is in, up to the next name. If the macro is a function,
+    `given` are the texts of names that it asked for, and `asked` is the one that is expanded now.
     """
 
-    __slots__ = ("defaults", "found", "name", "search", "steps")
+    __slots__ = ("asked", "defaults", "found", "given", "name", "search", "steps")
 
     def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
         self.defaults = defaults
@@ -395,11 +425,8 @@ class _Level:
         self.name = name
         self.found = search.next()
         self.steps = 0
-
-    @property
-    def held(self) -> int:
-        """Letters that are held at least by the texts of the defaults that this one is in."""
-        return self.defaults * len(self.search.text)
+        self.asked: str | None = None
+        self.given: dict[str, str] = {}
 
 
 def entered(name: str, active: Collection[str]) -> str:
@@ -425,10 +452,13 @@ def entered(name: str, active: Collection[str]) -> str:
     raise error
 
 
-def check_functions(count: int) -> None:
-    """Raise ConfigError if so many functions are inside each other that one more is too many."""
-    if count >= MOST_FUNCTIONS:
-        raise ConfigError(f"{MOST_FUNCTIONS} functions, each inside the one before")
+def check_held(defaults: int, letters: int) -> None:
+    """Raise ConfigError for a default so deep in others that these hold too much, with it in each.
+
+    Compat: the reference has no bound (test_defaults_inside_each_other_end_with_a_sentence).
+    """
+    if defaults * letters > _MOST_HELD:
+        raise ConfigError("defaults inside defaults are too long")
 
 
 def keep(text: str) -> str:

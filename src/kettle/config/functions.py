@@ -80,6 +80,8 @@ class Call(NamedTuple):
     # The text of a name before its macros are replaced.
     raw: Callable[[str], str | None]
     ad: ClassAd | None = None
+    # Whether it is computed for a text that is gone through once (`single_pass.py`).
+    in_one_pass: bool = False
 
     def problem(self, kind: str, about: str = "") -> None:
         """Report that the function cannot be computed."""
@@ -219,14 +221,21 @@ def compute_choice(call: Call) -> str:
 
 
 def compute_random_choice(call: Call) -> str:
-    """`$RANDOM_CHOICE(item,…)` or `$RANDOM_CHOICE(name-of-a-list)`."""
-    items = call.arguments()
+    """`$RANDOM_CHOICE(item,…)` or `$RANDOM_CHOICE(name-of-a-list)`.
+
+    Items that are nothing are none, so that one with a comma may be a name, too; in a single pass
+    they can be drawn.
+    """
+    items = [item.strip() for item in call.arguments()]
+    if not call.in_one_pass:
+        items = list(filter(None, items))
     if len(items) == 1:
-        listed = call.lookup(items[0].strip())
-        if listed is not None:
-            items = listed.split(",")
-    items = [item.strip() for item in items if item.strip()]
-    if not items:
+        listed = call.lookup(items[0])
+        if listed is not None and call.in_one_pass:
+            items = [item.strip() for item in listed.split(",")]
+        elif listed is not None:
+            items = listed.replace(",", " ").split()
+    if items in ([], [""]):
         call.problem("empty")
         return ""
     return call.random().choice(items)

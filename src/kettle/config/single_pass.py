@@ -16,7 +16,7 @@ from kettle.config.expander import (
     LONGEST_TEXT,
     MOST_FOLLOWED,
     MOST_WORK,
-    check_functions,
+    check_held,
     entered,
 )
 from kettle.config.growth import Foresight
@@ -70,35 +70,60 @@ def expand_once(text: str, config: Config) -> Passed:
     growth = foresight.of_text(text)
     if growth.length > LONGEST_TEXT or growth.replacements > MOST_FOLLOWED:
         raise ConfigError(foresight.explain(growth))
-    return _Pass(config).expand(text, ())
+    return _Pass(config).expand(text)
 
 
 class _Level:
-    """A text that is gone through, the name that it is of, and what became of its macros."""
+    """A text that is gone through, the name that it is of, and what became of its macros.
 
-    __slots__ = ("count", "exist", "found", "name", "problem", "search")
+    If the macro that was found last is a function, `given` are the names that it asked for, and
+    `asked` is the one that is gone through now. `defaults` counts the defaults that it is in.
+    """
 
-    def __init__(self, text: str, name: str = "") -> None:
-        self.search = MacroSearch(text)
+    __slots__ = (
+        "asked",
+        "count",
+        "defaults",
+        "exist",
+        "found",
+        "given",
+        "name",
+        "problem",
+        "search",
+    )
+
+    def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
+        self.search = search
         self.name = name
+        self.defaults = defaults
         self.found: Reference | None = None
         self.exist = self.count = 0
         self.problem = ""
+        self.asked: str | None = None
+        self.given: dict[str, Passed] = {}
 
     def next(self) -> Reference | None:
-        """Return the next macro that is replaced, None behind the last or where a problem is."""
-        self.found = None
-        while not self.problem and (found := self.search.next()) is not None:
+        """Return the macro that is to be replaced, None behind the last or where a problem is."""
+        while self.found is None and not self.problem and (found := self.search.next()) is not None:
             self.search.position = found.end
             if found.name.upper() != "DOLLAR" or found.function or found.default_start:
                 self.found = found
-                break
         return self.found
+
+    def give(self, done: Passed) -> None:
+        """Take what was gone through for this: a function's argument, or its macro's value."""
+        if self.asked is None:
+            # That it is mentioned exists.
+            self.put(done._replace(exist=1))
+        else:
+            self.given[self.asked] = done
+            self.asked = None
 
     def put(self, value: Passed) -> None:
         """Put what became of the macro that was found last in its place."""
-        found = self.found
+        found, self.found = self.found, None
         assert found is not None
+        self.given.clear()
         self.search.replace(found, value.text)
         # The end of a function's text may be behind it, and the two a macro.
         self.search.position = found.start
@@ -107,19 +132,26 @@ class _Level:
         self.count += 1
 
 
+class _Wanted(Exception):  # noqa: N818 - a question, not an error
+    """A function asks for the text of a name."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.text = text
+
+
 class _Pass:
     """One pass through a text, and through those that it mentions."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self._work = 0
-        # How many functions ask for the text of a name, each inside the other.
-        self._functions = 0
 
-    def expand(self, text: str, active: tuple[str, ...]) -> Passed:
-        """Return what becomes of a text that is met inside the names `active`."""
-        levels = [_Level(text)]
-        path = dict.fromkeys(active)
+    def expand(self, text: str) -> Passed:
+        """Return what becomes of a text."""
+        levels = [_Level(MacroSearch(text))]
+        path: dict[str, None] = {}
         while True:
             level = levels[-1]
             found = level.next()
@@ -129,18 +161,23 @@ class _Pass:
                 done = Passed(level.search.text, level.exist, level.problem)
                 if not levels:
                     return done
-                # That it is mentioned exists.
-                levels[-1].put(done._replace(exist=1))
+                levels[-1].give(done)
                 continue
             self._work_more(max(LEAST_WORK, len(level.search.text)), path, found)
             if found.function and found.function != "ENV":
-                written = level.search.text[found.start : found.end]
-                level.put(self._compute(found, written, path))
+                try:
+                    level.put(self._compute(found, level))
+                except _Wanted as wanted:
+                    level.asked = wanted.name
+                    name = entered(wanted.name, path)
+                    path[name] = None
+                    levels.append(_Level(MacroSearch(wanted.text), name))
                 continue
-            inner, name = self._look_up(found, level.search.text, path)
+            inner, name = self._look_up(found, level.search, path)
             if name:
                 path[name] = None
-            levels.append(_Level(inner, name))
+            levels.append(_Level(inner, name, 0 if name else level.defaults + 1))
+            check_held(levels[-1].defaults, len(inner.text))
 
     def _work_more(self, work: int, path: Iterable[str], found: Reference) -> None:
         """Count work by the measure of MOST_WORK; ConfigError where it is too much."""
@@ -148,20 +185,24 @@ class _Pass:
         if self._work > MOST_WORK or work > LONGEST_TEXT:
             raise ConfigError(f"the expansion of {next(iter(path), found.name)} has no end")
 
-    def _look_up(self, found: Reference, text: str, path: Collection[str]) -> tuple[str, str]:
+    def _look_up(
+        self, found: Reference, search: MacroSearch, path: Collection[str]
+    ) -> tuple[MacroSearch, str]:
         """Return the text that stands for a macro, and the name that it is of, if it is."""
+        name, raw = "", None
         if found.function == "ENV":
-            value = self.config.environment.get(found.name)
-            if value is None:
-                value = found.default(text) if found.default_start else "UNDEFINED"
-            return value, ""
-        raw = self.config.raw(found.name)
-        if raw:
-            return raw, entered(found.name, path)
-        return found.default(text), ""
+            raw = self.config.environment.get(found.name)
+            if raw is None and not found.default_start:
+                raw = "UNDEFINED"
+        elif raw := self.config.raw(found.name):
+            name = entered(found.name, path)
+        if raw or (raw is not None and found.function):
+            return MacroSearch(raw), name
+        return search.of_default(found) if found.default_start else MacroSearch(""), ""
 
-    def _compute(self, found: Reference, written: str, path: Collection[str]) -> Passed:
+    def _compute(self, found: Reference, level: _Level) -> Passed:
         function, body = found.function, found.name
+        written = level.search.text[found.start : found.end]
         problems: list[functions.Problem] = []
         inside: list[str] = []
 
@@ -170,7 +211,9 @@ class _Pass:
             if raw is None:
                 # A part of a text, not of the value of a name.
                 return name if function == "SUBSTR" else None
-            value = self.expand(raw, (*path, entered(name, path)))
+            if name not in level.given:
+                raise _Wanted(name, raw)
+            value = level.given[name]
             inside.append(value.problem)
             return value.text
 
@@ -187,13 +230,8 @@ class _Pass:
             body = f"{name.strip()}{comma}{form}"
         random, say = self.config.sources.random, problems.append
         # What cannot be evaluated is the text itself, as if it were made with macros.
-        call = functions.Call(function, body, lookup, random, say, None, raw=lambda _: "$")
-        check_functions(self._functions)
-        self._functions += 1
-        try:
-            value = functions.compute(call)
-        finally:
-            self._functions -= 1
+        call = functions.Call(function, body, lookup, random, say, None, lambda _: "$", None, True)
+        value = functions.compute(call)
         # Compat: two numbers draw as in a value, where the reference complains of no third
         # (test_a_single_pass_draws_between_two_numbers).
         if body and [problem.kind for problem in problems] == ["empty"]:

@@ -51,12 +51,18 @@ def test_a_long_circle_is_told_by_its_ends() -> None:
     assert raised.value.message == said
 
 
-def test_functions_inside_each_other_end_with_a_sentence() -> None:
-    text = "".join(f"A{n} = $INT(A{n + 1})\n" for n in range(61)) + "A61 = 7\n"
-    config = Config.from_text(text)
-    assert expand_once("$(A1)", config).text == "7"
-    with pytest.raises(ConfigError, match="60 functions, each inside the one before"):
-        expand_once("$(A0)", config)
+def test_functions_inside_each_other_have_no_bound_but_time() -> None:
+    """As names; the reference makes 10,000 and, of 40,000, its stack ends."""
+    count = 10_000
+    text = "".join(f"A{n} = $INT(A{n + 1})\n" for n in range(count)) + f"A{count} = 7\n"
+    assert expand_once("$INT(A0)", Config.from_text(text)).text == "7"
+
+
+def test_defaults_inside_each_other_end_with_a_sentence() -> None:
+    config = Config.from_text("")
+    assert expand_once("$(A:" * 3000 + "x" + ")" * 3000, config).text == "x"
+    with pytest.raises(ConfigError, match="defaults inside defaults are too long"):
+        expand_once("$(A:" * 5000 + "x" + ")" * 5000, config)
 
 
 def test_a_choice_of_a_list_of_nothing_is_nothing() -> None:
