@@ -150,7 +150,9 @@ def manual() -> str:
                 kind = knob.allowed() if isinstance(knob, NumberKnob) else knob.kind
             else:
                 continue
-            shown = (default or "").replace("\n", " ").replace("|", "\\|")
+            default = default or ""
+            shown = " ".join(default.split()) if "\n" in default else default
+            shown = shown.replace("|", "\\|")
             if len(shown) > 60:
                 shown = shown[:57] + "..."
             meaning = f"{knob.doc} {NOT_YET}" if knob.unread else knob.doc

@@ -66,6 +66,10 @@ class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a Conf
         return Remark(self.tail), Remark(self.hint)
 
 
+class Unended(Trouble):
+    """A here-document whose end never comes: all the rest of the text is its own."""
+
+
 class Place:
     """Where the reader is: the file, how deep in includes, and which `use` it is carrying out."""
 
@@ -148,10 +152,18 @@ class StatementReader:
                     self.pass_over(line)
             except ConfigError as error:
                 raise Trouble(tail=error.message) from None
+            except Unended as unended:
+                if branches.depth:
+                    raise self._unclosed(lines, place, unended) from None
+                raise
         if branches.depth:
-            raise Trouble(
-                self._at(place, lines.number, ""), tail="endif(s) not found before end-of-file"
-            )
+            raise self._unclosed(lines, place)
+
+    def _unclosed(self, lines: LineReader, place: Place, unended: Trouble | None = None) -> Trouble:
+        """Return that an `if` has no end, behind what is said of a here-document without one."""
+        before = unended.before if unended is not None else ()
+        where = self._at(place, lines.number, "")
+        return Trouble(*before, where, tail="endif(s) not found before end-of-file")
 
     def truth_of(self, text: str, written: str) -> bool | None:
         """Return the truth of what is no simple condition; None, as it has none here."""
@@ -206,7 +218,8 @@ class StatementReader:
         if operator is None:
             self.read_other(line, lines, place)
             return
-        value = rest[operator.end() :].strip()
+        # What stands before a continuation that nothing follows is part of it.
+        value = rest[operator.end() :].lstrip()
         kind = operator["kind"]
         if operator.start("kind"):
             self._note_words(written, rest[: operator.start("kind")], place.origin(lines.number))
@@ -230,7 +243,7 @@ class StatementReader:
         if text is None:
             # It names its file among its words.
             said = f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
-            raise Trouble(Remark(said, place.source, place.shown_line(lines.number)))
+            raise Unended(Remark(said, place.source, place.shown_line(lines.number)))
         self.table.assign(full_name, text, place.origin(lines.number))
 
     def full_name(self, name: str, number: int, place: Place) -> str:

@@ -1,6 +1,6 @@
 """Defaults of no table of knobs: those that one subsystem alone has, and those of facts."""
 
-from kettle.attributes.version import VERSION
+from kettle.attributes.version import VERSION, condor_platform
 
 SUBSYSTEM_DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "COLLECTOR": {"ISCOLLECTOR": ("IsCollector", "true")},
@@ -27,6 +27,9 @@ SUBSYSTEM_DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
 # What is no knob and has a default all the same, as the reference's own list has it: what stands
 # for a fact of the machine until that is found out, or where it is not.
 OF_FACTS: dict[str, str] = {
+    # Built for no system in particular, as the reference's own of a distribution's package is for
+    # no version of it.
+    "CONDOR_BUILD_PLATFORM": condor_platform({}).split()[1],
     "CONDOR_VERSION": VERSION,
     "DETECTED_CORES": "1",
     "DETECTED_CPUS": "1",

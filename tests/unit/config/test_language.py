@@ -446,7 +446,7 @@ def test_a_dollar_with_a_default_is_a_macro_like_others() -> None:
 def test_a_last_line_is_a_line() -> None:
     config = read("A = 1\n  B = 2  ")
     assert (config.raw("A"), config.raw("B")) == ("1", "2")
-    assert read("A = 1\nB = 2 \\").raw("B") == "2"
+    assert read("A = 1\nB = 2 \\").raw("B") == "2 "
 
 
 def test_the_last_line_has_its_own_number_whether_or_not_it_ends() -> None:

@@ -63,7 +63,8 @@ class StartdKnobs:
         unread=True,
     )
     CATALOG_SPACE = expression(
-        'ifthenelse(\nMappingMethod ?: "" != "Copy",\n$(SUM_OF_CATALOGS),\n0\n)',
+        '    ifthenelse(\n        MappingMethod ?: "" != "Copy",\n        $(SUM_OF_CATALOGS),\n'
+        "        0\n)",
         doc="What catalogs take of a disk, for MODIFY_REQUEST_EXPR_REQUESTDISK to mention.",
     )
     CLAIM_WORKLIFE = seconds(
@@ -384,9 +385,17 @@ class StartdKnobs:
     )
     SUM_OF_CATALOGS = expression(
         (
-            "ifthenelse(\nRequestedCatalogs is undefined || catalogs is undefined,\n0,\nsum(\n"
-            "evalInEachContext(\nmember(CatalogID, RequestedCatalogIDs)\n? CatalogSize : 0,\n"
-            "catalogs\n)\n)\n)"
+            "    ifthenelse(\n"
+            "        RequestedCatalogs is undefined || catalogs is undefined,\n"
+            "        0,\n"
+            "        sum(\n"
+            "            evalInEachContext(\n"
+            "                member(CatalogID, RequestedCatalogIDs)\n"
+            "                ? CatalogSize : 0,\n"
+            "                catalogs\n"
+            "            )\n"
+            "        )\n"
+            "    )"
         ),
         doc="What all catalogs take together, for CATALOG_SPACE to mention.",
     )
