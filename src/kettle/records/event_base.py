@@ -269,7 +269,7 @@ def render_times(times: CpuTimes, label: str) -> str:
 def parse_times(lines: Lines) -> CpuTimes:
     """Read one line of CPU times; which they are its place says, as for the reference."""
     try:
-        return CpuTimes.parse(lines.take().partition(" -")[0])
+        return CpuTimes.parse(lines.take())
     except ValueError as error:
         raise BodyError(str(error)) from None
 

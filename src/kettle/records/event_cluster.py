@@ -248,7 +248,7 @@ class FileTransferEvent(Event):
             raise BodyError(f"{first!r} is no stage of a file transfer")
         event = cls(kind=kinds[0])
         seconds = lines.maybe_after("\tSeconds spent in queue: ")
-        event.queue_seconds = None if seconds is None else number_in(seconds, "")
+        event.queue_seconds = None if seconds is None else number_in(seconds or "0", "")
         event.host = lines.maybe_after("\tTransferring to host: ")
         return event
 

@@ -95,8 +95,9 @@ class CheckpointedEvent(Event):
         """Return the CPU times and the bytes."""
         return [
             "Job was checkpointed.",
-            render_times(self.run_remote, "Run Remote Usage"),
-            render_times(self.run_local, "Run Local Usage"),
+            # With one tab, where the other events have two.
+            render_times(self.run_remote, "Run Remote Usage")[1:],
+            render_times(self.run_local, "Run Local Usage")[1:],
             render_count(self.sent_bytes, "Run Bytes Sent By Job For Checkpoint"),
         ]
 

@@ -67,7 +67,7 @@ class Prefixed(Event):
         return self
 
 
-_CODES = late_pattern(r"\tCode (-?\d{1,18}) Subcode (-?\d{1,18})")
+_CODES = late_pattern(r"\t?Code +(-?\d{1,18}) +Subcode +(-?\d{1,18})")
 
 
 @dataclass(slots=True, kw_only=True)

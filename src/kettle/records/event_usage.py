@@ -26,7 +26,7 @@ UsageTable = Mapping[str, UsageValue]
 
 # What these resources are measured in, in the label of their row.
 _UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
-_TIMES = late_pattern("Usr {0} {0}:{0}:{0}, Sys {0} {0}:{0}:{0}$".format(r"(\d{1,18})"))
+_TIMES = late_pattern(r"Usr {0} {0}:{0}:{0},\s*Sys {0} {0}:{0}:{0}(?!\d)".format(r"(-?\d{1,18})"))
 # More seconds than the world is old are no time.
 _ENDLESS = 1e18
 _HEADING = "Partitionable Resources"
@@ -45,7 +45,10 @@ class CpuTimes:
 
     @classmethod
     def parse(cls, text: str) -> CpuTimes:
-        """Read `Usr D HH:MM:SS, Sys D HH:MM:SS`; ValueError if it is something else."""
+        """Read `Usr D HH:MM:SS, Sys D HH:MM:SS`; ValueError if it is something else.
+
+        A time below zero, of a clock that was set, is written as none.
+        """
         match = _TIMES.match(text.strip())
         if match is None:
             raise ValueError(f"not a usage: {text!r}")
