@@ -233,6 +233,41 @@ def test_without_a_word_from_the_schedd_the_interval_finds_its_jobs(tmp_path: Pa
     play(tmp_path, scenario)
 
 
+def test_a_job_that_comes_just_after_its_schedd_had_none_does_not_wait_for_the_interval(
+    tmp_path: Path,
+) -> None:
+    """The real schedd does not say RESCHEDULE while its last ad had idle jobs."""
+
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 60\n")
+        await pool.advertise(slot("a"))
+        schedd = pool.schedd.service
+        await schedd.submit(pool.negotiator, "u@here", 1)
+        schedd.idle["u@here"] = 0
+        await asyncio.sleep(1)
+        assert pool.heard.rounds == ["u@here"]
+        schedd.idle["u@here"] = 1
+        await asyncio.sleep(5)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_schedd_whose_ad_stays_wrong_is_asked_again_at_growing_pauses(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 60\n")
+        await pool.advertise(slot("a"))
+        schedd = pool.schedd.service
+        await schedd.submit(pool.negotiator, "u@here", 1)
+        schedd.idle["u@here"] = 0
+        await asyncio.sleep(80)
+        assert len(pool.heard.rounds) == 5
+        await asyncio.sleep(120)
+        assert len(pool.heard.rounds) == 7
+
+    play(tmp_path, scenario)
+
+
 def test_who_gets_nothing_is_told_why_with_its_autocluster(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         pool = await build(world)

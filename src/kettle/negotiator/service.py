@@ -24,6 +24,7 @@ from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.time_limits import TimeBook
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
+from kettle.negotiator.doubts import Doubts
 from kettle.negotiator.leases import expire_leases
 from kettle.negotiator.recent_matches import RecentMatches
 from kettle.negotiator.services.advertising import Advertising
@@ -89,6 +90,7 @@ class NegotiatorService:
         self._slots = KeptSlots()
         self._wake = asyncio.Event()
         self._look_again: asyncio.TimerHandle | None = None
+        self._doubts = Doubts()
         self._tasks: list[asyncio.Task[None]] = []
         # The last cycle left requests without a slot.
         self._wanting = False
@@ -201,6 +203,8 @@ class NegotiatorService:
         self.books.observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)
+        harvests: list[Harvest] = []
+        hidden = False
         if pool.submitters:
             table = self._slots.table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
             _tell(self._slots.faults, "The look at a slot's ad")
@@ -208,9 +212,8 @@ class NegotiatorService:
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
-            await self._negotiate(_Round(statistics, pool, table, time_book))
-            if hidden and statistics.rejections:
-                self._wake_when_forgotten()
+            await self._negotiate(_Round(statistics, pool, table, time_book, harvests))
+        self._look_again_in_time(harvests, kept_back=hidden and statistics.rejections > 0)
         await self.books.save()
         statistics.cpu = time.thread_time() - cpu
         self.history.end(statistics, clock.now())
@@ -239,15 +242,23 @@ class NegotiatorService:
             slot.claim_ids = [one for one in slot.claim_ids if one not in self.recent]
         return len(self.recent) > 0
 
-    def _wake_when_forgotten(self) -> None:
-        """Look again at what was kept back: its job may have been held in the meantime.
+    def _look_again_in_time(self, harvests: Iterable[Harvest], *, kept_back: bool) -> None:
+        """Let a cycle begin by itself where nobody may wake us for what it would find.
 
-        A schedd that lets such a match go says nothing, so nobody else would wake us.
+        A schedd that lets a match go, because its job was held, says nothing of the slot that was
+        kept back for it; and one without a request has an ad that is not true any more.
         """
-        if self._look_again is not None:
-            self._look_again.cancel()
-        pause = self.recent.seconds_to_go(self.runtime.clock.steady())
-        self._look_again = asyncio.get_running_loop().call_later(pause, self.wake)
+        pauses = []
+        if kept_back:
+            pauses.append(self.recent.seconds_to_go(self.runtime.clock.steady()))
+        empty = any(one.all_of_them and not one.requests and not one.failed for one in harvests)
+        doubt = self._doubts.pause(self.settings.interval_seconds, unexplained=empty)
+        if doubt is not None:
+            pauses.append(doubt)
+        if pauses:
+            if self._look_again is not None:
+                self._look_again.cancel()
+            self._look_again = asyncio.get_running_loop().call_later(min(pauses), self.wake)
 
     async def _negotiate(self, cycle_round: _Round) -> None:
         clock = self.runtime.clock
@@ -265,7 +276,7 @@ class NegotiatorService:
         harvests = await self._schedds.fetch(pool.submitters, terms)
         statistics.prefetch = clock.now() - before
         statistics.prefetch_cpu = time.thread_time() - cpu
-        cycle_round.harvests = harvests
+        cycle_round.harvests.extend(harvests)
         plan = self._plan(cycle_round)
         statistics.phases[2] = clock.now() - before - statistics.prefetch
         planned = time.thread_time()
