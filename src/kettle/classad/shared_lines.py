@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from weakref import WeakKeyDictionary
 
 from kettle.classad.ad import ClassAd
 from kettle.remembered import Answers
@@ -16,15 +17,16 @@ _MOST_NAMES = 64 * 1024
 class SharedLines:
     """Returns ads as lines; those of the last ad of the chain come from the time before.
 
+    Each such ad has its own, for as long as it lives: the jobs of several claims come by turns.
     `keep` says whether an attribute is wanted, by its name. What is shared is taken as it was when
     it was first asked for: nobody may change it.
     """
 
     def __init__(self, keep: Callable[[str], bool]) -> None:
         self._kept = Answers(keep, _MOST_NAMES)
-        self._shared: ClassAd | None = None
-        # The lines of the shared ad without those names that children have themselves.
-        self._rest: dict[frozenset[str], list[str]] = {}
+        # The lines of a shared ad without those names that children have themselves.
+        self._rest: WeakKeyDictionary[ClassAd, dict[frozenset[str], list[str]]]
+        self._rest = WeakKeyDictionary()
 
     def of(self, ad: ClassAd) -> list[str]:
         """Return the wanted lines of an ad, those of the ads it is chained to last."""
@@ -40,17 +42,17 @@ class SharedLines:
         return lines
 
     def _rest_of(self, shared: ClassAd, hidden: frozenset[str]) -> list[str]:
-        if shared is not self._shared:
-            self._shared = shared
-            self._rest.clear()
-        found = self._rest.get(hidden)
+        sets = self._rest.get(shared)
+        if sets is None:
+            sets = self._rest[shared] = {}
+        found = sets.get(hidden)
         if found is None:
             rest = shared.copy()
             for name in hidden:
                 del rest[name]
             found = self._lines(rest.texts())
-            if len(self._rest) < _MOST_SETS:
-                self._rest[hidden] = found
+            if len(sets) < _MOST_SETS:
+                sets[hidden] = found
         return found
 
     def _lines(self, texts: Iterable[tuple[str, str]]) -> list[str]:

@@ -34,6 +34,16 @@ def test_what_is_shared_is_made_into_lines_once() -> None:
     assert [line is other for line, other in zip(first, second, strict=True)] == [False, True, True]
 
 
+def test_ads_of_several_parents_may_come_by_turns() -> None:
+    parents = [ClassAd({"A": 1, "B": 2}), ClassAd({"A": 1, "B": 3})]
+    lines = SharedLines(public)
+    first, second = ([lines.of(ClassAd({"P": 1}, parent=one)) for one in parents] for _ in range(2))
+    assert [
+        len({*map(id, one)} & {*map(id, other)}) for one, other in zip(first, second, strict=True)
+    ] == [2, 2]
+    assert second == [["P = 1", "A = 1", "B = 2"], ["P = 1", "A = 1", "B = 3"]]
+
+
 def test_only_so_many_sets_of_names_are_remembered() -> None:
     parent = ClassAd({f"N{number}": number for number in range(40)})
     lines = SharedLines(public)
