@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, WireError
 from kettle.runtime.sockets.stream import Stream
+from kettle.startd.machine import SlotRecord
 from kettle.startd.services import execute_folder
+from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
@@ -478,6 +481,45 @@ def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
 
     text = "PREEMPT = time() - JobStart > 20\nMachineMaxVacateTime = 8\n"
     play(tmp_path, scenario, text, starter)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_where_the_policy_is_plain_jobs_begin_and_end_without_a_look_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain: bool
+) -> None:
+    starter, looks = FakeStarter(), 0
+    find = PolicyWatch.look
+
+    def look(watch: PolicyWatch, records: Iterable[SlotRecord]) -> None:
+        nonlocal looks
+        looks += 1
+        find(watch, records)
+
+    monkeypatch.setattr(PolicyWatch, "look", look)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await asyncio.sleep(0.1)
+        before = looks
+        await point.activate(claim_id, job())
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        assert (looks == before) is plain
+
+    # What is true or false in other words is an expression.
+    text = f"PREEMPT = {'false' if plain else 'false || false'}\nPOLLING_INTERVAL = 300\n"
+    play(tmp_path, scenario, text, starter)
+
+
+def test_a_plain_policy_that_wants_a_job_to_leave_counts_at_once(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(0.1)
+        assert point.phase() is Phase.PREEMPTING_VACATING
+
+    play(tmp_path, scenario, "PREEMPT = true\n", FakeStarter(stubborn=True))
 
 
 def test_a_job_that_leaves_for_no_other_is_not_preempted(tmp_path: Path) -> None:

@@ -347,7 +347,8 @@ class StartdService:
         else:
             self.updates.note(record, urgent=urgent)
         self._draining.check()
-        self.policy.note(record)
+        if urgent or not self.policy.is_settled(record):
+            self.policy.note(record)
         return True
 
     def _account(self, record: SlotRecord, before: Slot, now: float) -> None:
@@ -443,6 +444,8 @@ class StartdService:
             self._schedds.tell_released(old)
             self.retire_session(old)
         self._waiting.promote(record)
+        # Another lease counts from here on.
+        self.policy.note(record)
 
     def _destroy(self, record: SlotRecord) -> None:
         """A dynamic slot is over: its resources go back (A012)."""

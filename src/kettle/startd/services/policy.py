@@ -25,6 +25,10 @@ from kettle.startd.slot_machine import Phase
 
 # Limit: events one look may raise for one slot; the table has no longer chain.
 _CHAIN = 8
+# Where a slot is from job to job of a claim; no timer but its lease's runs there while the claim is
+# not asked to leave.
+_SETTLED = frozenset((Phase.CLAIMED_IDLE, Phase.CLAIMED_BUSY, Phase.CLAIMED_CLEANING))
+_NO_TIMERS = slot_policy.Timers()
 # A timer that ran out a moment ago is looked at again this soon at the earliest.
 _SHORTEST_WAIT = 0.02
 
@@ -58,6 +62,22 @@ class PolicyWatch:
         self._changed[record.name] = record
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_soon(self._look_at_changed)
+
+    def is_settled(self, record: SlotRecord) -> bool:
+        """Whether a look at a slot that only changed its Activity would find what it found before.
+
+        So it is with expressions that are plain true or false where jobs begin and end: nothing but
+        time can make anything due, and the timer that runs is there for that.
+        """
+        slot = record.slot
+        if self._timer is None or slot.phase not in _SETTLED or slot.leaving_code:
+            return False
+        verdict = ads.constant_verdict(self._startd.runtime.config, record)
+        return (
+            verdict is not None
+            and verdict.want_vacate == slot.want_vacate
+            and slot_policy.decide_event(slot, verdict, _NO_TIMERS) is None
+        )
 
     def _look_at_changed(self) -> None:
         """An event concerns its slot; what else policies look at is seen at the next interval."""
