@@ -157,6 +157,12 @@ class Expander:
         self._whole = text
         return shown(self._expand(text, ()))
 
+    def expand_first(self, text: str) -> str:
+        """Return the same for a text that is expanded once more: `$(DOLLAR)` stays for that."""
+        self._work = 0
+        self._whole = text
+        return shown(self._expand(text, ()).replace(DOLLAR, "$(DOLLAR)"))
+
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
         """Replace only the macros whose name is wanted, by their raw text (self reference).
 

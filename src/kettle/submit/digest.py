@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from kettle.attributes.codes import JobUniverse
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
-from kettle.submit.registry import known_names
+from kettle.submit.registry import command_names, known_names
 from kettle.submit.tables import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kettle.submit.job import Attributes
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.queue_statement import QueueStatement
     from kettle.submit.sources import SubmitFacts
@@ -36,9 +38,13 @@ _KEPT_NAMES = """
     retry_request_disk skip_filechecks universe use_oauth_services useoauthservices
 """
 KEPT = frozenset(_KEPT_NAMES.split())
+# Names of files and folders that are whole there.
+_FOLDERS = frozenset(("initialdir", "initial_dir", "iwd", "job_iwd"))
+_PROGRAM = frozenset(("executable", "cmd"))
 # What counts the jobs: a mention of it stays, whoever has set it. Compat: so does one of ItemIndex,
 # which the reference replaces by the first item's number, for all jobs, and one of a variable whose
-# text changes, which it writes out; but for ItemIndex the jobs are the same
+# text changes, which it writes out; but for ItemIndex the jobs are the same. Compat: requirements
+# that change stay, and a late job has its own, where there all have the first one's
 # (test_a_digest_mentions_what_counts_the_jobs_whoever_has_set_it).
 _COUNTING = frozenset(("PROCESS", "PROCID", "STEP", "ROW", "NODE", "ITEM", "TASKID"))
 
@@ -52,6 +58,11 @@ class Described(Protocol):
         ...
 
     @property
+    def cluster(self) -> Attributes:
+        """What its first job has."""
+        ...
+
+    @property
     def facts(self) -> SubmitFacts:
         """Where it is submitted from."""
         ...
@@ -60,42 +71,107 @@ class Described(Protocol):
 def render_digest(submission: Described, statement: QueueStatement, items_file: str) -> str:
     """Return the digest of a description; `items_file` is where the schedd keeps the items.
 
-    SubmitError for a value that cannot stand on a line: the rest would be another command.
+    The first job must have been made. SubmitError for a value that cannot stand there: the rest
+    would be another command.
     """
     macros = submission.macros
-    lines = {
-        "FACTORY.Iwd": submission.facts.folder,
-        "FACTORY.Requirements": "MY.Requirements",
-    }
-    commands = known_names()
     used = [(row, row.used) for row in macros.row_variables.values()]
     macros.always_live = _COUNTING
-    for variable in macros.variables.values():
-        name = variable.name
-        text, is_live = partly_expanded(variable.text, macros)
-        is_command = name.lower() in commands or name[:3].upper() == "MY."
-        if is_live or name.lower() in KEPT or not is_command:
-            if "\n" in text or text.endswith("\\"):
-                raise SubmitError(
-                    f"jobs that are made later cannot have {name} of several lines, or "
-                    "with a backslash at its end"
-                )
-            lines[name] = text
+    lines = _lines(submission)
     macros.always_live = frozenset()
     for row, was_used in used:
         # What a mention that stays is about nobody has looked at yet.
         row.used = was_used
+    first, last = "FACTORY.Requirements", ""
     if statement.items is None:
         item = macros.variables.get("ITEM")
+        last = "" if item else "Item"
         lines[item.name if item else "Item"] = ""
-    added = None if "ITEM" in macros.variables else "Item"
+    if not macros.is_set("universe") and (kind := _kind_of_container(submission)):
+        first = "Universe"
+        lines[first] = kind
 
-    def place(name: str) -> tuple[bool, bool, str]:
-        """Sort lines as the reference does: what it adds last stands at the ends."""
-        return name == added, name != "FACTORY.Requirements", name.lower()
+    def place(name: str) -> tuple[bool, bool, bool, str]:
+        """Sort lines as the reference does: what it adds stands at the ends."""
+        return name == last, name != first, name != "FACTORY.Requirements", name.lower()
 
-    written = [f"{name}={lines[name]}" for name in sorted(lines, key=place)]
+    written = [_written(name, lines[name]) for name in sorted(lines, key=place)]
     return "\n".join([*written, "", render_queue(statement, items_file)]) + "\n"
+
+
+def _lines(submission: Described) -> dict[str, str]:
+    """Return the text of each name that the schedd needs."""
+    macros, folder = submission.macros, submission.facts.folder
+    lines = {"FACTORY.Iwd": folder, "FACTORY.Requirements": "MY.Requirements"}
+    commands, omitted = known_names(), _omitted(macros)
+    kept = KEPT
+    if submission.cluster.get("JobUniverse") == str(int(JobUniverse.JAVA)):
+        # Compat: what a Java job is made of stays, which the reference leaves out, so that later
+        # jobs with another list of input have no class
+        # (test_a_late_java_job_has_its_class_beside_its_input).
+        kept = kept | _PROGRAM | set(map(str.lower, command_names("transfer_input_files")))
+    for variable in macros.variables.values():
+        name, lower = variable.name, variable.name.lower()
+        if lower in omitted:
+            continue
+        text, is_live = partly_expanded(variable.text, macros)
+        if not is_live and lower in _FOLDERS | _PROGRAM:
+            text = _whole(folder, text)
+        if lower == "universe":
+            text = _kind_of_container(submission) or text
+        is_command = lower in commands or lower.startswith("my.")
+        if is_live or lower in kept or not is_command:
+            lines[name] = text
+    return lines
+
+
+def _omitted(macros: SubmitMacros) -> set[str]:
+    """Return the names that no digest has: what they say is the cluster's."""
+    names = {"getenv", "get_env", "on_evict_checks", "transformonevict"}
+    for name in ("on_evict_checks", "TransformOnEvict"):
+        for tag in macros.expand(macros.raw(name) or "").replace(",", " ").lower().split():
+            names |= {f"transform_body_{tag}", f"transformbody_{tag}"}
+    return names
+
+
+def _whole(folder: str, name: str) -> str:
+    """Return the name of a file or folder as seen from where jobs are submitted.
+
+    Compat: the reference does so with a folder that changes from job to job, too, and spoils one
+    that an item names from the root (test_a_late_job_s_folder_is_seen_from_the_submission_s).
+    """
+    if not name or name.startswith("/") or "$$(" in name or "://" in name:
+        return name
+    return f"{folder}/{name}"
+
+
+def _kind_of_container(submission: Described) -> str:
+    """Return what a vanilla job that runs in a container has as its universe, else nothing."""
+    if submission.cluster.get("JobUniverse") != str(int(JobUniverse.VANILLA)):
+        return ""
+    macros = submission.macros
+    word = macros.expand(macros.raw("universe") or "").lower()
+    if word == "docker":
+        return word
+    images = ("container_image", "docker_image", "ContainerImage", "DockerImage")
+    return "container" if word == "container" or any(map(macros.raw, images)) else ""
+
+
+def _written(name: str, text: str) -> str:
+    """Return a line, or several that are one value; SubmitError where it would end too soon.
+
+    Compat: the reference writes no blank before the `@=`, and cannot read that itself
+    (test_several_lines_are_one_value_in_a_digest).
+    """
+    lines = text.split("\n")
+    if text.endswith("\\") or (
+        len(lines) > 1 and any(line.strip() == "@end" or line.endswith("\\") for line in lines)
+    ):
+        raise SubmitError(
+            f"jobs that are made later cannot have {name} with a backslash at its end, or a line "
+            "of @end"
+        )
+    return f"{name}={text}" if len(lines) == 1 else f"{name} @=end\n{text}\n@end"
 
 
 def render_queue(statement: QueueStatement, items_file: str) -> str:
@@ -126,8 +202,12 @@ def partly_expanded(text: str, macros: SubmitMacros) -> tuple[str, bool]:
     search = MacroSearch(text)
     is_live = False
     while (found := search.next()) is not None:
+        if not found.function and found.name.upper() == "DOLLAR":
+            is_live = True
+            search.position = found.end
+            continue
         macros.looked_at_live = False
-        value = macros.expand(search.text[found.start : found.end])
+        value = macros.expand_first(search.text[found.start : found.end])
         if macros.looked_at_live:
             is_live = True
             search.position = found.end

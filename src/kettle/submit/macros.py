@@ -236,6 +236,10 @@ class SubmitMacros:
         """Return the text with its macros replaced; raise ConfigError for a circle."""
         return self._expander.expand(text)
 
+    def expand_first(self, text: str) -> str:
+        """Return a text with its macros replaced that is expanded once more; ConfigError."""
+        return self._expander.expand_first(text)
+
     def is_defined(self, name: str) -> bool:
         """Tell whether a name has a text that is not empty."""
         return bool(self.raw(name))

@@ -8,11 +8,15 @@ otherwise than the cluster. When jobs are made is the schedd's factory's decisio
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import one_line
 from kettle.errors import ConfigError, SubmitError
+from kettle.submit import transfer, universes
 from kettle.submit.build import JobPlan, read_submission
+from kettle.submit.job import JobBuilder
 from kettle.submit.steps import Step, all_steps
 
 if TYPE_CHECKING:
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.config import Config
-    from kettle.submit.job import JobBuilder
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
     from kettle.wire.security.mapfile import MapFile
@@ -61,6 +64,9 @@ def later_jobs(
     texts = _ClusterTexts(cluster)
     try:
         statement = submission.first_statement()
+        folder = submission.macros.raw("FACTORY.Iwd")
+        if folder:
+            submission.facts = submission.macros.facts = facts.changed(folder=folder)
         for name in _THE_SCHEDD_S:
             submission.macros.variables.pop(name, None)
         total = statement.job_count()
@@ -112,18 +118,44 @@ class _ClusterTexts(Mapping[str, tuple[str, str]]):
 def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
     """Run all steps for a first job and return those that each job needs.
 
-    Where one attribute that the digest itself names changes, the others are taken with it.
+    What others have said to them is said again before each. Where one attribute that the digest
+    itself names changes, the others are taken with it.
     """
-    live = []
     steps = all_steps(macros)
+    live = set()
+    said: list[dict[str, object]] = []
     for step in steps:
+        before = _fields(first)
         macros.looked_at_live = False
         step.run(first)
         if macros.looked_at_live:
-            live.append(step)
-    if any(step.forces for step in live):
-        return tuple(step for step in steps if step.forces or step in live)
-    return tuple(live)
+            live.add(step)
+        said.append({name: one for name, one in _fields(first).items() if before[name] != one})
+    forces = any(step.forces for step in live)
+    sends_program = any(step.run == universes.set_java for step in live)
+    needed = []
+    fields: dict[str, object] = {}
+    for step, changes in zip(steps, said, strict=True):
+        sends = sends_program and step.run == transfer.set_transfer
+        if step in live or (forces and step.forces) or sends:
+            needed.append(step._replace(run=partial(_run, step.run, fields)))
+            fields = {}
+        else:
+            fields |= changes
+    return tuple(needed)
+
+
+_FIELDS = tuple(JobBuilder.__annotations__)
+
+
+def _fields(job: JobBuilder) -> dict[str, object]:
+    return {name: getattr(job, name) for name in _FIELDS}
+
+
+def _run(run: Callable[[JobBuilder], None], fields: dict[str, object], job: JobBuilder) -> None:
+    """Run a step for a job, to which steps that are not run have said this."""
+    vars(job).update(fields)
+    run(job)
 
 
 def _with_background(digest: str, cluster: ClassAd) -> str:
@@ -131,6 +163,9 @@ def _with_background(digest: str, cluster: ClassAd) -> str:
     lines = []
     for command, attribute in _BACKGROUND:
         value = cluster.string(attribute)
+        if value == "java" and cluster.integer("JobUniverse") == JobUniverse.JAVA:
+            # Its class is not known then.
+            continue
         if value and command not in said:
             lines.append(f"{command}={value}")
     universe = cluster.integer("JobUniverse")

@@ -13,12 +13,19 @@ from kettle.submit.digest import encode_items, render_digest
 from kettle.submit.materialize import later_jobs
 from unit.submit.submitting import FACTS, MACHINE, submission, values
 
-FILES = dict.fromkeys(("a", "b", "A.class", "A.jar"), "x")
+FILES = dict.fromkeys(("a", "b", "A.class", "B.class", "A.jar", "a.sif", "dir/x", "a0", "a1"), "x")
 
 
 def digest_of(text: str) -> list[str]:
     made = submission(f"executable = job.sh\nmax_idle = 2\n{text}", FILES)
     return render_digest(made, made.first_of_later(), "items").splitlines()
+
+
+def lines_of(text: str) -> list[str]:
+    """What a digest of two jobs has beside what each has."""
+    lines = digest_of(f"{text}queue 2\n")
+    assert lines[-3:] == ["Item=", "", "Queue 2 "]
+    return [line for line in lines[:-3] if not line.startswith("FACTORY.")]
 
 
 def late(
@@ -128,3 +135,95 @@ def test_a_late_job_has_the_deferral_window_of_its_cluster(command: str) -> None
     assert late(text, "DeferralPrepTime") == ["8", "8"]
     each = text.replace("= 9", "= $CHOICE(Process,9,)")
     assert late(each, "DeferralWindow") == ["9", "0"]
+
+
+JAVA = "universe = java\nexecutable = A.class\narguments = A\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "jobs"),
+    [
+        (
+            "transfer_input_files = a$(Process)\n",
+            "TransferInput",
+            ["a0,/work/A.class", "a1,/work/A.class"],
+        ),
+        (
+            "transfer_input_files = $CHOICE(Process,a,)\njar_files = A.jar\n",
+            "TransferInput",
+            ["a,/work/A.class,A.jar"] * 2,
+        ),
+        (
+            "transfer_input_files = a\nexecutable = $CHOICE(Process,A.class,B.class)\n",
+            "TransferInput",
+            ["a,/work/A.class", "a,/work/B.class"],
+        ),
+        ("executable = $CHOICE(Process,A.class,B.class)\n", "Cmd", ["java", "java"]),
+    ],
+)
+def test_a_late_java_job_has_its_class_beside_its_input(
+    lines: str, name: str, jobs: list[str]
+) -> None:
+    text = f"{JAVA}{lines}queue 2\n"
+    assert late(text, name) == [f'"{one}"' for one in jobs] == values(text, name, files=FILES)
+
+
+def test_a_late_java_job_of_another_s_digest_has_no_program_called_java() -> None:
+    made = submission(f"{JAVA}transfer_input_files = a\nqueue\n", FILES)
+    list(made.jobs())
+    digest = "transfer_input_files=a$(Process)\nuniverse=java\nQueue 2 \n"
+    config = Config.from_text("", facts=MACHINE)
+    jobs = later_jobs(digest, made.cluster_ad(), DigestSources("", []), config, FACTS)
+    assert [dict(job.differences) for job in jobs] == [
+        {"TransferInput": '"a0"'},
+        {"TransferInput": '"a1"'},
+    ]
+
+
+def test_a_late_job_s_folder_is_seen_from_the_submission_s() -> None:
+    assert lines_of("initialdir = dir\n") == ["initialdir=/work/dir"]
+    assert lines_of("iwd = $CHOICE(Process,dir,b)\n") == ["iwd=$CHOICE(Process,dir,b)"]
+    text = "executable = $CHOICE(Process,a,b)\ninitialdir = $CHOICE(Process,dir,{})\nqueue 2\n"
+    for folder in ("b", "/work/b"):
+        lines = text.format(folder)
+        assert late(lines, "Iwd") == ['"/work/dir"', '"/work/b"']
+        assert late(lines, "Cmd") == ['"/work/a"', '"/work/b"']
+
+
+def test_what_is_a_dollar_in_a_digest_is_one_in_its_jobs() -> None:
+    text = 'x = $(DOLLAR)(Step)\n+A = "$(Process) $(DOLLAR)(Process) $(x)"\n'
+    assert lines_of(text) == [
+        'MY.A="$(Process) $(DOLLAR)(Process) $(DOLLAR)(Step)"',
+        "x=$(DOLLAR)(Step)",
+    ]
+    assert late(f"{text}queue\n", "A") == ['"0 $(Process) $(Step)"']
+
+
+def test_several_lines_are_one_value_in_a_digest() -> None:
+    text = "MY.A @=x\n$(Process)\n+ 1\n@x\n"
+    assert lines_of(text) == ["MY.A @=end", "$(Process)", "+ 1", "@end"]
+    assert late(f"{text}queue 2\n", "A") == ["0 + 1", "1 + 1"]
+
+
+def test_what_a_cluster_decides_stands_in_no_digest() -> None:
+    body = "transform_body_a @=x\nSET B $(Process)\nSET C 2\n@x\non_evict_checks = a\n"
+    assert lines_of(f"getenv = LANG$(Process)\n{body}") == []
+    assert lines_of("requirements = Memory > $(Process)\n") == ["requirements=Memory > $(Process)"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        ("container_image = a.sif\n", "Universe=container"),
+        ("docker_image = busybox\n", "Universe=container"),
+        ("universe = vanilla\ncontainer_image = a.sif\n", "universe=container"),
+        ("universe = 5\ndocker_image = busybox\n", "universe=container"),
+        ("universe = Docker\ndocker_image = busybox\n", "universe=docker"),
+        ("universe = local\n", "universe=local"),
+    ],
+)
+def test_a_digest_says_that_jobs_run_in_a_container(lines: str, kind: str) -> None:
+    assert digest_of(f"{lines}queue\n")[0 if kind[0] == "U" else 2] == kind
+    text = f"{lines}arguments = $(Process)\nqueue 2\n"
+    assert late(text, "WantContainer") == values(text, "WantContainer", files=FILES)
+    assert late(text, "DockerImage") == values(text, "DockerImage", files=FILES)
