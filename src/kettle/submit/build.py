@@ -22,7 +22,7 @@ from kettle.submit.notices import ERROR_MARK, Notice
 from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
-from kettle.submit.steps import Step, all_steps, set_base
+from kettle.submit.steps import Step, all_steps, set_base, take_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,6 +122,8 @@ class Submission(Struct):
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
+    # What a digest says again though it is in the cluster (`steps.take_all`).
+    said_again: frozenset[str] = frozenset()
     # The statement whose jobs are being made.
     statement: QueueStatement | None = None
 
@@ -366,8 +368,7 @@ class Submission(Struct):
             self._assume("executable", interactive.DEFAULT_COMMAND)
             self._assume("transfer_executable", "false")
         set_base(job)
-        for step in all_steps(self.macros):
-            job.take_step(step.run)
+        self.said_again = take_all(job, all_steps(self.macros))
         self._finish(job)
         self.cluster = job.attributes
         return JobPlan(self.job_count, self._status, row, Attributes())

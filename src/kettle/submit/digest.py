@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from kettle.attributes.codes import JobUniverse
 from kettle.config.macro_search import MacroSearch
 from kettle.errors import SubmitError
-from kettle.submit.registry import command_names, known_names
+from kettle.submit.registry import known_names
 from kettle.submit.tables import UNIT_SEPARATOR
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ _KEPT_NAMES = """
     rendezvous_dir rendezvous_directory rendezvousdir rendezvousdirectory require_gpus requiregpus
     retry_request_disk skip_filechecks universe use_oauth_services useoauthservices
 """
-KEPT = frozenset(_KEPT_NAMES.split())
-# Names of files and folders that are whole there.
+KEPT = frozenset((*_KEPT_NAMES.split(), "my.jobstatus"))
+# Names of folders that are whole there.
 _FOLDERS = frozenset(("initialdir", "initial_dir", "iwd", "job_iwd"))
-_PROGRAM = frozenset(("executable", "cmd"))
 # What counts the jobs: a mention of it stays, whoever has set it. Compat: so does one of ItemIndex,
 # which the reference replaces by the first item's number, for all jobs, and one of a variable whose
 # text changes, which it writes out; but for ItemIndex the jobs are the same. Compat: requirements
@@ -60,6 +59,11 @@ class Described(Protocol):
     @property
     def cluster(self) -> Attributes:
         """What its first job has."""
+        ...
+
+    @property
+    def said_again(self) -> frozenset[str]:
+        """What belongs to something that changes from job to job."""
         ...
 
     @property
@@ -104,18 +108,17 @@ def _lines(submission: Described) -> dict[str, str]:
     macros, folder = submission.macros, submission.facts.folder
     lines = {"FACTORY.Iwd": folder, "FACTORY.Requirements": "MY.Requirements"}
     commands, omitted = known_names(), _omitted(macros)
-    kept = KEPT
-    if submission.cluster.get("JobUniverse") == str(int(JobUniverse.JAVA)):
-        # Compat: what a Java job is made of stays, which the reference leaves out, so that later
-        # jobs with another list of input have no class
-        # (test_a_late_java_job_has_its_class_beside_its_input).
-        kept = kept | _PROGRAM | set(map(str.lower, command_names("transfer_input_files")))
+    # Compat: the reference leaves out what does not change, also where a late job is another one
+    # without it: a forced attribute counts for nothing beside a command that changes, and its
+    # schedd sets a forced Iwd, MyType and JobUniverse anew
+    # (test_a_late_job_is_what_it_would_be_at_once).
+    kept = KEPT | submission.said_again
     for variable in macros.variables.values():
         name, lower = variable.name, variable.name.lower()
         if lower in omitted:
             continue
         text, is_live = partly_expanded(variable.text, macros)
-        if not is_live and lower in _FOLDERS | _PROGRAM:
+        if not is_live and lower in _FOLDERS:
             text = _whole(folder, text)
         if lower == "universe":
             text = _kind_of_container(submission) or text
@@ -135,7 +138,7 @@ def _omitted(macros: SubmitMacros) -> set[str]:
 
 
 def _whole(folder: str, name: str) -> str:
-    """Return the name of a file or folder as seen from where jobs are submitted.
+    """Return the name of a folder as seen from where jobs are submitted.
 
     Compat: the reference does so with a folder that changes from job to job, too, and spoils one
     that an item names from the root (test_a_late_job_s_folder_is_seen_from_the_submission_s).

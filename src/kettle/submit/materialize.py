@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import one_line
 from kettle.errors import ConfigError, SubmitError
-from kettle.submit import transfer, universes
 from kettle.submit.build import JobPlan, read_submission
 from kettle.submit.job import JobBuilder
-from kettle.submit.steps import Step, all_steps
+from kettle.submit.steps import Step, all_steps, with_followers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,8 +117,8 @@ class _ClusterTexts(Mapping[str, tuple[str, str]]):
 def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
     """Run all steps for a first job and return those that each job needs.
 
-    What others have said to them is said again before each. Where one attribute that the digest
-    itself names changes, the others are taken with it.
+    What others have said to them is said again before each. What the digest itself forces counts
+    for each.
     """
     steps = all_steps(macros)
     live = set()
@@ -129,15 +128,13 @@ def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
         macros.looked_at_live = False
         step.run(first)
         if macros.looked_at_live:
-            live.add(step)
+            live.add(step.run)
         said.append({name: one for name, one in _fields(first).items() if before[name] != one})
-    forces = any(step.forces for step in live)
-    sends_program = any(step.run == universes.set_java for step in live)
+    live = with_followers(live)
     needed = []
     fields: dict[str, object] = {}
     for step, changes in zip(steps, said, strict=True):
-        sends = sends_program and step.run == transfer.set_transfer
-        if step in live or (forces and step.forces) or sends:
+        if step.forces or step.run in live:
             needed.append(step._replace(run=partial(_run, step.run, fields)))
             fields = {}
         else:

@@ -13,7 +13,10 @@ from kettle.submit.digest import encode_items, render_digest
 from kettle.submit.materialize import later_jobs
 from unit.submit.submitting import FACTS, MACHINE, submission, values
 
-FILES = dict.fromkeys(("a", "b", "A.class", "B.class", "A.jar", "a.sif", "dir/x", "a0", "a1"), "x")
+FILES = dict.fromkeys(
+    ("a", "b", "A.class", "B.class", "A.jar", "a.sif", "dir/x", "other/x", "a0", "a1", "/bin/sh"),
+    "x",
+)
 
 
 def digest_of(text: str) -> list[str]:
@@ -227,3 +230,37 @@ def test_a_digest_says_that_jobs_run_in_a_container(lines: str, kind: str) -> No
     text = f"{lines}arguments = $(Process)\nqueue 2\n"
     assert late(text, "WantContainer") == values(text, "WantContainer", files=FILES)
     assert late(text, "DockerImage") == values(text, "DockerImage", files=FILES)
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ('+Iwd = "/x"\ninitialdir = $CHOICE(Process,dir,other)\n+MyType = "X"\n', "Iwd MyType"),
+        ('+Iwd = "/x"\n+MyType = "X"\n+JobUniverse = 7\n', "Iwd MyType JobUniverse"),
+        ("+RequestMemory = 8\nrequest_memory = 1$(Process)\n", "RequestMemory"),
+        ("+JobStatus = 5\narguments = $(Process)\n", "JobStatus"),
+        (
+            'env = B=1\nenvironment = "A=$(Process)"\nallow_environment_v1 = true\n',
+            "Env Environment",
+        ),
+        ("accounting_group = g\naccounting_group_user = u$(Process)\n", "AccountingGroup"),
+        ("nice_user = true\nmax_job_retirement_time = 1$(Process)\n", "MaxJobRetirementTime"),
+        ("max_retries = 2\non_exit_remove = ExitCode > $(Process)\n", "OnExitRemove"),
+        ("shell = echo a\narguments = $(Process)\n", "Cmd Arguments Args"),
+        ("initialdir = $CHOICE(Process,dir,other)\nlog = l\n", "UserLog Iwd"),
+        ("executable = a\ntransfer_executable = $CHOICE(Process,true,false)\n", "Cmd"),
+        ("container_image = $CHOICE(Process,a.sif,b)\ntransfer_input_files = a\n", "TransferInput"),
+        ("container_image = a.sif\ntransfer_input_files = a$(Process)\n", "TransferInput"),
+        (
+            "request_memory = 5\nretry_request_memory = $CHOICE(Process,7,8)\n",
+            "TransformBody_RequestMemory",
+        ),
+        ("universe = local\nkill_sig = $CHOICE(Process,9,)\n", "KillSig"),
+    ],
+)
+def test_a_late_job_is_what_it_would_be_at_once(lines: str, names: str) -> None:
+    text = f"{lines}queue 2\n"
+    files = {**FILES, "/bin/sh": "x"}
+    for name in names.split():
+        at_once = values(text, name, files=files)
+        assert late(text, name) == at_once, name
