@@ -249,7 +249,12 @@ class SubmitMacros:
         return metaknobs.is_known(text)
 
     def absolute(self, path: str) -> str:
-        """Return a path as seen from the submission's folder."""
+        """Return a path as seen from the submission's folder.
+
+        Compat: the reference knows no folder yet where it asks for the universe, so that `$Ff()`
+        leaves it as it is; here it does the same everywhere
+        (test_a_whole_path_is_one_also_where_a_universe_is_asked_for).
+        """
         return path if path.startswith("/") else posixpath.join(self.facts.folder, path)
 
     def unused(self) -> list[Variable]:

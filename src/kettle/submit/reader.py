@@ -146,7 +146,7 @@ class SubmitReader(StatementReader):
                 name = self.table.expand(name)
                 # Compat: in the reference it is the schedd that refuses such a name, when the jobs
                 # are committed, so that a dry run takes it
-                # (test_an_attribute_name_with_quotes_is_refused).
+                # (test_a_name_that_no_attribute_can_have_is_refused).
                 if name and not ATTRIBUTE_NAME.fullmatch(name):
                     raise Trouble(hint=f"{name} is no attribute name")
                 text = value.strip() if sign == "+" else "undefined"

@@ -42,7 +42,7 @@ OTHER_ADDRESS = (
     '(stringListIMember(MY.VM_CkptMac,TARGET.VM_All_Guest_Macs,",") == false))'
 )
 NEWER = 'versioncmp(split(TARGET.CondorVersion)[1],"8.9.7") >= 0'
-_SIDE = late_pattern(r"\A(?:target|other|\.left|\.right)\.")
+_SIDE = late_pattern(r"\A(?:(?:target|other|\.left|\.right)\.|\.)")
 CUDA_VERSION = late_pattern(r"\+?(\d+)(?:\.\+?(\d+))?")
 MIGHT_TRANSFER = (
     JobUniverse.VANILLA,
@@ -118,8 +118,13 @@ def _look_at(job: JobBuilder, users: list[str], names: Collection[str]) -> None:
 
 
 def _attributes_in(text: str) -> frozenset[str]:
-    """Return the names that an expression asks for, whichever of the two ads it asks."""
-    return frozenset(_SIDE.sub("", name) for name in mentioned_names(text))
+    """Return the names that an expression asks for, whichever of the two ads it asks.
+
+    What something is selected from is asked for. Compat: where the job has that and it is no ad,
+    the reference warns that it could not tell
+    (test_what_something_is_selected_from_is_asked_for).
+    """
+    return frozenset(_SIDE.sub("", name).partition(".")[0] for name in mentioned_names(text))
 
 
 def _appended(job: JobBuilder) -> str:

@@ -131,9 +131,10 @@ def test_a_circle_of_macros_is_an_error() -> None:
         jobs_of("arguments = $(a)\na = $(b)\nb = $(a)\nqueue\n")
 
 
-def test_an_attribute_name_with_quotes_is_refused() -> None:
-    with pytest.raises(SubmitError, match="no attribute name"):
-        jobs_of('+"A" = 1\nqueue\n')
+@pytest.mark.parametrize("name", ['"A"', "1a", "a-b", "é"])
+def test_a_name_that_no_attribute_can_have_is_refused(name: str) -> None:
+    with pytest.raises(SubmitError, match=f"{name} is no attribute name"):
+        jobs_of(f"+{name} = 1\nqueue\n")
 
 
 @pytest.mark.parametrize("line", ["a b=5", "MY.Foo Bar = 1", "a.b c @=end\n5\n@end"])

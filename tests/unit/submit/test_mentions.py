@@ -98,6 +98,18 @@ def test_a_clause_is_left_out_where_the_attribute_is_asked_for(text: str, asks: 
     assert any("refers to TARGET.Memory" in str(notice) for notice in made.warnings) is asks
 
 
+@pytest.mark.parametrize(
+    "text", ["{}.X", "TARGET.{}.X.Y", "f(other.{}.X)", "[a={}.X].a", ".right.{}.X"]
+)
+def test_what_something_is_selected_from_is_asked_for(text: str) -> None:
+    made, _ = jobs_of(f"requirements = {text.format('Memory')} && {text.format('OpSys')}\nqueue\n")
+    assert any("refers to TARGET.Memory" in str(notice) for notice in made.warnings)
+    assert "TARGET.OpSys ==" not in (made.cluster.get("Requirements") or "")
+    with pytest.raises(SubmitError, match="Is Circular"):
+        jobs_of("requirements = TARGET.Requirements.X\nqueue\n")
+    assert jobs_of("requirements = RequestMemory.X\nqueue\n")[0].warnings == []
+
+
 def test_nothing_is_said_of_what_another_system_decides() -> None:
     text = "universe = grid\ngrid_resource = batch pbs\nrequirements = Memory > 3\nqueue\n"
     assert jobs_of(text)[0].warnings == []

@@ -285,3 +285,8 @@ def test_what_is_written_out_for_a_deferral_is_a_number_from_0(command: str) -> 
 @pytest.mark.parametrize("line", ["rank = 1 +", "hold = perhaps", "deferral_time = true"])
 def test_a_job_that_is_made_later_is_refused_in_the_same_words(line: str) -> None:
     assert complaint(f"{line}\nmax_idle = 1") == complaint(line)
+
+
+def test_a_whole_path_is_one_also_where_a_universe_is_asked_for() -> None:
+    with pytest.raises(SubmitError, match="I don't know about the '/work/local' universe"):
+        jobs_of("u = local\nuniverse = $Ff(u)\nqueue\n")
