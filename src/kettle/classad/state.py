@@ -68,6 +68,7 @@ class State:
         "active",
         "ad",
         "around",
+        "circular",
         "context",
         "context_ad",
         "failed",
@@ -99,6 +100,8 @@ class State:
         # Whether something was asked of the outermost ad where there is none: the reference has no
         # value then, not even an error.
         self.failed = False
+        # Whether a reference came back to itself.
+        self.circular = False
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
         self.steps = 0
@@ -169,6 +172,7 @@ def evaluate_entry(state: State, expr: Expr, ad: Ad) -> Value:
     mark = (id(expr), id(ad.table))
     active = state.active
     if mark in active:
+        state.circular = True
         return UNDEFINED
     state.steps += expr.weight
     if state.steps > MOST_STEPS:

@@ -103,3 +103,8 @@ def test_a_library_is_refused_in_words() -> None:
 def test_a_text_ends_at_a_nul() -> None:
     assert repr(classad.ClassAd("[a = 1]\0[b = 2]")) == "[ a = 1 ]"
     assert repr(classad.ExprTree("1\0+ 2")) == "1"
+
+
+def test_a_list_that_is_simplified_is_a_list() -> None:
+    """The wheel ends when such an expression is looked at."""
+    assert repr(ExprTree("{ 1, a }").simplify(ClassAd({"a": 1}))) == "{ 1,a }"

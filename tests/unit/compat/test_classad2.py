@@ -245,6 +245,33 @@ def test_a_line_of_a_file_that_is_no_ad_is_passed_by_the_next_call(tmp_path: Pat
         assert repr(parseNext(file)) == "[ a = 1 ]"
 
 
+def test_behind_a_broken_ad_that_is_closed_a_file_goes_on(tmp_path: Path) -> None:
+    """The wheel goes on behind the fault, and takes the rest of an ad for the next one's name."""
+    path = tmp_path / "ads"
+    path.write_text("[a=1] [b=[c=]; d=2] // and\n[e=3] [f=]\n[g=4]\n")
+    found: list[str] = []
+    with path.open() as file:
+        for _ in range(6):
+            try:
+                found.append(repr(parseNext(file)))
+            except ValueError:
+                found.append("fault")
+    assert found == ["[ a = 1 ]", "fault", "[ e = 3 ]", "fault", "[ g = 4 ]", "None"]
+
+
+def test_the_form_of_a_text_is_found_out_as_that_of_a_file() -> None:
+    """To the wheel FileAuto is no form of a text: it has no ads then."""
+    for text in ("[a=1]", "a=1", '{"a":1}', '<c><a n="a"><i>1</i></a></c>'):
+        assert [repr(ad) for ad in parseAds(text, classad2.ParserType.FileAuto)] == ["[ a = 1 ]"]
+
+
+def test_an_arm_that_is_not_taken_needs_no_ad() -> None:
+    """The wheel looks into both where the condition is an error, and raises ClassAdException."""
+    assert ExprTree("(error) ? .a : .b").eval() is classad2.Value.Error
+    with pytest.raises(classad2.ClassAdException, match="failed to evaluate expression"):
+        ExprTree("true ? .a : 1").eval()
+
+
 @pytest.mark.parametrize("form", ["old", "new", "json", "xml"])
 def test_a_file_is_read_no_further_than_its_next_ad(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

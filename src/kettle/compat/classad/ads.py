@@ -130,6 +130,14 @@ class ClassAd(classad2.ClassAd):
             rest = super().flatten(expr)
         return ExprTree._of(rest._tree) if isinstance(rest, classad2.ExprTree) else _shown(rest)
 
+    def matches(self, ad: classad2.ClassAd) -> bool:
+        """Return whether the other ad's Requirements are true with this one as TARGET."""
+        try:
+            return super().matches(ad)
+        except ClassAdEvaluationError:
+            # References in a circle are no wish.
+            return False
+
     def externalRefs(self, expr: Any) -> list[str]:  # noqa: N802
         """Return the names in the expression that this ad does not have; a text is a value."""
         with _unanswered():
@@ -137,7 +145,8 @@ class ClassAd(classad2.ClassAd):
 
     def internalRefs(self, expr: Any) -> list[str]:  # noqa: N802
         """Return the names in the expression that this ad has; a text is a value."""
-        with _unanswered():
+        # The wheel's words, for both.
+        with _unanswered("Unable to determine external references."):
             return [name for name in super().internalRefs(_expression_of(expr)) if name]
 
 
@@ -184,7 +193,10 @@ class ExprTree(classad2.ExprTree):
     def eval(
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> Any:
-        """Return the value in `scope`, by default in the ad that the expression was read from."""
+        """Return the value in `scope`, by default in the ad that the expression was read from.
+
+        ClassAdEvaluationError where references go in a circle, and where `.name` has no ad.
+        """
         with failures_raised():
             return _shown(to_python(self._value(scope, target), _as_dictionary, self._beside))
 
@@ -192,7 +204,11 @@ class ExprTree(classad2.ExprTree):
     def simplify(
         self, scope: classad2.ClassAd | None = None, target: classad2.ClassAd | None = None
     ) -> ExprTree:
-        """Return the value of the expression as an expression."""
+        """Return the value of the expression as an expression.
+
+        Compat: of a list or an ad the wheel makes what ends the process when it is looked at. Shown
+        by test_a_list_that_is_simplified_is_a_list.
+        """
         with failures_raised():
             return ExprTree._of(to_expression(self._value(scope, target)))
 
@@ -205,7 +221,10 @@ class ExprTree(classad2.ExprTree):
             target = None
         theirs = None if mine is None or target is None or target._ad is mine._ad else target._ad
         ours = None if mine is None else mine._ad
-        value = evaluate_lazily(self._tree, new_state(ours, theirs, CONTEXT))
+        state = new_state(ours, theirs, CONTEXT)
+        value = evaluate_lazily(self._tree, state)
+        if (state.failed or state.circular) and not FAILURES:
+            raise ClassAdEvaluationError("Unable to evaluate expression")
         if not FAILURES:
             note_error(value, self._tree, ours, theirs)
         return value
@@ -234,7 +253,8 @@ class ExprTree(classad2.ExprTree):
             try:
                 return float(value)
             except ValueError:
-                raise ClassAdValueError("Unable to convert string to float.") from None
+                # The wheel's words, for both.
+                raise ClassAdValueError("Unable to convert string to integer.") from None
         return float(_number(value))
 
     @bounded
@@ -439,11 +459,11 @@ def _value_errors() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _unanswered() -> Iterator[None]:
+def _unanswered(told: str = "") -> Iterator[None]:
     """Have version 2's ValueError, which is no ClassAdException, be that of version 1."""
     try:
         yield
     except ClassAdException:
         raise
     except ValueError as error:
-        raise ClassAdValueError(str(error)) from None
+        raise ClassAdValueError(told or str(error)) from None

@@ -41,7 +41,7 @@ _FORMS: Final = {ParserType.Old: "long", ParserType.XML: "xml", ParserType.JSON:
 _NOT_BLANK: Final = late_pattern(r"[^ \t\n\v\f\r]")
 # What may stand before an ad in new syntax, and what hides the brackets that end one. What nothing
 # ends reaches to the text's end, so that it is read once.
-_BEFORE: Final = late_pattern(r"(?:[\s{},]++|//[^\n]*+|/\*[\s\S]*?\*/)*")
+_BEFORE: Final = late_pattern(r"(?:[\s{},]++|//[^\n]*+|/\*[\s\S]*?(?:\*/|\Z))*")
 _BRACKET: Final = late_pattern(
     r'"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+(?:"|\\?\Z)|'
     r"'[^'\\]*+(?:\\[\s\S][^'\\]*+)*+(?:'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|[\[\]]"
@@ -69,7 +69,7 @@ def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iter
     while True:
         ad, end = _next(text, position, parser)
         if not isinstance(input, str):
-            before += len(to_bytes(text[position:end]))
+            before += 0 if ad is None else len(to_bytes(text[position:end]))
             input.seek(before, 0)
         if ad is None or end == position:
             return
@@ -89,10 +89,15 @@ def _foreign(text: str, form: str) -> Iterator[Ad]:
 
 
 def parseOne(input: str | IO[str], parser: ParserType = ParserType.Auto) -> ClassAd:  # noqa: A002
-    """Return one ad of all the ads of a text or file; what comes later wins."""
+    """Return one ad of all the ads of a text or file; what comes later wins.
+
+    A file stands after the last ad, at its end if there was none.
+    """
     result = ClassAd()
     for ad in parseAds(input, parser):
         result.update(ad)
+    if not isinstance(input, str) and not result:
+        input.seek(0, os.SEEK_END)
     return result
 
 
@@ -147,8 +152,7 @@ def _next_of_file(number: int, parser: ParserType) -> Ad | None:
             ad, end = _next(text, 0, parser)
         except ValueError:
             if is_whole:
-                # The next call goes on after the line that was no ad's.
-                end = text.index("\n") + 1 if "\n" in text else len(text)
+                end = _behind_fault(text, parser)
                 os.lseek(number, before + len(to_bytes(text[:end])), 0)
                 raise
             continue
@@ -158,6 +162,19 @@ def _next_of_file(number: int, parser: ParserType) -> Ad | None:
     LAST_ERROR.text = last_error
     os.lseek(number, before + len(to_bytes(text[:end])), 0)
     return ad
+
+
+def _behind_fault(text: str, parser: ParserType) -> int:
+    """Return where the next call goes on: after the ad if it is closed, or else after the line.
+
+    Compat: the wheel goes on behind the fault, in the midst of the ad. Shown by
+    test_behind_a_broken_ad_that_is_closed_a_file_goes_on.
+    """
+    end = None
+    begin = _NOT_BLANK.search(text)
+    if begin is not None and _form(text, begin.start(), parser) == "new":
+        end = _end_of_new(text, begin.start())
+    return end or text.find("\n") + 1 or len(text)
 
 
 def _next_of_pipe(number: int, parser: ParserType) -> Ad | None:
@@ -208,7 +225,7 @@ def _next(text: str, start: int, parser: ParserType) -> tuple[Ad | None, int]:
         # Compat: the wheel reads on after an empty ad as if the next bracket were part of a name;
         # we pass over it. Shown by test_an_empty_ad_in_a_stream_is_passed_over.
         start = end
-    return None, start
+    return None, len(text)
 
 
 def _next_in_form(text: str, begin: int, form: str) -> tuple[Ad | None, int]:
@@ -224,6 +241,8 @@ def _form(text: str, begin: int, parser: ParserType) -> str:
     if parser == ParserType.Auto:
         return "new" if text[begin] in "/[" else "long"
     if parser == ParserType.FileAuto:
+        # Compat: for texts too, in which the wheel finds nothing then. Shown by
+        # test_the_form_of_a_text_is_found_out_as_that_of_a_file.
         return detect_form(text[begin:])
     return _FORMS.get(parser, "new")
 
@@ -237,10 +256,27 @@ def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
     braces and commas of a list of ads are passed over, which the wheel refuses; shown by
     test_ads_in_a_list_are_read.
     """
-    before = _BEFORE.match(text, begin)
-    first = begin if before is None else before.end()
+    first = _beginning_of_new(text, begin)
     if text[first : first + 1] not in ("[", ""):
         raise ClassAdSyntaxError(f"expected [ before {text[first : first + 40]!r}")
+    end = _end_of_new(text, first)
+    if end is not None:
+        return parse_ad_at(text[first:end], 0)[0], end
+    if first < len(text):
+        _check_beginning(text[first:])
+    return None, len(text)
+
+
+def _beginning_of_new(text: str, begin: int) -> int:
+    before = _BEFORE.match(text, begin)
+    return begin if before is None else before.end()
+
+
+def _end_of_new(text: str, begin: int) -> int | None:
+    """Return the end of the ad that begins here, or behind blanks and comments."""
+    first = _beginning_of_new(text, begin)
+    if text[first : first + 1] != "[":
+        return None
     depth = 0
     for found in _BRACKET.finditer(text, first):
         part = found.group()
@@ -249,10 +285,8 @@ def _next_new(text: str, begin: int) -> tuple[Ad | None, int]:
         elif part == "]":
             depth -= 1
             if not depth:
-                return parse_ad_at(text[first : found.end()], 0)[0], found.end()
-    if depth:
-        _check_beginning(text[first:])
-    return None, len(text)
+                return found.end()
+    return None
 
 
 def _check_beginning(text: str) -> None:
