@@ -108,3 +108,30 @@ def test_a_text_ends_at_a_nul() -> None:
 def test_a_list_that_is_simplified_is_a_list() -> None:
     """The wheel ends when such an expression is looked at."""
     assert repr(ExprTree("{ 1, a }").simplify(ClassAd({"a": 1}))) == "{ 1,a }"
+
+
+def test_a_line_that_is_no_attribute_ends_its_ad() -> None:
+    """To the wheel it is one: `[ a = 1; 'b c' = 1 ]`."""
+    assert [repr(ad) for ad in classad.parseAds("a = 1\nb c\n\nd = 2")] == [
+        "[ a = 1 ]",
+        "[ d = 2 ]",
+    ]
+
+
+def test_an_error_of_a_text_says_what_is_wrong() -> None:
+    """The wheel's says "None"."""
+    with pytest.raises(classad.ClassAdParseError, match="'a b' is no expression"):
+        ExprTree("a b")
+
+
+def test_an_infinite_number_is_no_integer() -> None:
+    with pytest.raises(OverflowError):
+        int(classad.Literal(float("inf")))
+
+
+def test_bytes_are_no_names() -> None:
+    assert ClassAd({"a": b"text"})["a"] == "text"
+    with pytest.raises(TypeError):
+        ClassAd()[b"a"] = 1  # type: ignore[index]
+    with pytest.raises(TypeError):
+        ExprTree(b"a")  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from kettle.classad import ERROR, UNDEFINED, Expr
@@ -23,6 +23,7 @@ from kettle.compat.classad.failures import FAILURES, failures_raised
 from kettle.compat.classad.names import (
     ClassAdEvaluationError,
     ClassAdParseError,
+    ClassAdTypeError,
     ClassAdValueError,
     Value,
 )
@@ -32,6 +33,7 @@ from kettle.compat.classad2.comparisons import note_error
 from kettle.compat.classad2.convert import (
     CONTEXT,
     from_python,
+    is_time,
     ready_value,
     to_python,
 )
@@ -48,6 +50,9 @@ class ClassAd(classad2.ClassAd):
     """A mapping of names, without regard to case, to values and expressions.
 
     An ad in an ad is read as a dictionary.
+
+    Compat: bytes are values and no names, texts of ads or expressions, which they are to the wheel.
+    Shown by test_bytes_are_no_names.
     """
 
     __slots__ = ()
@@ -109,6 +114,12 @@ class ClassAd(classad2.ClassAd):
         """Return an iterator over names and values."""
         return iter(super().items())
 
+    def update(self, *given: Any, **named: Any) -> None:
+        """Set what a mapping has, or a row of pairs."""
+        if given and not isinstance(given[0], Iterable):
+            raise ClassAdTypeError("Must provide a dictionary-like object to update()")
+        super().update(*given, **named)
+
     def _tree_of_mine(self, tree: Expr) -> ExprTree:
         return ExprTree._of(tree, self)
 
@@ -123,11 +134,9 @@ class ClassAd(classad2.ClassAd):
 
     @bounded
     def flatten(self, expr: Any) -> Any:
-        """Return the expression with what this ad knows filled in; other values as they are."""
-        if not isinstance(expr, classad2.ExprTree):
-            return expr
+        """Return the expression with what this ad knows filled in; a text is a value."""
         with _unanswered():
-            rest = super().flatten(expr)
+            rest = super().flatten(_expression_of(expr))
         return ExprTree._of(rest._tree) if isinstance(rest, classad2.ExprTree) else _shown(rest)
 
     def matches(self, ad: classad2.ClassAd) -> bool:
@@ -209,6 +218,8 @@ class ExprTree(classad2.ExprTree):
         Compat: of a list or an ad the wheel makes what ends the process when it is looked at. Shown
         by test_a_list_that_is_simplified_is_a_list.
         """
+        if target is not None and not isinstance(target, classad2.ClassAd):
+            raise TypeError("target must be a ClassAd")
         with failures_raised():
             return ExprTree._of(to_expression(self._value(scope, target)))
 
@@ -239,29 +250,21 @@ class ExprTree(classad2.ExprTree):
         return bool(value)
 
     def __int__(self) -> int:
+        # Compat: of an infinite number the wheel makes the least one of 64 bits. Shown by
+        # test_an_infinite_number_is_no_integer.
         value = self.eval()
-        if isinstance(value, str):
-            try:
-                return int(value)
-            except ValueError:
-                raise ClassAdValueError("Unable to convert string to integer.") from None
-        return int(_number(value))
+        return int(_read(value, int) if isinstance(value, str) else _number(value))
 
     def __float__(self) -> float:
         value = self.eval()
-        if isinstance(value, str):
-            try:
-                return float(value)
-            except ValueError:
-                # The wheel's words, for both.
-                raise ClassAdValueError("Unable to convert string to integer.") from None
-        return float(_number(value))
+        return float(_read(value, _float) if isinstance(value, str) else _number(value))
 
     @bounded
     def __getitem__(self, index: int) -> Any:
         value = self.eval()
         # What Python says of a number that is written out is what the wheel says.
-        if not isinstance(value, list | str) and not isinstance(self._tree, Literal):
+        written = isinstance(self._tree, Literal) or is_time(self._tree)
+        if not isinstance(value, list | str) and not written:
             raise ClassAdValueError("ClassAd expression is unsubscriptable.")
         return value[index]
 
@@ -281,6 +284,13 @@ class ExprTree(classad2.ExprTree):
         with _value_errors():
             return ExprTree._of(Binary(operator, tree_of(other), self._tree))
 
+    def _compared(self, operator: str, other: object) -> ExprTree:
+        """Return a comparison; with what no expression can be, whether that is something else."""
+        try:
+            return self._with(operator, other)
+        except (ClassAdException, TypeError):
+            return ExprTree._of(literal(operator in ("!=", "=!=")))
+
     def and_(self, expr: object) -> ExprTree:
         """Return `self && expr`."""
         return self._with("&&", expr)
@@ -291,20 +301,20 @@ class ExprTree(classad2.ExprTree):
 
     def is_(self, expr: object) -> ExprTree:
         """Return `self =?= expr`."""
-        return self._with("=?=", expr)
+        return self._compared("=?=", expr)
 
     def isnt_(self, expr: object) -> ExprTree:
         """Return `self =!= expr`."""
-        return self._with("=!=", expr)
+        return self._compared("=!=", expr)
 
     def _get(self, index: object) -> ExprTree:
         return ExprTree._of(Subscript(self._tree, tree_of(index)))
 
     def __eq__(self, other: object) -> ExprTree:  # type: ignore[override]
-        return self._with("==", other)
+        return self._compared("==", other)
 
     def __ne__(self, other: object) -> ExprTree:  # type: ignore[override]
-        return self._with("!=", other)
+        return self._compared("!=", other)
 
     def __lt__(self, other: object) -> ExprTree:
         return self._with("<", other)
@@ -405,7 +415,10 @@ def tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
 
 
 def _expression_of(value: Any) -> classad2.ExprTree:
-    return value if isinstance(value, classad2.ExprTree) else classad2.ExprTree._of(tree_of(value))
+    if isinstance(value, classad2.ExprTree):
+        return value
+    with _value_errors():
+        return classad2.ExprTree._of(tree_of(value))
 
 
 def to_value(value: Any, scope: ClassAd | None = None) -> Any:
@@ -442,6 +455,21 @@ def _shown(value: Any) -> Any:
     if isinstance(value, list):
         return [_shown(one) for one in value]
     return value
+
+
+def _read(text: str, kind: Callable[[str], float]) -> float:
+    """Return the number that a text is, as C reads it: none is 0, nothing may follow."""
+    if not text:
+        return 0
+    if text == text.rstrip() and "_" not in text:
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    # The wheel's words, for reals too.
+    raise ClassAdValueError("Unable to convert string to integer.")
+
+
+def _float(text: str) -> float:
+    return float.fromhex(text) if "0x" in text.lower() else float(text)
 
 
 def _number(value: Any) -> float:

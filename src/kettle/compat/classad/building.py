@@ -10,6 +10,7 @@ from kettle.compat import classad2
 from kettle.compat.classad.ads import ExprTree, tree_of
 from kettle.compat.classad.names import ClassAdValueError
 from kettle.compat.classad2 import ClassAdException
+from kettle.compat.classad2.convert import is_time
 
 
 def Literal(obj: object) -> ExprTree:
@@ -19,7 +20,7 @@ def Literal(obj: object) -> ExprTree:
     except ClassAdException as error:
         raise ClassAdValueError(str(error)) from error
     made = ExprTree._of(tree)
-    worth = made.simplify() if isinstance(obj, classad2.ExprTree) else made
+    worth = made.simplify() if isinstance(obj, classad2.ExprTree) and not is_time(tree) else made
     found = worth._tree
     if isinstance(found, LiteralNode) and not isinstance(found.value, ExprList):
         return worth
@@ -40,4 +41,7 @@ def Function(name: str, *arguments: object) -> ExprTree:
     """Return the call of a function; texts are literals, names are `Attribute`s."""
     if not isinstance(name, str):
         raise TypeError("a function's name is a string")
-    return ExprTree._of(Call(name, tuple(tree_of(one) for one in arguments)))
+    try:
+        return ExprTree._of(Call(name, tuple(tree_of(one) for one in arguments)))
+    except ClassAdException as error:
+        raise ClassAdValueError(str(error)) from error

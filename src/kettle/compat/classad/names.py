@@ -13,7 +13,8 @@ class ClassAdParseError(ClassAdException, ValueError, SyntaxError, RuntimeError)
     """A text that is no ad or no expression."""
 
     def __str__(self) -> str:
-        # A SyntaxError's own would be that of a program's text.
+        # Compat: the wheel's text is always "None", that of a SyntaxError without a place. Shown by
+        # test_an_error_of_a_text_says_what_is_wrong.
         return str(self.args[0]) if self.args else ""
 
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import IO, Final
+from collections.abc import Iterable, Iterator
+from typing import IO, Final, cast
 
 from kettle.compat import classad2
 from kettle.compat.classad.ads import ClassAd, of_version_2
@@ -23,14 +23,21 @@ def parseAds(
     input: str | IO[str],  # noqa: A002
     parser: Parser = Parser.Auto,
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a text or file."""
+    """Yield the ads of a text or file.
+
+    Compat: they are read as version 2 reads them. The wheel makes an attribute of a line that is
+    none, and raises at an unfinished one. Shown by
+    test_a_line_that_is_no_attribute_ends_its_ad.
+    """
     with _parse_errors():
+        _check_input(input)
         yield from map(of_version_2, classad2.parseAds(input, _PARSERS[Parser(parser)]))
 
 
 def parseNext(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
     """Return the first ad of a text, or the next one of a file; StopIteration at the end."""
     with _parse_errors():
+        _check_input(input)
         found = classad2.parseNext(input, _PARSERS[Parser(parser)])
     if found is None:
         raise StopIteration("All ads processed")
@@ -40,6 +47,7 @@ def parseNext(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  #
 def parseOne(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
     """Return one ad of all the ads of a text or file; what comes later wins."""
     with _parse_errors():
+        _check_input(input)
         return of_version_2(classad2.parseOne(input, _PARSERS[Parser(parser)]))
 
 
@@ -53,9 +61,11 @@ def parseOld(input: str | IO[str]) -> ClassAd:  # noqa: A002
     return parseOne(_text_of(input), Parser.Old)
 
 
-def parseOldAds(input: str | IO[str]) -> Iterator[ClassAd]:  # noqa: A002
-    """Yield the ads of a text or file in old syntax."""
-    return parseAds(input, Parser.Old)
+def parseOldAds(input: str | IO[str] | Iterable[str]) -> Iterator[ClassAd]:  # noqa: A002
+    """Yield the ads of a text or file, or of lines, in old syntax."""
+    if isinstance(input, str) or hasattr(input, "read"):
+        return parseAds(cast("str | IO[str]", input), Parser.Old)
+    return parseAds("\n".join(line.removesuffix("\n") for line in input), Parser.Old)
 
 
 def quote(input: str) -> str:  # noqa: A002
@@ -69,7 +79,13 @@ def unquote(input: str) -> str:  # noqa: A002
         return classad2.unquote(input)
 
 
+def _check_input(given: object) -> None:
+    if not isinstance(given, str) and not hasattr(given, "read"):
+        raise ClassAdParseError(f"a text or a file is read, not {type(given).__name__}")
+
+
 def _text_of(given: str | IO[str]) -> str:
+    _check_input(given)
     return given if isinstance(given, str) else given.read()
 
 
