@@ -550,7 +550,9 @@ def to_expression(value: object) -> Expr:
         return literal(value)
     if isinstance(value, int):
         return literal(wrap_integer(int(value)))
-    if isinstance(value, float | AbsoluteTime | RelativeTime | Undefined | Error):
+    if isinstance(value, float):
+        return literal(float(value))
+    if isinstance(value, AbsoluteTime | RelativeTime | Undefined | Error):
         return literal(value)
     if isinstance(value, str):
         return Literal(str(value))

@@ -404,3 +404,11 @@ def test_an_ad_that_is_wrong_before_a_quote_hides_its_end_is_told(
 def test_an_ad_that_is_cut_off_is_the_end(text: str) -> None:
     assert list(parseAds(text)) == []
     assert len(list(parseAds(f"[z=1]{text}"))) == 1
+
+
+def test_what_follows_a_nul_is_printed() -> None:
+    """The wheel prints no more of the ad."""
+    ad = ClassAd({"a": "x\0y", "b": 1})
+    assert ad["a"] == "x"
+    assert ad.printOld().endswith("b = 1\n")
+    assert ad.printJson().endswith('"b": 1\n}')

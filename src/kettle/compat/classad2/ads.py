@@ -100,7 +100,7 @@ class ClassAd(MutableMapping[str, Any]):
     def _found(self, key: str) -> Expr:
         if not isinstance(key, str):
             raise TypeError("ClassAd keys are strings")
-        found = self._ad.lookup(key)
+        found = self._ad.lookup(whole_text(key))
         if found is None:
             raise KeyError(key)
         return found
@@ -118,6 +118,7 @@ class ClassAd(MutableMapping[str, Any]):
     def __delitem__(self, key: str) -> None:
         if not isinstance(key, str):
             raise TypeError("ClassAd keys are strings")
+        whole_text(key)
         try:
             del self._ad[key]
         except KeyError:
@@ -126,7 +127,7 @@ class ClassAd(MutableMapping[str, Any]):
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
             raise TypeError("ClassAd keys are strings")
-        return key in self._ad
+        return whole_text(key) in self._ad
 
     def __iter__(self) -> Iterator[str]:
         # A list made first: the wheel's loops may change the ad.
@@ -216,7 +217,11 @@ class ClassAd(MutableMapping[str, Any]):
 
     @bounded
     def printOld(self) -> str:
-        """Return the ad in old syntax, one line an attribute."""
+        """Return the ad in old syntax, one line an attribute.
+
+        Compat: what follows a NUL in a text is printed, too; the wheel's whole output ends there,
+        and that of `printJson`. Shown by test_what_follows_a_nul_is_printed.
+        """
         return unparse(self._ad, old=True)
 
     @bounded

@@ -21,6 +21,7 @@ from kettle.compat.classad2.depth import one_level_less
 from kettle.compat.classad2.names import ClassAdException, Value
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
+from kettle.octets import to_bytes
 
 if TYPE_CHECKING:
     from random import Random
@@ -79,6 +80,9 @@ def whole_text(text: str) -> str:
     """Return a text as C reads all of it; ValueError if a NUL ends it before, as in the wheel."""
     if "\0" in text:
         raise ValueError("embedded null character")
+    if not text.isascii():
+        # UnicodeEncodeError for half a character, as in the wheel; what is no UTF-8 is let through.
+        to_bytes(text)
     return text
 
 
@@ -155,6 +159,9 @@ def from_python(value: object, convert: Callable[[object, int], Expr], levels: i
 
 
 def _moment(moment: AbsoluteTime) -> Expr:
+    if not str(moment)[:4].isdecimal():
+        # Of the first thousand years: printed, and read back as another one.
+        return Literal(moment)
     try:
         return parse_expression(f'absTime("{moment}")')
     except ClassAdSyntaxError:

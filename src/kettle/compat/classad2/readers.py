@@ -27,7 +27,7 @@ from kettle.classad.parser import (
 from kettle.classad.unparse import quote as quote_text
 from kettle.classad.values import Expr
 from kettle.compat.classad2.ads import ClassAd
-from kettle.compat.classad2.convert import in_this_world, whole_text
+from kettle.compat.classad2.convert import in_this_world, is_time, whole_text
 from kettle.compat.classad2.names import LAST_ERROR, ClassAdException, ParserType
 from kettle.errors import ClassAdSyntaxError
 from kettle.octets import to_bytes
@@ -60,7 +60,8 @@ def parseAds(input: str | IO[str], parser: ParserType = ParserType.Auto) -> Iter
     Ads in old syntax have blank lines between them. Raises ValueError where no ad can be read.
     """
     before = 0 if isinstance(input, str) else input.tell()
-    text = "".join(input).partition("\0")[0]
+    parser = _numbered(parser)
+    text = _given("".join(input))
     form = _form(text, 0, parser) if text else "long"
     if form in ("xml", "json"):
         yield from map(ClassAd._of, _foreign(text, form))  # noqa: SLF001
@@ -111,13 +112,25 @@ def parseNext(
     looked into before it is read needs its form said: ClassAdException. Raises ValueError where
     no ad can be read.
     """
+    parser = _numbered(parser)
     if isinstance(input, str):
-        ad, _ = _next(input.partition("\0")[0], 0, parser)
+        ad, _ = _next(_given(input), 0, parser)
     else:
-        if parser is ParserType.Auto:
+        if parser == ParserType.Auto:
             parser = _look_ahead(input)
         ad = _next_of_file(input.fileno(), parser)
     return None if ad is None else ClassAd._of(ad)  # noqa: SLF001
+
+
+def _numbered(parser: ParserType) -> ParserType:
+    """Return the parser of a number, which need be no member; TypeError for what is no number."""
+    number = int(parser)
+    return ParserType(number) if number in ParserType._value2member_map_ else ParserType.Old
+
+
+def _given(text: str) -> str:
+    """Return a text as C reads it, up to a NUL; UnicodeEncodeError for half a character."""
+    return whole_text(text.partition("\0")[0])
 
 
 def _look_ahead(file: IO[str]) -> ParserType:
@@ -369,6 +382,8 @@ def unquote(input: str) -> str:  # noqa: A002
     except ClassAdSyntaxError as error:
         LAST_ERROR.text = str(error)
         raise ValueError("Invalid string to unquote") from None
+    if is_time(expr):
+        raise ValueError("ClassAd literal is not a string value")
     if not isinstance(expr, Literal):
         raise ValueError("String does not parse to a ClassAd literal")  # noqa: TRY004
     if not isinstance(expr.value, str):
