@@ -34,6 +34,7 @@ def submitted(name, description, **options):
             "first": result.first_proc(),
             "jobs": result.num_procs(),
             "same cluster": result.clusterad()["ClusterId"] == result.cluster(),
+            "begins as": result.clusterad()["JobStatus"],
             "arguments": sorted(job.get("Args", job.get("Arguments", "")) for job in jobs),
         }
 

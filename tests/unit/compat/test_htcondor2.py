@@ -463,7 +463,9 @@ def test_what_is_no_job_no_action_and_no_number_is_refused() -> None:
 def test_the_tenth_user_is_not_mixed_with_others() -> None:
     answer = Ad({f"Name{n}": f"user{n}" for n in range(1, 13)})
     answer["NumSubmittors"] = 12
-    names = [ad["Name"] for ad in negotiator._split(answer)]
+    found = negotiator._split(answer)
+    assert type(found) is list
+    names = [ad["Name"] for ad in found]
     assert names == [f"user{n}" for n in range(1, 13)]
 
 

@@ -164,10 +164,9 @@ class Transaction:
         ads = [of_engine(ad) for ad in sender.spooled.ads]
         if ad_results is not None:
             ad_results.extend(shown(ads))
-        found = sender.cluster if sender.cluster is not None else submission.cluster_ad()
-        found["ClusterId"] = cluster
         kept = sender.spooled if spooled else None
-        return SubmitResult(cluster, first, jobs, shown(of_engine(found)), kept)
+        made = shown(of_engine(sender.shared_ad(cluster)))
+        return SubmitResult(cluster, first, jobs, made, kept)
 
     def _send(self, queue: Queue, sender: Sender, earlier: Sender | None) -> tuple[int, int, int]:
         """Send jobs and return the first one's number, their cluster, and how many they are.

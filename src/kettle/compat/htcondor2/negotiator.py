@@ -125,7 +125,8 @@ def _split(answer: Ad) -> list[ClassAd]:
     """Return the ads whose attributes an answer numbers: Name1, Name2, ….
 
     Compat: the wheel takes the last digit alone for the number, and mixes users from the tenth
-    on; shown by test_the_tenth_user_is_not_mixed_with_others.
+    on, and what it returns is no list, though it says so; shown by
+    test_the_tenth_user_is_not_mixed_with_others.
     """
     found: dict[str, Ad] = {}
     for name in answer.own_names():

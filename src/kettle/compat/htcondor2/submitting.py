@@ -7,6 +7,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Protocol
 
+from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd as Ad
 from kettle.client.jobs import reschedule
 from kettle.client.queue import Queue, check_universe, submit_factory
@@ -73,6 +74,13 @@ class Sender:
         set_method(ad, self._method)
         self.cluster = ad
         ad["ClusterId"] = cluster
+        return ad
+
+    def shared_ad(self, cluster: int) -> Ad:
+        """Return the cluster's ad as a program is shown it: with what the first job begins as."""
+        ad = (self.submission.cluster_ad() if self.cluster is None else self.cluster).copy()
+        ad["ClusterId"] = cluster
+        ad["JobStatus"] = int(JobStatus.HELD if "HoldReasonCode" in ad else JobStatus.IDLE)
         return ad
 
     def proc_ad(self, cluster: int, index: int) -> Ad | None:
@@ -145,10 +153,8 @@ def submit(address: Sinful, description: Description, count: int, *, spooled: bo
         reschedule(PROCESS.connector, address)
     except KettleError:
         PROCESS.say(0, "the schedd could not be told to reschedule")
-    found = sender.cluster if sender.cluster is not None else sender.submission.cluster_ad()
-    found["ClusterId"] = cluster
     kept = sender.spooled if spooled else None
-    return SubmitResult(cluster, 0, jobs, of_engine(found), kept)
+    return SubmitResult(cluster, 0, jobs, of_engine(sender.shared_ad(cluster)), kept)
 
 
 def check_items(description: Description) -> None:
