@@ -104,7 +104,9 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     Values of a wrong type are left at their defaults: the ad may come from a peer.
 
     Compat: to the reference an ad without a time is of the moment at which it is read, and one with
-    a wrong time of what its digits make; it is of none (test_an_ad_without_a_time_is_of_none).
+    a wrong time of what its digits make; it is of none (test_an_ad_without_a_time_is_of_none). And
+    there an event 022, 023, 024, 034 or 040 is none whose ad, or text, lacks one of its values or
+    has an empty one; it is one (test_an_event_that_lacks_what_its_kind_says_is_one).
     """
     number = _whole(ad, "EventTypeNumber", -1)
     kind = EVENTS.get(number) or _BY_TYPE.get((ad.string("MyType") or "").lower())

@@ -11,6 +11,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_forms import event_from_ad
 from kettle.records.event_log import EventReader
 from kettle.records.event_pieces import AdPieces
+from kettle.records.event_xml import loose_xml_ad
 
 _FORMS = {b"<": "xml", b"{": "json"}
 
@@ -36,11 +37,11 @@ class AdReader:
         return events
 
     def _read(self, piece: bytes) -> Event | None:
-        text = piece.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
+        text = piece.replace(b"\0", b"").replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
         try:
             ad = next(parse_ads(text, self._form), None)
         except (ClassAdSyntaxError, ValueError):
-            return None
+            ad = loose_xml_ad(text) if self._form == "xml" else None
         return event_from_ad(ad) if ad is not None else None
 
 

@@ -6,6 +6,7 @@ from a table. Formats: wire notes, Job event log; 031 and 032 are in `event_futu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -371,8 +372,8 @@ class AttributeUpdateEvent(Event):
     (test_a_changed_attribute_is_read_whole). As there other words are an event that says nothing.
     """
 
-    name: str = ""
-    value: str = ""
+    name: str | None = ""
+    value: str | None = ""
     old: str | None = None
 
     number: ClassVar[int] = 33
@@ -383,10 +384,11 @@ class AttributeUpdateEvent(Event):
         Said("value", "Value"),
         Said("old", "PriorValue"),
     )
+    UNSAID: ClassVar[Mapping[str, object]] = {"name": None, "value": None}
 
     def body(self) -> list[str]:
         """Return what changed."""
-        name, value = one_line(self.name), one_line(self.value)
+        name, value = one_line(self.name or ""), one_line(self.value or "")
         if self.old is None:
             return [f"{_SETTING}{name} to {value}"]
         return [f"{_CHANGING}{name} from {one_line(self.old)} to {value}"]

@@ -233,7 +233,7 @@ class EventReader:
             # machine that fell over zeros where something was to be written.
             # Compat: at a zero the reference loses the line's rest with its end, and stops for good
             # where one begins an event (test_zeros_of_a_crash_cost_no_event).
-            lines = piece.replace(b"\r\n", b"\n").replace(b"\0", b"")
+            lines = piece.replace(b"\0", b"").replace(b"\r\n", b"\n")
             text = lines[: -len(END) - 1].decode("utf-8", "surrogateescape").removesuffix("\n")
             begin = _BEGIN.search(text)
             if begin is None or text[: begin.end()].strip():

@@ -22,7 +22,7 @@ def read(number: int, body: str) -> Event:
     return event
 
 
-@pytest.mark.parametrize("zeros", ["\0" * 50, "\0" * 50 + "\n", "\0\n\0"])
+@pytest.mark.parametrize("zeros", ["\0" * 50, "\0" * 50 + "\n", "\0\n\0", "\r\0\n"])
 def test_zeros_of_a_crash_cost_no_event(zeros: str) -> None:
     log = zeros + WHOLE + zeros + WHOLE + WHOLE
     assert [event.number for event in read_events(log.encode())] == [11, 11, 11]

@@ -119,3 +119,23 @@ def test_a_number_of_a_job_is_not_cut(tmp_path: Path) -> None:
         tmp_path / "log", "011 (4294967297.0.0) 2026-03-01 10:11:12 Job was unsuspended.\n...\n"
     )
     assert said["Cluster"] == 4294967297
+
+
+@pytest.mark.parametrize("number", [22, 23, 24, 34, 40])
+def test_an_event_that_lacks_what_its_kind_says_is_one(number: int, tmp_path: Path) -> None:
+    [said] = said_in(tmp_path / "log", f'{{"EventTypeNumber": {number}, "Cluster": 12}}')
+    assert (said["EventTypeNumber"], said["Cluster"]) == (number, 12)
+
+
+def test_a_reason_may_be_empty(tmp_path: Path) -> None:
+    said = ads_of(tmp_path, 22, "Job disconnected\n    \n    Trying to reconnect to slot1@here")
+    assert (said["StartdName"], said["DisconnectReason"], said["StartdAddr"]) == (
+        "slot1@here",
+        "",
+        "",
+    )
+
+
+def test_a_change_in_an_ad_that_names_no_attribute_says_none(tmp_path: Path) -> None:
+    [said] = said_in(tmp_path / "log", '{"EventTypeNumber": 33}')
+    assert not {"Attribute", "Value"} & set(said)
