@@ -244,10 +244,11 @@ class JobEvictedEvent(_Ended):
         event.read_counts(lines, RUN_BYTES)
         if event.requeued:
             event.read_ending(lines)
-        next_line = lines.peek()
-        if next_line is not None and not is_usage_heading(next_line):
-            reason = lines.maybe_trimmed()
-            event.reason = (reason if event.requeued else reason.removeprefix("Reason: ")) or None
+        next_line = lines.peek() or ""
+        # A line of times too many is no reason.
+        if not is_usage_heading(next_line) and not next_line.lstrip().startswith("Usr "):
+            lines.maybe_trimmed()
+            event.reason = next_line.removeprefix("\tReason: ").strip() or None
         event.usage = _take_table(lines)
         return event
 

@@ -152,8 +152,14 @@ def render_event(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
 def parse_event(text: str, *, year: int = 1970) -> Event | None:
     """Read one event, without its end; None if it does not begin with an event's number.
 
-    `year` is assumed for the legacy date, which has none. A header or a body that is not of its
-    form gives a RawEvent that says so (`damage_in`).
+    `year` is assumed for the legacy date, which has none. A header that is none, or a body that
+    lacks what its kind cannot be without, gives a RawEvent that says so (`damage_in`). Of any other
+    broken event counts what can be read: a value that is none is left out, and lines of no use are
+    kept as they are.
+
+    Compat: the reference takes parts of broken lines for values (other columns of a table, what
+    32 bits hold of a number), and loses some events that can be read: of an ad one of whose
+    attributes is cut, of a reason with an empty line behind it (test_damaged_events.py).
     """
     header = read_header(text, year)
     if header is None:

@@ -6,9 +6,10 @@ import pytest
 
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import FileTransferEvent
-from kettle.records.event_ends import CheckpointedEvent
-from kettle.records.event_grid import RemoteErrorEvent
-from kettle.records.event_kinds import JobHeldEvent
+from kettle.records.event_ends import CheckpointedEvent, JobEvictedEvent
+from kettle.records.event_forms import event_ad
+from kettle.records.event_grid import JobAdInformationEvent, RemoteErrorEvent
+from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, JobHeldEvent
 from kettle.records.event_log import damage_in, parse_event, read_events, render_event
 
 HEAD = "(012.003.000) 2026-03-01 10:11:12"
@@ -67,3 +68,56 @@ def test_a_time_in_the_queue_that_is_not_there_is_none() -> None:
     event = read(40, "Started transferring input files\n\tSeconds spent in queue: ")
     assert isinstance(event, FileTransferEvent)
     assert event.queue_seconds == 0
+
+
+USED = "\t\tUsr 0 00:00:01, Sys 0 00:00:00  -  Run Remote Usage\n"
+EVICTED = f"Job was evicted.\n\t(0) CPU times\n{USED}{USED}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("\tReason: why", "why"),
+        ("\tReason: ", None),
+        ("\twhy", "why"),
+        (f"{USED}\tReason: x", None),
+    ],
+)
+def test_why_a_job_was_evicted_is_no_line_of_times(lines: str, reason: str | None) -> None:
+    event = read(4, EVICTED + lines)
+    assert isinstance(event, JobEvictedEvent)
+    assert event.reason == reason
+
+
+def test_a_line_too_many_is_kept_as_it_is() -> None:
+    log = f"004 {HEAD} {EVICTED}{USED}\tReason: x\n...\n".encode()
+    first = b"".join(map(render_event, read_events(log)))
+    assert b"".join(map(render_event, read_events(first))) == first
+    assert first.count(b"Usr") == 3
+
+
+def test_an_attribute_that_is_cut_costs_no_other() -> None:
+    event = read(28, 'Job ad information event triggered.\nOwner = "tes\nMemory = 5')
+    assert isinstance(event, JobAdInformationEvent)
+    ad = event_ad(event)
+    assert ("Owner" in ad, ad.integer("Memory")) == (False, 5)
+
+
+def test_an_empty_line_behind_a_reason_costs_no_event() -> None:
+    event = read(9, "Job was aborted.\n\twhy\n")
+    assert isinstance(event, JobAbortedEvent)
+    assert event.reason == "why"
+
+
+def test_a_property_that_is_cut_costs_no_other() -> None:
+    event = read(1, 'Job executing on host: h\n\tName = "/tm\n\tCpus = 1')
+    assert isinstance(event, ExecuteEvent)
+    props = event_ad(event).evaluate("ExecuteProps")
+    assert str(props).count("=") == 1
+
+
+def test_a_row_of_a_table_that_is_torn_costs_no_event() -> None:
+    heading = "\tPartitionable Resources :    Usage  Request Allocated \n"
+    event = read(4, f"{EVICTED}\tReason: x\n{heading}\t   Cpus                 :   001 (1.0.0)")
+    assert isinstance(event, JobEvictedEvent)
+    assert (event.reason, event.run_remote.user_seconds) == ("x", 1)
