@@ -11,6 +11,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
+from kettle.tools import kettle
 from kettle.tools.configuration import condor_config_val
 from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_q
@@ -89,6 +90,18 @@ def test_jobs_made_later_are_counted_at_once(pool: PersonalPool, tmp_path: Path)
     assert condor_q.main(argv, pool.environment(), Streams(io.StringIO(), shown, shown)) == 0
     row = rf"^ +{said[1]}\. .* Norm .*condor_submit\.{said[1]}\.digest$"
     assert re.search(row, shown.getvalue(), re.MULTILINE)
+    code, why = explain(pool, f"{said[1]}.900")
+    assert code == 0
+    assert f"Job {said[1]}.900: It has not been made yet" in why
+    assert re.search(r"\d+ of 1000 are made, \d+ are still to come\. At most 1 idle \(max_", why)
+    assert explain(pool, f"{said[1]}.1000")[0] == 1
+
+
+def explain(pool: PersonalPool, job: str) -> tuple[int, str]:
+    out = io.StringIO()
+    argv = ["kettle", "why", job]
+    code = kettle.main(argv, pool.environment(), Streams(io.StringIO(), out, io.StringIO()))
+    return code, out.getvalue()
 
 
 def test_nothing_is_queued_by_a_description_that_ends_in_an_error(

@@ -27,6 +27,7 @@ from kettle.matchmaking.explain import Condition, Explanation, explain, split_co
 from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.front import place
 from kettle.tools.front.log_trouble import describe_log_trouble
+from kettle.tools.front.unmade import describe_unmade
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -55,8 +56,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
     reach = place.reach_queue(arguments.dir, environment)
-    job, gone = find_job(reach, arguments.job)
-    found = judge(reach, job, gone=gone)
+    name, found = _judge_word(reach, arguments.job)
     if arguments.json:
         facts = {
             "job": arguments.job,
@@ -65,10 +65,22 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         }
         streams.stdout.write(json.dumps(facts, indent=2) + "\n")
         return 0
-    streams.stdout.write(f"Job {name_of(job)}: {found.verdict}\n")
+    streams.stdout.write(f"Job {name}: {found.verdict}\n")
     if found.asks_slots:
         streams.stdout.write(render_conditions(found.explanation))
     return 0
+
+
+def _judge_word(reach: Reach, word: str) -> tuple[str, Judgement]:
+    """Return a job's name and why it is where it is; NotFoundError if it is nowhere."""
+    try:
+        job, gone = find_job(reach, word)
+    except NotFoundError:
+        verdict = describe_unmade(reach, word)
+        if not verdict:
+            raise
+        return word, Judgement(verdict, explain(ClassAd(), []), asks_slots=False)
+    return name_of(job), judge(reach, job, gone=gone)
 
 
 class Judgement(NamedTuple):
