@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from kettle.wire.codec import Reader
+from kettle.wire.messages.syscalls import RegisterStarterInfo, read_syscall
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
+    from kettle.wire.messages.rpc import Call
 
 # A starter without work ends sooner.
 KEPT_SECONDS = 5.0
@@ -21,6 +26,8 @@ class IdleLines:
 
     def __init__(self) -> None:
         self._lines: dict[str, tuple[Stream, asyncio.TimerHandle]] = {}
+        # What each starter said of itself when it began a job here, as it came and as it was read.
+        self._beginnings: WeakKeyDictionary[Stream, tuple[bytes, Call]] = WeakKeyDictionary()
 
     def keep(self, claim_id: str, stream: Stream) -> None:
         """Keep a connection for the claim's next job."""
@@ -38,6 +45,20 @@ class IdleLines:
             stream.close()
             return None
         return stream
+
+    def read_first_call(self, stream: Stream, reader: Reader) -> Call:
+        """Return the first call of a job on a connection; RemoteProtocolError.
+
+        A starter says the same of itself for each job of a claim (`RepeatedCall`): that is read
+        once, and nobody may change it.
+        """
+        body = reader.rest()
+        before, call = self._beginnings.get(stream, (b"", None))
+        if call is None or body != before:
+            call = read_syscall(Reader(body, reader.encrypted))
+            if isinstance(call, RegisterStarterInfo):
+                self._beginnings[stream] = body, call
+        return call
 
     def drop(self, claim_id: str) -> None:
         """Close the claim's connection, if there is one."""

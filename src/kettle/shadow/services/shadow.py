@@ -267,7 +267,8 @@ class RunningShadow(Run):
             return False
         try:
             await line.send(NextJob(self._encoded_activation_ad()))
-            call = read_syscall(await line.receive(STARTER_SECONDS))
+            said = await line.receive(STARTER_SECONDS)
+            call = self.host.lines.read_first_call(line, said)
         except (WireError, OSError) as error:
             line.close()
             self.log(f"The starter of the last job is gone: {error}")
