@@ -284,8 +284,10 @@ class ClassAd(Ad):
             for name, value in other.items():
                 self[name] = value
             return
-        if other.parent is None and other._names is None and not self._shared:
-            # All of its names are spelled as usual.
+        if other.parent is None and not self._shared:
+            if other._names:
+                new = {key: one for key, one in other._names.items() if key not in self.table}
+                self._names = {**(self._names or {}), **new} or None
             self.table.update(other.table)
             return
         for name in other.names():

@@ -65,3 +65,19 @@ def test_an_ad_with_other_texts_shares_those_that_are_the_same() -> None:
     assert other.table["a"] is model.table["a"]
     assert [other.text(name) for name in "ABC"] == ["Memory > 1", "2", "x + 1"]
     assert model.text("B") == "1"
+
+
+def test_an_ad_that_takes_another_s_attributes_keeps_its_own_spellings() -> None:
+    _ad("KeptHereToo = 1", "KeptThere = 1", "KeptElsewhere = 1")
+    ad = _ad("KEPTHERETOO = 1", "KeptElsewhere = 1")
+    ad.update(_ad("keptHereToo = 2", "KEPTthere = 2", "KeptElsewhere = 2"))
+    assert ad.lines() == ["KEPTHERETOO = 2", "KeptElsewhere = 2", "KEPTthere = 2"]
+    usual = _ad("KeptHereToo = 1")
+    usual.update(_ad("keptHereToo = 2"))
+    assert usual.lines() == ["KeptHereToo = 2"]
+    # What is taken may be changed by itself.
+    other = _ad("KEPTthere = 2")
+    third = ClassAd()
+    third.update(other)
+    third.discard("KeptThere")
+    assert other.lines() == ["KEPTthere = 2"]
