@@ -501,12 +501,12 @@ class Reader:
         if len(pieces) <= count or b"\xad" in window:
             return [self._line() for _ in range(count)]
         self._position = start + len(window) - len(pieces.pop())
-        return [piece.decode("utf-8", "surrogateescape") for piece in pieces]
+        return _decoded(pieces)
 
     def _encrypted_lines(self, count: int) -> list[str]:
         """Read the lines of an ad from an encrypted stream."""
         body, position, end = self._body, self._position, len(self._body)
-        lines: list[str] = []
+        pieces: list[bytes] = []
         try:
             for _ in range(count):
                 size = _unpack_integer(body, position)[0]
@@ -514,10 +514,11 @@ class Reader:
                 position = start + size
                 if not 0 < size <= MAXIMUM_STRING or position > end or body[position - 1]:
                     break
-                lines.append(body[start : position - 1].decode("utf-8", "surrogateescape"))
+                pieces.append(body[start : position - 1])
         except struct.error as error:
             raise RemoteProtocolError("a message ends inside an ad") from error
-        if len(lines) < count or _SECRET_MARKER in lines:
+        lines = _decoded(pieces)
+        if len(lines) != count or _SECRET_MARKER in lines:
             # Something unusual: read it again with every check and exception of a single string.
             return [self._line() for _ in range(count)]
         self._position = position
@@ -527,6 +528,11 @@ class Reader:
         """Read one line of an ad; a secret one follows its mark."""
         line = self._string_bytes().decode("utf-8", "surrogateescape")
         return self.secret() if line == _SECRET_MARKER else line
+
+
+def _decoded(pieces: list[bytes]) -> list[str]:
+    """Return the texts of encoded lines, all of them in one call; one with a NUL becomes two."""
+    return b"\0".join(pieces).decode("utf-8", "surrogateescape").split("\0") if pieces else []
 
 
 def _check_line_ends(lines: list[str]) -> None:

@@ -146,6 +146,21 @@ def test_any_bytes_survive_as_text() -> None:
     assert Writer().string(Reader(body).string()).getvalue() == body
 
 
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_lines_are_read_one_by_one_whatever_bytes_are_in_them(encrypted: bool) -> None:
+    # A letter that breaks off at the end of its line takes nothing of the next one.
+    lines = [b'A = "\xe2\x82', b'B = "\xff"', 'C = "ü"'.encode()]
+    body = Writer(encrypted).ads_lines(lines).getvalue()
+    ad = Reader(body, encrypted).ad()
+    assert [line.encode("utf-8", "surrogateescape") for line in ad.lines()] == lines
+
+
+def test_an_encrypted_line_with_a_nul_is_one_line() -> None:
+    line = b'A = "x\0y"\0'
+    body = Writer().integer(1).integer(len(line)).raw(line).getvalue()
+    assert Reader(body, encrypted=True).ad(types=False).lines() == ['A = "x\0y"']
+
+
 def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:
     channel = Channel(token_bytes)
     channel.maximum_message = UNACCEPTED_MESSAGE
