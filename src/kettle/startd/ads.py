@@ -272,8 +272,12 @@ def is_lasting(record: SlotRecord, config: Config) -> bool:
 
     That is so where nobody waits for the slot, and no ad has what others or jobs put there.
     """
-    configured = config.words("STARTD_JOB_ATTRS") or config.words("STARTD_SLOT_ATTRS")
-    return record.waiting_job is None and not configured
+    return record.waiting_job is None and not _repeats_attributes(config)
+
+
+@lru_cache(maxsize=16)
+def _repeats_attributes(config: Config) -> bool:
+    return bool(config.words("STARTD_JOB_ATTRS") or config.words("STARTD_SLOT_ATTRS"))
 
 
 def _retirement_remaining(ad: ClassAd, record: SlotRecord, now: float) -> int:
