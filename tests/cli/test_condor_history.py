@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,18 @@ def test_a_record_may_end_with_a_banner_that_says_nothing(tmp_path: Path, way: s
 
 
 USER_LOG = Path(__file__).parents[1] / "data/cli/condor_q/user.log"
+
+
+@pytest.mark.parametrize(("way", "clusters"), [("-backwards", "[4,2,1]"), ("-forwards", "[1,2,4]")])
+def test_a_damaged_record_hides_no_other_one(tmp_path: Path, way: str, clusters: str) -> None:
+    text = "".join(record("", number, 0, "ann") for number in (1, 2, 3, 4, 5))
+    for number in (3, 5):
+        text = text.replace(f"ClusterId = {number}\n", f"ClusterId = {number}\nno record\n")
+    (tmp_path / "damaged").write_text(text)
+    code, out, complaint = run(tmp_path, "-file", f"{tmp_path}/damaged", way, "-json")
+    assert code == 0
+    assert [ad["ClusterId"] for ad in json.loads(out)] == json.loads(clusters)
+    assert complaint == "\t*** Warning: Bad history file; skipping malformed ad(s)\n"
 
 
 def test_a_user_log_gives_run_time_and_end(tmp_path: Path) -> None:

@@ -179,6 +179,13 @@ class QueueJournal:
             outcome = queue.restore(self._runtime.files.read_pieces(self._path))
         except NotFoundError:
             return None
+        except StorageError as error:
+            if error.errno:
+                raise
+            raise StorageError(
+                f"{self._path} is damaged and was left as it is: {error}. Mend it, or move it away "
+                "to begin with an empty queue"
+            ) from error
         if outcome.kept_bytes == 0 and outcome.whole_lines:
             raise StorageError(f"{self._path} is no queue log: {outcome.discarded}")
         # A log that was cut before its first record's end never held anything.

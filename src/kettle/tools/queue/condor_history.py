@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
 
 # A job's runs, as JOB_EPOCH_HISTORY_DIR has them.
+# The reference's words.
+_DAMAGED = "\t*** Warning: Bad history file; skipping malformed ad(s)\n"
 _RUN_FILE = re.compile(r"job\.runs\.(\d{1,12})\.(\d{1,12})\.ads")
 USAGE = """\
 Usage: condor_history [SOURCE] [CLUSTER | CLUSTER.PROC | OWNER]… [OPTIONS]
@@ -114,7 +116,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         raise UsageError(f"Error:  could not parse constraint ( {what} )") from error
     extract = Extract(wish.extract, forwards=wish.forwards) if wish.extract else None
     sources = find_sources(wish, environment, printer, chosen.expression)
-    printer.run(choose_records(wish, chosen, sources, extract))
+    printer.run(choose_records(wish, chosen, sources, streams.stderr, extract))
     if extract is not None:
         extract.finish(streams.stdout)
     return 0
@@ -371,9 +373,13 @@ def choose_records(
     wish: Wish,
     chosen: AdFilter,
     records: Iterable[ClassAd | HistoryRecord],
+    complaints: TextIO,
     extract: Extract | None = None,
 ) -> Iterator[ClassAd]:
-    """Yield the ads that are meant, until the limits are reached.
+    """Yield the ads that are meant, until the limits are reached; what is no ad costs itself only.
+
+    Compat: the reference says so for each of them and among the records, of which no JSON can be
+    read then (test_a_damaged_record_hides_no_other_one).
 
     Compat: with -forwards the reference shows records of every kind, whatever -type and -epochs
     say, and an unfinished last one; and where an owner is named beside a job it stops at that job
@@ -382,6 +388,7 @@ def choose_records(
     since = AdFilter(wish.since) if wish.since else None
     kinds = choose_kinds(wish.kinds, of_runs=wish.source == "JOB_EPOCH")
     shown = scanned = 0
+    damaged = False
     for record in records:
         banner = ""
         if isinstance(record, HistoryRecord):
@@ -389,7 +396,13 @@ def choose_records(
                 continue
             if not _may_be_meant(wish, record.fields):
                 continue
-            ad, banner = parse_old_ad(record.lines), record.banner
+            try:
+                ad, banner = parse_old_ad(record.lines), record.banner
+            except ClassAdSyntaxError:
+                if not damaged:
+                    complaints.write(_DAMAGED)
+                damaged = True
+                continue
         else:
             ad = record
         if since is not None and since(ad):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.config import Config
 from kettle.config.knobs.log import LogKnobs
-from kettle.errors import AuthorizationDenied, KettleError
+from kettle.errors import AuthorizationDenied, ClassAdSyntaxError, KettleError
 from kettle.octets import to_bytes, to_text
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
@@ -109,7 +109,7 @@ def find_in_history(config: Config, word: str) -> ClassAd | None:
             ):
                 if wanted.issubset(record.lines):
                     return parse_old_ad("\n".join(record.lines), check=False)
-    except OSError:
+    except (OSError, ClassAdSyntaxError):
         pass
     return None
 

@@ -132,7 +132,7 @@ def test_damage_of_a_log_that_was_written_anew_is_refused_and_nothing_is_cut_off
         damaged = b"".join([*lines[:number], b"\0" + lines[number][1:], *lines[number + 1 :]])
         path.write_bytes(damaged)
         journal = QueueJournal(runtime, str(path), rotations=0)
-        with pytest.raises(StorageError, match=f"line {number + 1} "):
+        with pytest.raises(StorageError, match=rf"job_queue\.log is damaged .* line {number + 1} "):
             journal.open(JobQueue(journal, uid_domain="vm"), NOW)
         journal.close()
         assert path.read_bytes() == damaged
