@@ -151,6 +151,8 @@ class Log:
         self._continues = _CONTINUED_LONG_YEARS.match
         # Lines that the disk did not take, and why.
         self._lost = 0
+        # What was written last is a part of a line.
+        self._torn = False
         self._why = ""
         # Files of their own for lines of single categories, whether these are on here or not.
         self.asides: dict[str, Log] = {}
@@ -241,6 +243,8 @@ class Log:
             head = self._head(now, "D_ERROR")
             said = f"{self._lost} lines of this log could not be written: {self._why}"
             data = to_shown_bytes(f"{head}{said}\n") + data
+        if self._torn:
+            data = b"\n" + data
         try:
             if self._fd < 0:
                 self._open()
@@ -249,6 +253,8 @@ class Log:
             self._lose(error.errno)
             return
         self._size += written
+        if written:
+            self._torn = not data[:written].endswith(b"\n")
         if written < len(data):
             # The line breaks off; what comes next says why.
             self._lose(errno.ENOSPC)

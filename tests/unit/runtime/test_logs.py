@@ -111,6 +111,23 @@ def test_lines_that_find_no_room_are_counted_and_told_of_later(
     assert fourth.endswith("fourth")
 
 
+def test_a_line_that_broke_off_is_no_beginning_of_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_at(tmp_path / "L")
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:12]))
+    log("first")
+    monkeypatch.setattr(os, "write", write)
+    log("second")
+    log("third")
+    log.close()
+    torn, told, second, third = (tmp_path / "L").read_text().splitlines()
+    assert len(torn) == 12
+    assert told.endswith("1 lines of this log could not be written: No space left on device")
+    assert (second[-6:], third[-5:]) == ("second", "third")
+
+
 def test_a_log_that_is_not_needed_is_opened_when_it_can_be(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         log_at(tmp_path / "later" / "L")
