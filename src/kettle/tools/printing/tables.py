@@ -32,6 +32,8 @@ class Cell(Struct):
     # Whether that stands at the left though values do not.
     missing_left: bool = False
     grows: bool = False
+    # Whether content that is longer than the width widens the column from its row on.
+    widens: bool = False
     # What separates it from the cell before.
     gap: str = " "
     # Whether content that is longer than the width is cut.
@@ -125,13 +127,16 @@ def _fit(cells: Sequence[Cell], ads: Sequence[ClassAd], within: LineWidth) -> li
 def _grown(cells: list[Cell], texts: Sequence[str]) -> list[Cell]:
     """Return the cells for the rows behind one of these texts.
 
-    What stands for a missing value widens its column from its row on, as in the reference.
+    What stands for a missing value widens a column that grows from its row on, as in the reference.
     """
     each = zip(cells, texts, strict=True)
-    if not any(cell.grows and not cell.lines and length(text) > cell.width for cell, text in each):
+    if not any(
+        (cell.grows or cell.widens) and not cell.lines and length(text) > cell.width
+        for cell, text in each
+    ):
         return cells
     return [
-        cell.changed(width=max(cell.width, length(text))) if cell.grows else cell
+        cell.changed(width=max(cell.width, length(text))) if cell.grows or cell.widens else cell
         for cell, text in zip(cells, texts, strict=True)
     ]
 

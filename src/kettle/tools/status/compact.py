@@ -15,12 +15,14 @@ from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, LineWidth, render_table
 from kettle.tools.printing.times import as_whole
 from kettle.tools.status.tables import (
+    OF_PARTS,
+    SEVERAL,
     activity_letter,
     count_devices,
     gpus,
     platform,
     slot_tag,
-    state_letters,
+    state_letter,
 )
 from kettle.tools.status.totals import (
     ACTIVITIES,
@@ -46,8 +48,11 @@ NO_MACHINE = "undefined"
 # Before the name of a slot whose line is a further one of its machine.
 _INDENT = "   "
 
-# Static slots in these states add to what is free.
-_FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
+# Static slots in these states add nothing to what is free.
+_TAKEN = frozenset(("Matched", "Claimed", "Preempting"))
+
+# A state, or an activity, of which a slot says nothing.
+_UNKNOWN = "?"
 
 # What a line's texts are called by, so that they are no attributes of a slot.
 _IN_LINE = "line."
@@ -68,9 +73,9 @@ class Machine(Struct):
     free_cpus: float | None = None
     free_memory: float | None = None
     largest: float | None = None
-    states: frozenset[str] = frozenset()
-    activities: frozenset[str] = frozenset()
-    users: frozenset[str] = frozenset()
+    # Empty as long as no slot shows any; `*` or `#` stand for several.
+    state: str = ""
+    activity: str = ""
 
     def add(self, ad: ClassAd) -> None:
         """Count one slot in; a part of a slot is there only where GPUs are looked at.
@@ -90,15 +95,19 @@ class Machine(Struct):
         if split:
             self._add_split(ad)
         else:
-            self.states |= {ad.string("State") or ""}
-            self.activities |= {ad.string("Activity") or ""}
+            self._show(ad.string("State") or _UNKNOWN, ad.string("Activity") or _UNKNOWN)
             self._add_static(ad)
 
+    def _show(self, state: str, activity: str) -> None:
+        self.state = state if self.state in {"", state} else SEVERAL
+        self.activity = activity if self.activity in {"", activity} else SEVERAL
+
     def _add_split(self, ad: ClassAd) -> None:
-        states, activities = _own_state(ad)
-        self.states |= _merge(states + _strings(ad, "ChildState"))
-        self.activities |= _merge(activities + _strings(ad, "ChildActivity"))
-        self.users |= set(_strings(ad, "ChildRemoteUser"))
+        state, activity = _own_state(ad)
+        self._show(
+            _merge(state, _strings(ad, "ChildState")),
+            _merge(activity, _strings(ad, "ChildActivity")),
+        )
         memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
         largest = float(max(memories)) if memories else None
         # Compat: of a second one its largest part is added (test_tables_recordings).
@@ -108,7 +117,7 @@ class Machine(Struct):
     def _add_static(self, ad: ClassAd) -> None:
         cpus, memory = ad.real("Cpus"), ad.real("Memory")
         largest = memory or 0.0
-        if (ad.string("State") or "") not in _FREE:
+        if ad.string("State") in _TAKEN:
             # Nothing of it is free.
             cpus, memory = _nothing_of(cpus), _nothing_of(memory)
         self._add_sizes(ad, cpus, memory, largest)
@@ -131,26 +140,33 @@ def _has_cpus(ad: ClassAd) -> bool:
     return cpus is None or cpus > 0
 
 
-def _own_state(ad: ClassAd) -> tuple[list[str], list[str]]:
+def _own_state(ad: ClassAd) -> tuple[str, str]:
     """Return state and activity of a slot that may be split; none where it gave all that it had."""
-    state, activity = ad.string("State") or "", ad.string("Activity") or ""
+    state, activity = ad.string("State") or _UNKNOWN, ad.string("Activity") or _UNKNOWN
     if (state, activity) == ("Unclaimed", "Idle") and not _has_cpus(ad):
-        return [], []
-    return [state], [activity]
+        return "", ""
+    return state, activity
 
 
-def _merge(states: Sequence[str]) -> set[str]:
-    """Return which states a slot and its parts show, or which activities.
+def _merge(own: str, parts: Sequence[str]) -> str:
+    """Return which state a slot and its parts show, or which activity; `own` is the slot's.
 
-    A part that is preempted or vacated speaks for all, one that is claimed does so where the slot
-    itself is drained.
+    A part that is preempted or vacated speaks for those before it, and for those behind it unless
+    it is the first; one that is claimed does so where the slot itself is drained.
+    Source: observed of condor_status 25.14.1.
     """
-    found: set[str] = set()
-    for state in states:
-        if state in {"Preempting", "Vacating"} or (state == "Claimed" and found == {"Drained"}):
-            found = {state}
+    found = own
+    for number, state in enumerate(parts):
+        if state == found:
+            continue
+        if state in {"Preempting", "Vacating"}:
+            found = state
+            if number:
+                break
+        elif not found or (found == "Drained" and state == "Claimed"):
+            found = state
         else:
-            found |= {state}
+            found = SEVERAL if own else OF_PARTS
     return found
 
 
@@ -220,7 +236,7 @@ def _letters(machine: Machine) -> str:
     """Return the letters of state and activity; none where the first slot's activity is unknown."""
     if activity_letter(machine.first.string("Activity") or "") == " ":
         return ""
-    return state_letters(machine.states, machine.activities)
+    return state_letter(machine.state) + activity_letter(machine.activity)
 
 
 def describe(machine: Machine) -> ClassAd:
@@ -230,7 +246,6 @@ def describe(machine: Machine) -> ClassAd:
     memory, gpus = first.real("TotalSlotMemory"), first.real("TotalSlotGPUs")
     texts = {
         "Machine": machine.label,
-        "Platform": platform(first),
         "Slots": _slots(machine),
         "Cpus": _whole(first.real("TotalSlotCpus")),
         "Gpus": _whole(gpus),
@@ -242,7 +257,6 @@ def describe(machine: Machine) -> ClassAd:
         "JobsMin": "_".ljust(8)
         if machine.starts is None
         else f"{machine.starts / _RECENT_MINUTES:.2f}",
-        "Users": ", ".join(sorted(machine.users)) or None,
         "TotGPUs": count_devices(first),
         "FreGPU": _whole(first.real("GPUs")),
         "Mips": _whole(first.real("Mips")) or "-".ljust(7),
@@ -262,6 +276,11 @@ def _whole(value: float | None) -> str | None:
     return None if value is None else str(as_whole(value))
 
 
+def _users(ad: ClassAd) -> str | None:
+    """Return whose jobs run in a slot's parts; a line has those of its first slot."""
+    return ", ".join(sorted(set(_strings(ad, "ChildRemoteUser")))) or None
+
+
 def _cell(heading: str, name: str, width: int, *, left: bool = False, grows: bool = False) -> Cell:
     return Cell(heading, width, lambda ad: ad.string(_IN_LINE + name), left=left, grows=grows)
 
@@ -269,7 +288,7 @@ def _cell(heading: str, name: str, width: int, *, left: bool = False, grows: boo
 # What stands at the left of every line, and the rest for each choice of slots.
 _MACHINE = (
     _cell("Machine", "Machine", 7, left=True, grows=True),
-    _cell("Platform", "Platform", 8, left=True, grows=True),
+    Cell("Platform", 8, platform, grows=True),
     _cell("Slots", "Slots", 5),
 )
 _SIZE = (
@@ -327,7 +346,7 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
         SERVER.changed(key=_group, fits=True, least_width=14),
     ),
     "claimed": (
-        (*_MACHINE, _cell("Users", "Users", 5, left=True, grows=True)),
+        (*_MACHINE, Cell("Users", 5, _users, grows=True)),
         CLAIMED.changed(key=_group, fits=True, least_width=14),
     ),
     "gpus": (
@@ -380,22 +399,33 @@ def render_compact(
     rows = [describe(machine) for machine in machines]
     if any(line.label.startswith(_INDENT) for line in machines):
         cells = (_machine_cell(cells[0], machines), *cells[1:])
+    if added is not None:
+        # Their room is that of all slots, also of those that have no line.
+        added.align()
+        added.measure(ads)
     if mode == "gpus":
-        counted = list(_count_gpus(ads))
+        counted = [(gpu, 1) for gpu in _count_gpus(ads)]
     else:
-        counted = [each for ad in ads for each in _counted(mode, ad)]
+        counted = [each for ad in ads for each in _counted(mode, totals, ad)]
     if wide:
         totals = totals.changed(least_width=0)
     if mode == "gpus":
         totals = gpu_totals(totals, ads)
-    sums = render_totals(totals, counted, fits=wide, always=bool(ads))
-    return [*render_table(cells, rows, added, within=within), *sums]
+    sums = render_totals(
+        totals,
+        [ad for ad, _ in counted],
+        times=[times for _, times in counted],
+        fits=wide,
+        always=bool(ads),
+    )
+    # Columns of attributes have the room of all slots, also of those that have no line.
+    return [*render_table(cells, rows, added, widths_of=ads, within=within), *sums]
 
 
 def _machine_cell(cell: Cell, machines: Iterable[Machine]) -> Cell:
-    """Return the column of machines as wide as their names are: those of slots run over."""
+    """Return the column of machines as wide as their names are: those of slots widen it later."""
     names = [line.label for line in machines if not line.label.startswith(_INDENT)]
-    return cell.changed(width=max(cell.width, *map(len, names)), grows=False)
+    return cell.changed(width=max(cell.width, *map(len, names)), grows=False, widens=True)
 
 
 def gpu_totals(totals: Totals, ads: Iterable[ClassAd]) -> Totals:
@@ -403,23 +433,20 @@ def gpu_totals(totals: Totals, ads: Iterable[ClassAd]) -> Totals:
     return totals.changed(after=("",)) if any(map(gpus, ads)) else totals
 
 
-def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:
-    """Yield what the sums count for a slot that has a line.
+def _counted(mode: str, totals: Totals, ad: ClassAd) -> Iterator[tuple[ClassAd, int]]:
+    """Yield what the sums count for a slot, and how often; what counts 0 times has its row.
 
     Compat: a slot that was split counts its parts by their states, with its own activity, and
     itself if it has a processor left; where machines or their sizes are summed it counts once more
     (output/cases.json).
     """
-    split = ad.boolean("PartitionableSlot")
-    if not ad.boolean("DynamicSlot") and (_has_cpus(ad) or not split):
-        yield ad
-    if not split:
-        return
-    if mode in {"server", "claimed"}:
-        yield ad
-    else:
+    split = bool(ad.boolean("PartitionableSlot"))
+    alone = not ad.boolean("DynamicSlot") and (_has_cpus(ad) or not split)
+    again = split and (mode in {"server", "claimed"} or totals.key(ad) is None)
+    yield ad, alone + again
+    if split and not again:
         for state in _strings(ad, "ChildState"):
-            yield ClassAd({"State": state}, parent=ad)
+            yield ClassAd({"State": state}, parent=ad), 1
 
 
 def _count_gpus(ads: Iterable[ClassAd]) -> Iterator[ClassAd]:

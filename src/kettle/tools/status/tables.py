@@ -6,7 +6,7 @@ tables that few ask for in `rare_tables.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from kettle.classad import ClassAd, Value, parse_expression
 from kettle.classad.values import ExprList
@@ -116,10 +116,13 @@ _ARCHITECTURES = {"X86_64": "x64", "X86": "x86"}
 
 
 def platform(ad: ClassAd) -> str | None:
-    """Show architecture and system in short: `x64/Debian13`."""
-    short = ad.string("OpSys") == "WINDOWS"
-    system = ad.string("OpSysShortName" if short else "OpSysAndVer")
-    arch = ad.string("Arch") or ""
+    """Show architecture and system in short: `x64/Debian13`.
+
+    The system's kind stands for an architecture that is not known, as in the reference.
+    """
+    kind = ad.string("OpSys")
+    system = ad.string("OpSysShortName" if kind == "WINDOWS" else "OpSysAndVer")
+    arch = ad.string("Arch") or kind or ""
     return None if system is None else f"{_ARCHITECTURES.get(arch, arch)}/{system}"
 
 
@@ -136,6 +139,8 @@ def _cycle_seconds(ad: ClassAd) -> str | None:
     return None if value is None else str(value)
 
 
+# What stands for several states or activities: also a slot's own, or those of its parts alone.
+SEVERAL, OF_PARTS = "*", "#"
 _STATE_LETTERS = {
     "Shutdown": "S",
     "Delete": "X",
@@ -146,6 +151,8 @@ _STATE_LETTERS = {
     "Preempting": "P",
     "Backfill": "F",
     "Drained": "D",
+    SEVERAL: SEVERAL,
+    OF_PARTS: OF_PARTS,
 }
 _ACTIVITY_LETTERS = {
     "Idle": "i",
@@ -156,19 +163,9 @@ _ACTIVITY_LETTERS = {
     "Benchmarking": "e",
     "Killing": "k",
     "Cleaning": "c",
+    SEVERAL: SEVERAL,
+    OF_PARTS: OF_PARTS,
 }
-
-
-def state_letters(states: Collection[str], activities: Collection[str]) -> str:
-    """Return a letter for the state and one for the activity; `*` where there are several.
-
-    A blank stands for none, and for one that is not known.
-    """
-    return _letter(states, _STATE_LETTERS) + _letter(activities, _ACTIVITY_LETTERS)
-
-
-def _letter(values: Collection[str], letters: Mapping[str, str]) -> str:
-    return "*" if len(values) > 1 else letters.get(next(iter(values), ""), " ")
 
 
 def state_letter(state: str) -> str:

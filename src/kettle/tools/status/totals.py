@@ -224,7 +224,7 @@ def _add_startd(ad: ClassAd, row: Row) -> bool:
         row[1] += ad.real("NumDynamicSlots") or 0
     memory = ad.real("TotalMemory")
     for place, attribute in enumerate(("TotalInUseMemory", "TotalBackfillInUseMemory"), start=8):
-        row[place] += 100 * (ad.real(attribute) or 0) / memory if memory else 0
+        row[place] += (ad.real(attribute) or 0) / memory * 100 if memory else 0
     return memory is not None and ad.real("TotalGPUs") is not None
 
 
