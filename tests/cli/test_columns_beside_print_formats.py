@@ -1,4 +1,4 @@
-"""`condor_q -print-format FILE` with -af or -format: columns behind the file's, as in 25.14.1."""
+"""`-print-format FILE` with -af or -format: columns beside the file's, as in 25.14.1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 from kettle.tools.queue.condor_q import main
 
 JOBS = """\
@@ -60,8 +60,30 @@ def test_columns_of_the_command_line_stand_behind_those_of_the_file(
     assert len(lines) == len(shown) + 1
 
 
-def test_what_is_not_defined_has_room(tmp_path: Path) -> None:
+def test_what_is_not_defined_sticks_out(tmp_path: Path) -> None:
     assert show(tmp_path, PLAIN, "-af Nothing").splitlines()[:2] == [
-        "C  S  Nothing  ",
+        "C  S  Nothing",
         "9  I  undefined",
     ]
+
+
+def show_slot(tmp_path: Path, options: str) -> list[str]:
+    (tmp_path / "slots").write_text('MyType = "Machine"\nName = "a"\nMachine = "m"\nCpus = 2\n')
+    (tmp_path / "form").write_text("SELECT\nMachine AS M\n")
+    (tmp_path / "other").write_text("SELECT\nCpus AS C\n")
+    out = io.StringIO()
+    argv = ["condor_status", "-ads", str(tmp_path / "slots")]
+    argv += [
+        str(tmp_path / word) if word in {"form", "other"} else word for word in options.split()
+    ]
+    environment = {"CONDOR_CONFIG": "ONLY_ENV"}
+    assert load_tool("condor_status")(argv, environment, Streams(io.StringIO(), out, out)) == 0
+    return out.getvalue().splitlines()
+
+
+def test_the_last_of_two_files_counts(tmp_path: Path) -> None:
+    assert show_slot(tmp_path, "-pr form -pr other") == ["C", "2"]
+
+
+def test_headings_stand_whatever_format_follows(tmp_path: Path) -> None:
+    assert show_slot(tmp_path, "-af:h Cpus -format %s Name") == ["Cpus", "2    a"]

@@ -12,7 +12,7 @@ from kettle.errors import KettleError, UsageError
 from kettle.tools.configuration import condor_version
 from kettle.tools.control import condor_advertise
 from kettle.tools.programs import Streams
-from kettle.tools.status import condor_findhost, condor_status, condor_who
+from kettle.tools.status import condor_findhost, condor_status, condor_who, questions
 
 
 def streams(text: str = "") -> Streams:
@@ -133,14 +133,14 @@ def test_startds_are_found_by_their_address_files(tmp_path: Path) -> None:
 
 def test_status_asks_only_for_the_attributes_it_shows() -> None:
     wish = condor_status.read_wish(["-af", "Memory/Cpus", "-sort", "Disk", "-pool", "p"])
-    assert condor_status.projection(wish) == ["Cpus", "Disk", "Machine", "Memory", "Name", "OCU"]
-    assert condor_status.projection(condor_status.read_wish(["-l"])) == []
-    assert "State" in condor_status.projection(condor_status.read_wish([]))
+    assert questions.projection(wish) == ["Cpus", "Disk", "Machine", "Memory", "Name", "OCU"]
+    assert questions.projection(condor_status.read_wish(["-l"])) == []
+    assert "State" in questions.projection(condor_status.read_wish([]))
 
 
 def test_status_names_and_constraints_must_all_hold() -> None:
     wish = condor_status.read_wish(["-claimed", "-constraint", "A", "host"])
-    assert condor_status.conditions(wish) == [
+    assert questions.conditions(wish) == [
         '(State == "Claimed")',
         "(A)",
         'Name == "host" || Machine == "host"',

@@ -192,6 +192,11 @@ class FormatColumn(Struct):
     text: str
     expression: Expr
 
+    @property
+    def heading_width(self) -> int:
+        """The room of a heading above it."""
+        return self.form.width
+
     def render(self, ad: ClassAd) -> str:
         """Return what this column prints for an ad."""
         shown = self.render_value(ad)
@@ -262,6 +267,11 @@ class AutoColumn(Struct):
             internal, _ = _find_references(self.expression, ClassAd({self.text: 0}))
             if self.text.isidentifier() and internal == {self.text}:
                 self.key = self.text.lower()
+
+    @property
+    def heading_width(self) -> int:
+        """The room of a heading above it."""
+        return self.width or 0
 
     def value(self, ad: ClassAd) -> str:
         """Return the text of the value."""
@@ -355,6 +365,8 @@ class Columns:
         # Each column with what stands before and after it, once the first row is printed.
         self._frames: list[tuple[str, FormatColumn | AutoColumn, str]] = []
         self.headings = False
+        # How many stand before the columns of a print-format file.
+        self.before_file = 0
 
     def __bool__(self) -> bool:
         return bool(self._columns)
@@ -365,7 +377,7 @@ class Columns:
         self._frames.clear()
 
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
-        """Add `-af:QUALIFIERS TEXT…`."""
+        """Add `-af:QUALIFIERS TEXT…`: with headings if it asks for them, or one before it did."""
         before, after, before_row = " ", "", ""
         letter = ""
         label, headings = "l" in qualifiers, "h" in qualifiers
@@ -384,30 +396,37 @@ class Columns:
                     letter = each
         self._before_row, self._after_row = before_row, "\n"
         self._before, self._after = before, after
-        self.headings = self.headings or headings
+        first = len(self._columns)
         if "j" in qualifiers:
             self._append(AutoColumn("", None, "ID = " if label else "", " ID"))
         for text in texts:
             column = AutoColumn(
                 text,
                 parse_column(text),
-                f"{text} = " if label and not headings else "",
+                f"{text} = " if label else "",
                 text,
                 quoted="V" in qualifiers,
                 raw=not _RAW.isdisjoint(qualifiers),
                 letter=letter,
             )
             self._append(column)
-        if self.headings:
-            self.align()
+        if headings or self.headings:
+            self.align(first)
 
-    def align(self) -> None:
-        """Give all columns widths: one -af with headings does that to earlier ones too."""
+    def align(self, first: int = 0) -> None:
+        """Give columns headings and widths; `first` is the place of the first of them."""
         self.headings = True
-        for column in self._columns:
+        for column in self._columns[first:]:
             if isinstance(column, AutoColumn) and column.width is None:
-                # The numbers of jobs have the room that they need, and no more.
-                column.width = 0 if column.expression is None else length(column.heading)
+                # The numbers of jobs have the room that they need, and no more; a heading stands
+                # for the labels of all others.
+                of_job = column.expression is None
+                column.width = 0 if of_job else length(column.heading)
+                column.label = column.label if of_job else ""
+
+    def note_file(self) -> None:
+        """Note that a print-format file is named: what is added from now on is behind it."""
+        self.before_file = len(self._columns)
 
     def _append(self, column: AutoColumn) -> None:
         self._columns.append(column)
@@ -439,8 +458,12 @@ class Columns:
 
     @property
     def frame(self) -> tuple[str, str, str, str] | None:
-        """What stands before and after a row and before and after a column; None without -af."""
-        if not any(isinstance(each, AutoColumn) for each in self._columns):
+        """What stands before and after a row and before and after a column.
+
+        None without an -af behind the print-format file, which says it then.
+        """
+        behind = self._columns[self.before_file :]
+        if not any(isinstance(each, AutoColumn) for each in behind):
             return None
         return self._before_row, self._after_row, self._before, self._after
 
@@ -466,13 +489,25 @@ class Columns:
             yield self.render(each) if isinstance(each, ClassAd) else "".join(self.render_run(each))
 
     def render_headings(self) -> str:
-        """Return the row of headings."""
-        columns = [column for column in self._columns if isinstance(column, AutoColumn)]
+        """Return the row of headings.
+
+        They stand above the first columns, whether it is those that have them or not, as in the
+        reference.
+        """
         parts = [
-            before + column.heading.ljust(column.width or 0) + after
-            for column, (before, _, after) in zip(columns, self._frame(columns), strict=True)
+            before + heading.ljust(column.heading_width) + after
+            for (before, column, after), heading in zip(
+                self._frame(self._columns), self._headings(), strict=False
+            )
         ]
         return self._before_row + "".join(parts) + self._after_row
+
+    def _headings(self) -> list[str]:
+        return [
+            column.heading
+            for column in self._columns
+            if isinstance(column, AutoColumn) and column.width is not None
+        ]
 
     def measure(self, ads: Iterable[ClassAd]) -> None:
         """Widen the columns for all rows beforehand; needed before headings are printed."""

@@ -27,7 +27,7 @@ from kettle.tools.printing.columns import (
 )
 from kettle.tools.printing.times import as_whole
 from kettle.tools.printing.values import as_number, bare_text, evaluate
-from kettle.tools.printing.ways import ColumnWidth, Way
+from kettle.tools.printing.ways import Way
 from kettle.tools.printing.widths import length
 
 _WHOLE = frozenset("diouxX")
@@ -54,6 +54,16 @@ class FileColumn(Struct):
     filler: str = " "
     fills: bool = False
     form: Format | None = None
+    # Whether the heading stands above, not in each row.
+    headed: bool = True
+
+    def measure(self, ad: ClassAd) -> None:
+        """Widen an automatic column for a row to come."""
+        self.find(ad)
+
+    def cell(self, ad: ClassAd) -> str:
+        """Return what stands in it for an ad."""
+        return self.show(self.find(ad))
 
     def settle(self, width: int) -> None:
         """Take the width, negative at the left; 0 is the format's own."""
@@ -220,42 +230,51 @@ def cut(text: str, width: int) -> str:
     return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
 
 
-# What the way of such a column does.
-_SAID = "Shows what the command line asks for."
+class SaidColumn(Struct):
+    """A column of -format or -af among those of a file; it measures itself as it does alone."""
 
+    said: FormatColumn | AutoColumn
+    prefix: bool = True
+    suffix: bool = True
 
-def _of_command_line(said: FormatColumn | AutoColumn, *, headed: bool) -> FileColumn:
-    """Return a column of -format or -af as one of a file; it measures itself as it does alone.
+    @property
+    def heading(self) -> str:
+        """What stands above it, if it is headed."""
+        return self.said.heading if isinstance(self.said, AutoColumn) else ""
 
-    Compat: values that are not defined and the label of a job's id count for the width here, in the
-    reference they stick out (test_what_is_not_defined_has_room).
-    """
+    @property
+    def headed(self) -> bool:
+        """Whether it has a heading, which one of -format never has."""
+        return isinstance(self.said, AutoColumn) and self.said.width is not None
 
-    def make(_value: Value, ad: ClassAd, column: ColumnWidth) -> str:
-        if isinstance(said, AutoColumn) and headed:
-            said.measure(ad)
-            column.width = said.width or 0
-        return said.render(ad)
+    @property
+    def width(self) -> int:
+        """The room that it has so far."""
+        return self.said.heading_width
 
-    if isinstance(said, FormatColumn):
-        return FileColumn("", "", said.expression, Way(_SAID, "text", make), None, automatic=False)
-    # As in the reference, headings stand for the labels of all but the job's id.
-    said.label = "" if headed and said.expression is not None else said.label
-    width = length(said.heading) if headed else 0
-    way = Way(_SAID, "text", make)
-    return FileColumn(said.heading, "", said.expression, way, None, width, False, left=True)
+    @property
+    def expression(self) -> Expr | None:
+        """What it shows; None for a job's id."""
+        return self.said.expression
+
+    def measure(self, ad: ClassAd) -> None:
+        """Widen the column for a row to come."""
+        if isinstance(self.said, AutoColumn):
+            self.said.measure(ad)
+
+    def cell(self, ad: ClassAd) -> str:
+        """Return what stands in it for an ad."""
+        return self.said.render(ad)
 
 
 class FileMask(Struct):
     """The columns of a file and what stands around them."""
 
-    columns: MutableSequence[FileColumn]
+    columns: MutableSequence[FileColumn | SaidColumn]
     field_prefix: str = " "
     field_suffix: str = ""
     row_prefix: str = ""
     row_suffix: str = "\n"
-    # Whether the columns have headings: those with labels have none.
-    headed: bool = True
     # Whether blanks at the end of a row stay.
     fill_last: bool = True
     # Rows and headings are cut at this many characters; 0: never.
@@ -263,56 +282,61 @@ class FileMask(Struct):
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
         """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
+        headed = self._is_headed
         for qualifiers, text in added:
-            column = FileColumn(text, text, parse_column(text))
+            column = FileColumn(text, text, parse_column(text), headed=headed)
             column.form_text = f"%{qualifiers[:1] or 'v'}"
             column.settle(-length(text))
             self.columns.append(column)
 
     def take_columns(self, columns: Columns) -> None:
-        """Add the columns of a command line at the end; what stands between columns is theirs."""
+        """Add the columns of a command line, where the file stands among them.
+
+        What those behind it say stands between columns; they have headings where the file's have.
+        """
         if columns.frame is not None:
             self.row_prefix, self.row_suffix, self.field_prefix, self.field_suffix = columns.frame
-        if self.headed:
-            columns.align()
-        self.columns += (_of_command_line(each, headed=self.headed) for each in columns)
+        first = columns.before_file
+        if self._is_headed:
+            columns.align(first)
+        said = [SaidColumn(each) for each in columns]
+        self.columns = [*said[:first], *self.columns, *said[first:]]
+
+    @property
+    def _is_headed(self) -> bool:
+        return any(column.headed for column in self.columns)
 
     def measure(self, ads: Iterable[ClassAd]) -> None:
         """Widen the automatic columns for rows to come."""
         for ad in ads:
             for column in self.columns:
-                column.find(ad)
+                column.measure(ad)
 
     def render_headings(self) -> str:
-        """Return the row of headings; they stand at the left and are never cut."""
-        if not self.headed:
+        """Return the row of headings; they stand at the left and are never cut.
+
+        Those that there are stand above the first columns, as in the reference.
+        """
+        headings = [column.heading for column in self.columns if column.headed]
+        if not headings:
             return ""
-        # A column of -format has no heading, and nothing parts it from the one before.
         return self._row(
-            column.heading + " " * (column.width - length(column.heading))
-            if column.heading or column.width
-            else None
-            for column in self.columns
+            heading + " " * (column.width - length(heading))
+            for column, heading in zip(self.columns, headings, strict=False)
         )
 
     def render(self, ad: ClassAd) -> str:
         """Return the row of an ad."""
-        values = [column.find(ad) for column in self.columns]
-        return self._row(
-            (column.show(value) for column, value in zip(self.columns, values, strict=True)),
-            fill=self.fill_last,
-        )
+        return self._row((column.cell(ad) for column in self.columns), fill=self.fill_last)
 
-    def _row(self, cells: Iterable[str | None], *, fill: bool = True) -> str:
+    def _row(self, cells: Iterable[str], *, fill: bool = True) -> str:
         row = self.row_prefix + "".join(self._framed(cells))
         row = (cut(row, self.most) if self.most else row) + self.row_suffix
         return row if fill or not row.endswith("\n") else f"{row.rstrip()}\n"
 
-    def _framed(self, cells: Iterable[str | None]) -> Iterator[str]:
+    def _framed(self, cells: Iterable[str]) -> Iterator[str]:
         last = len(self.columns) - 1
-        for i, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
-            if cell is None:
-                continue
+        for i, (column, cell) in enumerate(zip(self.columns, cells, strict=False)):
             if i and column.prefix:
                 yield self.field_prefix
             yield cell

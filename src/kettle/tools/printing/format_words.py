@@ -230,6 +230,7 @@ class _ColumnReader:
         if label is not None:
             of_value = self._form_of_label() if self._form is None else self._form
             column.form_text = column.heading + label + of_value
+            column.headed = False
             column.settle(0)
             return column
         form = self._form

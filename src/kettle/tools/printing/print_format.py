@@ -16,7 +16,7 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import Columns, unescape
-from kettle.tools.printing.file_columns import FileColumn, FileMask
+from kettle.tools.printing.file_columns import FileColumn, FileMask, SaidColumn
 from kettle.tools.printing.format_words import Complaint, Words, read_column
 from kettle.tools.printing.values import written
 from kettle.tools.printing.ways import Ways
@@ -78,7 +78,6 @@ class PrintFormat(Struct):
         """Add the columns of a command line: with them there are rows and their headings alone."""
         self.mask.take_columns(columns)
         self.title = self.summary = self.own_summary = False
-        self.headings = True
 
     def distinct(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the first ad of each row: for jobs of a file, which no schedd has grouped.
@@ -137,7 +136,7 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
 
     Raises UsageError for what is no print format.
     """
-    columns: list[FileColumn] = []
+    columns: list[FileColumn | SaidColumn] = []
     found = PrintFormat(FileMask(columns))
     section = ""
     seen = stray = False
@@ -163,7 +162,6 @@ def parse_print_format(text: str, ways: Ways, *, truncates: bool = True) -> Prin
     if not seen and stray:
         # Compat: the reference crashes (test_a_print_format_of_nothing_shows_the_title).
         raise UsageError("the print-format file has no SELECT")
-    found.mask.headed = found.label is None
     return found
 
 

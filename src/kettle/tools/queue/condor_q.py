@@ -35,6 +35,7 @@ from kettle.tools.queue.usage import USAGE
 from kettle.tools.queue.wish import Wish, choose_width
 
 if TYPE_CHECKING:
+    from kettle.tools.printing.masks import Mask
     from kettle.tools.printing.print_format import PrintFormat
     from kettle.tools.queue.sources import Answer
     from kettle.tools.reach import Reach
@@ -68,7 +69,7 @@ AUTOCLUSTER_ATTRIBUTES = (
 )
 # In the reference's words, once for each.
 _NODE_WITHOUT_NAME = "DAG node job with no DAGNodeName attribute!\n"
-_JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
+_JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD"
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -177,10 +178,14 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     found.mask.append(wish.added)
     if wish.columns and not wish.form:
         found.take_columns(wish.columns)
+        found.headings = True
         wish.columns = Columns()
     if found.aggregation:
         wish.flags.add("group-by" if found.aggregation == "UNIQUE" else "autocluster")
-    if wish.print_format_is_default or wish.width == 0:
+    if "totals" in wish.flags:
+        # As in the reference, where rows stay all the same.
+        found.headings, found.summary = False, True
+    if wish.print_format_is_default or wish.width == 0 or "totals" in wish.flags:
         # Rows of the usual tables, and all of -wide, end where their text does.
         found.mask.fill_last = False
     return found
@@ -255,16 +260,17 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
         return sorted(wish.columns.names())
     if wish.columns:
         return sorted({*wish.columns.names(), "ServerTime"})
+    added = sorted(wish.added_columns().names())
     if "autocluster" in wish.flags:
-        return AUTOCLUSTER_ATTRIBUTES.split()
+        return [*AUTOCLUSTER_ATTRIBUTES.split(), *added]
     if wish.factories:
-        return FACTORY_ATTRIBUTES.split()
+        return [*FACTORY_ATTRIBUTES.split(), *added]
     if wish.in_batches:
         return WANTED.split()
     names = dict.fromkeys(TABLE_ATTRIBUTES.split())
     for mode in sorted(wish.modes | wish.flags):
         names.update(dict.fromkeys(MODE_ATTRIBUTES.get(mode, "").split()))
-    names.update(dict.fromkeys(sorted(wish.added_columns().names())))
+    names.update(dict.fromkeys(added))
     return list(names)
 
 
@@ -382,6 +388,8 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
     elif found.summary and found.aggregation:
         # Groups are no jobs to be counted; lines of the schedd's own counts stay empty.
         parts.append("\n\n" if from_file else "\n\n\n\n")
+    elif found.summary and "totals" in wish.flags:
+        parts += [_render_totals_alone(wish, answer, ads), "\n"]
     elif found.summary:
         parts += [_render_totals(wish, answer, ads), "\n"]
     streams.stdout.write("".join(parts))
@@ -392,14 +400,14 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     parts = [render_title(answer.title, _now(answer))]
     most = choose_width(wish.width, streams)
     if "totals" in wish.flags:
-        totals = _render_totals(wish, answer, ads)
-        parts += [totals.removeprefix("\n") if wish.totals_by_user else totals, "\n"]
+        parts += [_render_totals_alone(wish, answer, ads), "\n"]
     elif wish.factories:
-        parts.append(_render_factories(ads))
+        parts.append(_render_factories(wish, ads))
     elif "autocluster" in wish.flags:
-        parts.append(_render_autoclusters(answer.ads))
+        parts.append(_render_autoclusters(wish, answer.ads))
     elif "jobset" in wish.flags:
-        parts.append(_JOBSET_HEADINGS)
+        added = "".join(f" {text}" for _, text in wish.added)
+        parts.append(f"{_JOBSET_HEADINGS}{added}\n")
     elif wish.in_batches:
         _complain_of_nodes(wish, ads, streams)
         parts += [_render_batches(wish, ads, most), _render_totals(wish, answer, ads), "\n"]
@@ -425,21 +433,31 @@ def _render_totals(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> str:
     return "\n" + count_jobs(ads, with_dags=True).render("") + "\n"
 
 
-def _render_factories(ads: list[ClassAd]) -> str:
+def _render_totals_alone(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> str:
+    """Return what `-totals` shows, without the empty line that parts it from a table."""
+    totals = _render_totals(wish, answer, ads)
+    return totals.removeprefix("\n") if wish.totals_by_user else totals
+
+
+def _render_factories(wish: Wish, ads: list[ClassAd]) -> str:
     from kettle.tools.queue.tables import factory_table
 
-    mask = factory_table()
-    mask.measure(ads)
-    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
+    return _render_mask(wish, factory_table(), ads)
 
 
-def _render_autoclusters(ads: Iterable[ClassAd]) -> str:
+def _render_autoclusters(wish: Wish, ads: Iterable[ClassAd]) -> str:
     from kettle.tools.queue.tables import autocluster_table
 
-    mask = autocluster_table()
     ordered = sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0)
-    mask.measure(ordered)
-    return mask.render_headings() + "".join(mask.render(ad) for ad in ordered)
+    return _render_mask(wish, autocluster_table(), ordered)
+
+
+def _render_mask(wish: Wish, mask: Mask, ads: Sequence[ClassAd]) -> str:
+    """Return heading and rows, with the columns of `-aaf` behind those of the table."""
+    if wish.added:
+        mask.append(wish.added)
+    mask.measure(ads)
+    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
 
 
 def _render_batches(wish: Wish, ads: list[ClassAd], most: int) -> str:
@@ -467,9 +485,7 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
     from kettle.tools.queue.tables import TABLES, hold_code_table, lay_out
 
     if "hold-codes" in wish.modes:
-        mask, ads = hold_code_table(ads)
-        mask.measure(ads)
-        return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
+        return _render_mask(wish, *hold_code_table(ads))
     kind = _kind_of_table(wish)
     if not kind and "cputime" in wish.flags:
         kind = "cputime"
@@ -478,7 +494,4 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
     _place(ads, host)
     all_runs = "cumulative-time" in wish.flags
     mask = TABLES[kind](lay_out(ads, most=most, in_dags=kind == "dag", all_runs=all_runs))
-    if wish.added:
-        mask.append(wish.added)
-    mask.measure(ads)
-    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
+    return _render_mask(wish, mask, ads)

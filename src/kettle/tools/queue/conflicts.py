@@ -51,6 +51,10 @@ def check_wish(wish: Wish) -> None:
     batches = wish.batch_is_default if wish.batch is None else wish.batch
     if wish.batch and wish.columns:
         raise UsageError("Error: -batch conflicts with -format and -af")
+    whole = wish.form and not wish.print_format
+    if wish.added and (wish.columns or whole or wish.analyses):
+        raise UsageError("Error: output formatting options conflict with -aaf options")
+    batches = batches and "unmatchable" not in wish.flags
     if wish.added and batches and not (wish.modes - {"dag"} or wish.print_format):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "

@@ -336,6 +336,7 @@ def _apply_form(
             _add_columns(wish, qualifiers, texts)
         case _:
             wish.print_format = values[0]
+            wish.columns.note_file()
 
 
 def _add_columns(wish: Wish, qualifiers: str, texts: Sequence[str]) -> None:

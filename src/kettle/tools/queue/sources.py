@@ -89,7 +89,9 @@ def ask(
     """Return the answers of the file or the schedds that are meant; `reach` if there is one yet."""
     if wish.job_file:
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
-        answer = Answer(f"Jobads: {wish.job_file}", ads, now=_moment_of(ads))
+        # None of a file's ads is of a set of jobs, so that none tells its time there.
+        moment = 0.0 if "jobset" in wish.flags else _moment_of(ads)
+        answer = Answer(f"Jobads: {wish.job_file}", ads, now=moment)
         if not {"autocluster", "group-by"} & wish.flags:
             answer.ads = sorted(_take_each_once(ads, answer.complaints), key=job_id)
         return [answer]

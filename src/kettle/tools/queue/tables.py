@@ -389,7 +389,7 @@ def hold_code_table(ads: Sequence[ClassAd]) -> tuple[Mask, list[ClassAd]]:
         Column("   COUNT ", lambda ad: str(counts.get(id(ad), 1)), left=False),
         Column("OLDEST_JOB_ID", jobs.show_job_id),
         Column("HELD_SINCE", _unknown(jobs.show_date("EnteredCurrentStatus"), 11), width=11),
-        Column("HOLD_REASON", expression=parse_expression("HoldReason")),
+        _last("HOLD_REASON", expression=parse_expression("HoldReason")),
     ]
     return Mask(columns, fill_last=False), [*codeless, *shown]
 

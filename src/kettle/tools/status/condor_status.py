@@ -1,8 +1,8 @@
 """`condor_status`: the ads of a pool's machines and daemons, as tables, columns or whole ads.
 
-Here is what is asked of the collector and in which order ads are shown. What a command line means
-is in `wish.py`, the tables are `tables.py`, the sums `totals.py`, user-chosen columns
-`printing/columns.py`.
+Here is who is asked and in which order ads are shown. What a command line means is in `wish.py`,
+what is asked in `questions.py`, the tables are `tables.py`, the sums `totals.py`, user-chosen
+columns `printing/columns.py`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ from kettle.tools.printing.tables import LineWidth, render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
 from kettle.tools.status.compact import COMPACT, gpu_totals, render_compact, roll_up
-from kettle.tools.status.compact import NAMES as COMPACT_NAMES
-from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.modes import MODES
+from kettle.tools.status.questions import conditions, diagnose, question_of
 from kettle.tools.status.totals import is_worth_a_look, render_totals
 from kettle.tools.status.wish import (
     USAGE,
@@ -45,8 +44,6 @@ from kettle.tools.status.wish import (
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
 
-# What the reference asks for in every projection.
-_ALWAYS = ("Machine", "Name", "OCU")
 # From this length on a line has room for all of a span.
 _LONG_LINE = 100
 # Up to this length a line of collectors is as it is without limit.
@@ -182,25 +179,41 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         others = []
     ours, theirs = {_identity(ad) for ad in ads}, {_identity(ad) for ad in others}
     parts = (
-        (f"both the query and in '{wish.merge_file}'", [a for a in ads if _identity(a) in theirs]),
         ("only in the query", [ad for ad in ads if _identity(ad) not in theirs]),
+        (
+            f"in both the query and in '{wish.merge_file}'",
+            [ad for ad in ads if _identity(ad) in theirs],
+        ),
         (f"only in '{wish.merge_file}'", [ad for ad in others if _identity(ad) not in ours]),
     )
-    blocks = [
-        f"The following ads were found {'in ' if which.startswith('both') else ''}{which}:\n"
-        + render(wish, found, widths_of=[*ads, *others], within=line_width(wish, streams))
-        for which, found in parts
-        if found
-    ]
-    return ("\n" if wish.columns else "").join(blocks)
+    text, apart = "", False
+    for which, found in parts:
+        if not found:
+            continue
+        # An empty line parts columns of the ads that are in both from others.
+        both = bool(wish.columns or wish.print_format) and which.startswith("in")
+        text += "\n" if text and (both or apart) else ""
+        text += f"The following ads were found {which}:\n"
+        widths_of = [*ads, *others]
+        if wish.print_format:
+            text += render_print_format(wish, found, streams, widths_of)
+        else:
+            within = line_width(wish, streams)
+            text += render(wish, found, widths_of=widths_of, within=within)
+        apart = both
+    return text
 
 
 def _identity(ad: ClassAd) -> tuple[str | None, str | None]:
     return ad.string("Machine"), ad.string("Name")
 
 
-def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
+def render_print_format(
+    wish: Wish, ads: list[ClassAd], streams: Streams, widths_of: Sequence[ClassAd] = ()
+) -> str:
     """Return the columns that a print-format file describes; UsageError if there is none.
+
+    They are as wide as `widths_of` need it, too.
 
     Compat: GROUP BY changes nothing here, as in the reference (print_formats.json).
     """
@@ -224,35 +237,17 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
         except ClassAdSyntaxError as error:
             raise PlainError("Error: invalid constraint\n") from error
         ads = [ad for ad in ads if ad.satisfies(expression)]
-    found.mask.measure(ads)
-    heading = found.mask.render_headings() if found.headings and found.mask.columns else ""
-    return heading + "".join(found.mask.render(ad) for ad in ads)
+    found.take_columns(wish.columns)
+    found.mask.append(wish.added_words)
+    found.mask.measure([*widths_of, *ads])
+    if _is_compact(wish):
+        ads = [machine.first for machine in roll_up(ads)]
+    is_headed = found.headings and found.mask.columns and not wish.totals_only
+    heading = [found.mask.render_headings()] if is_headed else []
+    return _cut_rows([*heading, *map(found.mask.render, ads)], wish.width)
 
 
 # --- which ads --------------------------------------------------------------------------------
-
-
-def conditions(wish: Wish) -> list[str]:
-    """Return what every ad shown has to satisfy."""
-    from kettle.classad.text import equals
-
-    found = []
-    mode = MODES[wish.mode]
-    shown = "all" if wish.form else "columns" if wish.columns or wish.print_format else "table"
-    reach = {"all": ("all",), "columns": ("all", "columns"), "table": ("all", "columns", "table")}
-    own = mode.condition if mode.limits in reach[shown] else ""
-    if wish.compact is not None and wish.mode in COMPACT:
-        own = compact_condition(wish.mode, own)
-    if own:
-        found.append(f"({own})")
-    found += [f"({constraint})" for constraint in wish.constraints]
-    if wish.names:
-        found.append(
-            " || ".join(
-                f"{equals('Name', name)} || {equals('Machine', name)}" for name in wish.names
-            )
-        )
-    return found
 
 
 def read_file(wish: Wish) -> list[ClassAd]:
@@ -314,68 +309,10 @@ def ask(wish: Wish, environment: Mapping[str, str]) -> Sequence[ClassAd | AdRun]
         raise PlainError(said) from None
 
 
-def question_of(wish: Wish) -> ClassAd:
-    """Return the query that the command line means."""
-    from kettle.client.pool import make_query
-
-    query = make_query(
-        wish.ad_type or MODES[wish.mode].ad_type,
-        constraints=conditions(wish),
-        projection=projection(wish),
-        limit=wish.limit,
-    )
-    if wish.statistics:
-        query["STATISTICS_TO_PUBLISH"] = wish.statistics
-    return query
-
-
-def diagnose(wish: Wish, streams: Streams) -> int:
-    """Say on stderr what would be asked, and that it can be; nobody is asked.
-
-    Compat: the reference also dumps how it would print (test_what_would_be_asked_is_told).
-    """
-    query = question_of(wish)
-    names = (query.string("Projection") or "").split()
-    query.discard("Projection")
-    lines = [
-        f"diagnose: condor_status {' '.join(wish.words)} ",
-        "----------",
-        MODES[wish.mode].command,
-        *sorted(query.lines(), key=str.lower),
-        "Projection:" if names else "Projection: <NULL>",
-        *(f"  {name}" for name in sorted(names, key=str.lower)),
-        "",
-        "",
-    ]
-    streams.stderr.write("".join(f"{line}\n" for line in lines))
-    streams.stdout.write("----------\nResult of making query ad was:  0\n")
-    return 1
-
-
 def _explain(error: KettleError) -> str:
     from kettle.tools.failures import explain_in_line  # for the few that fail
 
     return explain_in_line(error)
-
-
-def projection(wish: Wish) -> list[str]:
-    """Return the attributes to fetch; nothing means whole ads."""
-    if wish.form or wish.print_format or not MODES[wish.mode].names:
-        names = set(wish.attributes)
-        return sorted(names) if names else []
-    if wish.columns:
-        names = wish.columns.names()
-    else:
-        mode = MODES[wish.mode]
-        names = set(mode.names.split()) | wish.added.names()
-        if wish.sums_alone and mode.totals is not None and mode.totals.names:
-            return mode.totals.names.split()
-        if wish.compact is not None:
-            names |= set(COMPACT_NAMES.split())
-    for text in wish.sort:
-        if text != "no":
-            names.add(text.lstrip("-"))
-    return sorted({*names, *_ALWAYS}, key=str.lower)
 
 
 # --- in which order -----------------------------------------------------------------------------
@@ -456,13 +393,21 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
     ads = _looked_at(wish, ads)
     if wish.columns.headings:
         wish.columns.measure(ads)
-    # Compat: over the ads of a file, no headings stand alone (output/cases.json).
+    # Compat: over the ads of a file, no headings stand alone (output/cases.json); a -format behind
+    # an -af:h takes none of them away (test_headings_stand_whatever_format_follows).
     said = wish.columns.headings and (ads or not wish.file)
     rows = [wish.columns.render_headings()] if said else []
     rows += [wish.columns.render(ad) for ad in ads]
-    if wish.width > 1:
-        # What -wide says is the length of all that is said of an ad; no terminal cuts it.
-        rows = [row if len(row) < wish.width else f"{row[: wish.width - 1]}\n" for row in rows]
+    return _cut_rows(rows, wish.width)
+
+
+def _cut_rows(rows: list[str], width: int) -> str:
+    """Return the rows: what -wide says is the length of all that is said of an ad.
+
+    No terminal cuts them.
+    """
+    if width > 1:
+        rows = [row if len(row) < width else f"{row[: width - 1]}\n" for row in rows]
     return "".join(rows)
 
 
@@ -490,7 +435,8 @@ def _table_lines(
         shown, added = _looked_at(wish, ads), wish.added or None
         lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], within=within)
     if mode.totals is not None:
-        sums = gpu_totals(mode.totals, ads) if wish.mode == "gpus" else mode.totals
+        of_gpus = wish.mode in {"gpus", "startd_gpus"}
+        sums = gpu_totals(mode.totals, ads) if of_gpus else mode.totals
         lines += render_totals(sums, ads, fits=bool(wish.added) or wish.wide)
     return lines
 

@@ -109,7 +109,7 @@ MODES = {
                    names=_STARTD_NAMES),
     "startd_gpus": Mode("QUERY_MULTIPLE_ADS", "StartD", "STARTD_GPUS", totals.STARTDS,
                         "TotalGPUs > 0 || size(DetectedGPUs) > 0",
-                        names=_STARTD_NAMES + " OfflineGPUs", limits="columns"),
+                        names=_STARTD_NAMES + " AvailableGPUs OfflineGPUs", limits="columns"),
     # The attributes that tell what broke have the names of what broke: whole ads are asked for.
     "startd_broken": Mode("QUERY_MULTIPLE_ADS", "StartD", "STARTD_BROKEN", None,
                           "size(BrokenReasons ?: BrokenSlots) > 0", limits="columns"),

@@ -130,6 +130,7 @@ class Wish(Struct):
     # What is said on stderr before anything else.
     warnings: list[str] = field(default_factory=list)
     form_option: Given | None = None
+    format_option: Given | None = None
     # An ad that expressions in columns see as TARGET; ads to compare with; a print-format file.
     target_file: str = ""
     merge_file: str = ""
@@ -141,6 +142,8 @@ class Wish(Struct):
     attributes: list[str] = field(default_factory=list)
     columns: Columns = field(default_factory=Columns)
     added: Columns = field(default_factory=Columns)
+    # The same, each with its qualifiers, for those behind the columns of a file.
+    added_words: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def sums_alone(self) -> bool:
@@ -170,6 +173,13 @@ def read_wish(words: Sequence[str]) -> Wish:
     except MissingValueError as error:
         raise _worded(error, expert=wish.expert) from error
     _settle(wish)
+    if wish.format_option is not None:
+        # As in the reference, once more behind a form and also before one.
+        _note_contradiction(wish, wish.format_option)
+    others = wish.columns or wish.totals_only
+    if wish.added and (wish.form or (others and not wish.print_format)):
+        said = "Error: output formatting options conflict with -aaf options"
+        raise PlainError("\n".join([*wish.warnings, said]))
     if wish.form:
         # Whole ads are shown whatever columns were named, as the reference shows them.
         wish.columns, wish.print_format = Columns(), ""
@@ -185,15 +195,14 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 
 def _note_contradiction(wish: Wish, option: Given) -> None:
-    """Note that columns are named behind a form of whole ads; of a file it is said twice."""
+    """Note that columns are named beside a form of whole ads."""
     form = wish.form_option
     if form is None or option.name not in {"af", "autoformat", "format", "print-format"}:
         return
-    said = (
+    wish.warnings.append(
         f"Error:  arg {option.index + 1} ({option.word}) "
         f"contradicts arg {form.index + 1} ({form.word})"
     )
-    wish.warnings += [said] * (2 if option.name == "print-format" else 1)
 
 
 class PlainError(UsageError):
@@ -281,6 +290,8 @@ def _add_columns(wish: Wish, option: Given) -> None:
             f"Error: {wrong} is invalid -aaf format qualifier. "
             "only one of V, r, T or Y is permitted."
         )
+    if adds:
+        wish.added_words += [(option.qualifiers, text) for text in option.values]
     (wish.added if adds else wish.columns).add_auto(option.qualifiers, list(option.values))
 
 
@@ -320,6 +331,13 @@ def _take_annex(wish: Wish, option: Given) -> None:
 def _keep(field_name: str) -> Action:
     """Return what keeps an option's value as it is given."""
     return lambda wish, option: setattr(wish, field_name, option.value)
+
+
+def _take_print_format(wish: Wish, option: Given) -> None:
+    # Compat: the last file counts, here and in condor_q and condor_history; the reference joins the
+    # columns of all of them (test_the_last_of_two_files_counts).
+    wish.print_format, wish.format_option = option.value, option
+    wish.columns.note_file()
 
 
 def _switch(field_name: str) -> Action:
@@ -381,7 +399,7 @@ _ACTIONS: dict[str, Action] = {
     "merge": _keep("merge_file"),
     "nocompact": lambda wish, _: setattr(wish, "compact", None),
     "pool": _take_pool,
-    "print-format": _keep("print_format"),
+    "print-format": _take_print_format,
     "sort": _take_sort,
     "statistics": _keep("statistics"),
     "target": _keep("target_file"),

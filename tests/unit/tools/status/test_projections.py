@@ -12,8 +12,9 @@ import pytest
 
 from kettle.classad import ClassAd, parse_ad
 from kettle.tools.status.compact import COMPACT
-from kettle.tools.status.condor_status import projection, render
+from kettle.tools.status.condor_status import render
 from kettle.tools.status.modes import MODES
+from kettle.tools.status.questions import projection
 from kettle.tools.status.wish import Wish
 from kettle.wire.codec import expand_projection
 from unit.tools.spying import spy_on
