@@ -12,7 +12,7 @@ from kettle.tools.queue.analysis import Known, read_autoclusters, render_analysi
 from kettle.tools.queue.analysis_wish import AnalysisWish, read_analysis
 from kettle.tools.queue.clauses import wrap
 from kettle.tools.queue.job_matches import Priorities, read_priorities_text
-from kettle.tools.queue.machine_analysis import render_unmatchable
+from kettle.tools.queue.machine_analysis import render_machine, render_unmatchable
 from kettle.tools.queue.wish import Wish
 
 JOB = """\
@@ -280,6 +280,25 @@ def test_slots_are_named_on_demand() -> None:
     assert "of their own requirements: slot1@vm\n" in render_analysis(
         job, [slot], wanted=AnalysisWish(detailed=True, names=True)
     )
+
+
+def test_all_jobs_are_tried_with_a_drained_slot() -> None:
+    small, large = (
+        parse_old_ad(
+            f"ClusterId = {cpus}\nProcId = 0\nJobStatus = 1\nRequestCpus = {cpus}\n"
+            "Requirements = TARGET.Cpus >= RequestCpus\n"
+        )
+        for cpus in (1, 8)
+    )
+    slot = parse_old_ad(
+        'Name = "slot1@vm"\nMachine = "vm"\nCpus = 6\nTotalSlotCpus = 8\n'
+        'PartitionableSlot = true\nMachineResources = "Cpus"\n'
+        "WithinResourceLimits = TARGET.RequestCpus <= MY.Cpus\n"
+        "Requirements = WithinResourceLimits\n"
+    )
+    said = render_machine(slot, [small, large])
+    assert "    1 match the requirements of this slot.\n" in said
+    assert "    2 would match both slot and job requirments if the slot was drained.\n" in said
 
 
 def test_a_job_is_told_what_a_slot_would_do_when_drained() -> None:

@@ -240,6 +240,11 @@ def _render_job(slot: ClassAd, requirements: Expr, job: ClassAd) -> Iterator[str
 
 
 def _render_counts(slot: ClassAd, jobs: Sequence[ClassAd], whole: ClassAd | None) -> str:
+    """Return how many jobs and the slot agree, as it is and drained.
+
+    Compat: all jobs are tried with the drained slot, in the reference those alone that come behind
+    the first that it would be drained for (test_all_jobs_are_tried_with_a_drained_slot).
+    """
     welcome, wanted, both = _count_matches(jobs, slot)
     name = slot.string("Name") or ""
     lines = [
