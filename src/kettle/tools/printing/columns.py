@@ -327,8 +327,8 @@ class AutoColumn(Struct):
         if self.expression is None:
             self.width = max(self.width, len(_job_id(ad)))
             return
-        if self.raw:
-            self.width = max(self.width, length(raw_text(ad, self.text, self.expression)))
+        if self.raw or self.letter:
+            self.width = max(self.width, length(self.value(ad)))
             return
         value = ad.evaluate_expression(self.expression)
         self.width = max(self.width, measured_width(value))
@@ -379,7 +379,6 @@ class Columns:
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
         """Add `-af:QUALIFIERS TEXT…`: with headings if it asks for them, or one before it did."""
         before, after, before_row = " ", "", ""
-        letter = ""
         label, headings = "l" in qualifiers, "h" in qualifiers
         # As in the reference, a letter that means nothing is passed over.
         for each in qualifiers:
@@ -392,10 +391,12 @@ class Columns:
                     before, before_row = "", "\n"
                 case "t":
                     before = "\t"
-                case "T" | "Y":
-                    letter = each
         self._before_row, self._after_row = before_row, "\n"
         self._before, self._after = before, after
+        quoted, raw = "V" in qualifiers, not _RAW.isdisjoint(qualifiers)
+        # Of several, as in the reference, r and o count before V, and V before Y and T, which have
+        # no labels.
+        letter = "" if quoted else next((each for each in "YT" if each in qualifiers), "")
         first = len(self._columns)
         if "j" in qualifiers:
             self._append(AutoColumn("", None, "ID = " if label else "", " ID"))
@@ -403,10 +404,10 @@ class Columns:
             column = AutoColumn(
                 text,
                 parse_column(text),
-                f"{text} = " if label else "",
+                f"{text} = " if label and not letter else "",
                 text,
-                quoted="V" in qualifiers,
-                raw=not _RAW.isdisjoint(qualifiers),
+                quoted=quoted,
+                raw=raw,
                 letter=letter,
             )
             self._append(column)

@@ -393,10 +393,9 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
     ads = _looked_at(wish, ads)
     if wish.columns.headings:
         wish.columns.measure(ads)
-    # Compat: over the ads of a file, no headings stand alone (output/cases.json); a -format behind
-    # an -af:h takes none of them away (test_headings_stand_whatever_format_follows).
-    said = wish.columns.headings and (ads or not wish.file)
-    rows = [wish.columns.render_headings()] if said else []
+    # Compat: a -format behind an -af:h takes none of its headings away
+    # (test_headings_stand_whatever_format_follows).
+    rows = [wish.columns.render_headings()] if wish.columns.headings else []
     rows += [wish.columns.render(ad) for ad in ads]
     return _cut_rows(rows, wish.width)
 

@@ -121,14 +121,14 @@ MODES = {
     "run": Mode("QUERY_SCHEDD_ADS", "Scheduler", tables.RUNNING_SCHEDDS, None,
                 "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
                 "RecentJobsCompleted RecentJobsStarted ShadowsRunning TotalJobAds "
-                "TotalSchedulerJobsIdle TotalSchedulerJobsRunning", 35),
+                "TotalSchedulerJobsIdle TotalSchedulerJobsRunning", 35, limits="table"),
     "data": Mode("QUERY_SCHEDD_ADS", "Scheduler", tables.DATA, None,
                  "TransferQueueMaxUploading =!= undefined",
                  names="FileTransferDownloadBytesPerSecond_5m FileTransferMBWaitingToDownload "
                        "FileTransferMBWaitingToUpload FileTransferUploadBytesPerSecond_5m "
                        "TransferQueueNumDownloading TransferQueueNumUploading "
                        "TransferQueueNumWaitingToDownload TransferQueueNumWaitingToUpload",
-                 rest=70),
+                 rest=70, limits="table"),
     "submitters": Mode("QUERY_SUBMITTOR_ADS", "Submitter", tables.SUBMITTERS, totals.SUBMITTERS,
                        names=_JOB_COUNTS,
                        rest=35),
