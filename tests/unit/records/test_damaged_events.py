@@ -29,6 +29,11 @@ def test_zeros_of_a_crash_cost_no_event(zeros: str) -> None:
     assert [event.number for event in read_events(log.encode())] == [11, 11, 11]
 
 
+def test_zeros_hide_no_end_of_an_event() -> None:
+    log = WHOLE.replace("...", ".\0..\0") + WHOLE
+    assert [event.number for event in read_events(log.encode())] == [11, 11]
+
+
 def test_zeros_in_a_line_are_nothing() -> None:
     log = f"012 {HEAD} Job was held.\n\tre\0ason\0\0\n\tCode 1 Subcode 2\n...\n"
     [event] = read_events(log.encode())
