@@ -238,6 +238,9 @@ def read_events(path: str) -> Iterator[Event | int]:
     """Yield the events of a log of any form, and at its end how many pieces of it are none.
 
     A damaged event is none. Raises OSError.
+
+    Compat: at one the reference ends, with what was summed up before it unsaid
+    (test_userlog_recordings.py).
     """
     reader = AnyFormReader(year=time.localtime().tm_year)
     damaged = 0
