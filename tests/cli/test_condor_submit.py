@@ -43,6 +43,12 @@ def test_dump_speaks_as_if_the_jobs_were_queued(tmp_path: Path) -> None:
     assert 'Cmd="/bin/echo"' in (tmp_path / "out").read_text()
 
 
+def test_dump_needs_no_program(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text("executable = nowhere\nqueue\n")
+    assert submit("-dump", "out", "job.sub")[0] == 0
+    assert submit("-dry-run", "out", "job.sub")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("option", "description", "left"),
     [

@@ -184,6 +184,7 @@ class Submission(Struct):
         self._read_protected()
         statement = self.first_statement()
         self._is_later_asked_for()
+        self.is_factory = True
         for row in statement.rows():
             self.set_row(statement, row)
             self._build(row)
@@ -218,7 +219,7 @@ class Submission(Struct):
                 self._limit = job.integer("max_materialize", bits=32)
                 idle = None if self._limit is not None else job.integer("max_idle", bits=32)
             except (ConfigError, SubmitError) as error:
-                raise self._refusal(error, job) from None
+                raise self._refusal(error, job) from error.__cause__
             self._is_late = self._limit is not None or idle is not None
         return self._is_late
 
@@ -264,7 +265,7 @@ class Submission(Struct):
             return text or QueueText("", self.reader.lines.number)
         if self.options.queue is not None:
             return None
-        if self.options.allow_many_queues:
+        if self.options.allow_many_queues and not self.is_factory:
             # Compat: the reference calls many statements deprecated, also where a site allows them;
             # here they stay (test_many_statements_are_no_matter_of_a_warning). Jobs of a later one
             # differ from the cluster in whatever stands before it.
@@ -335,7 +336,7 @@ class Submission(Struct):
                 return self._build_watched(row, watched)
             return self.plan(row, job, all_steps(self.macros))
         except (ConfigError, SubmitError) as error:
-            raise self._refusal(error, job) from None
+            raise self._refusal(error, job) from error.__cause__
 
     def _refusal(self, error: ConfigError | SubmitError, job: JobBuilder) -> SubmitError:
         """Return what is told of a job that cannot be made, with the command that is to blame."""
@@ -453,7 +454,7 @@ class Submission(Struct):
             return
         if not len(self.cluster):
             return
-        for variable in self.macros.unused():
+        for variable in self.macros.unused(items_first=self.is_factory):
             if variable.name.upper() not in self.macros.variables:
                 what = f"the Queue variable '{variable.name}'"
             else:

@@ -257,14 +257,23 @@ class SubmitMacros:
         """
         return path if path.startswith("/") else posixpath.join(self.facts.folder, path)
 
-    def unused(self) -> list[Variable]:
-        """Return the variables that nobody asked for, in the order of the warnings."""
+    def unused(self, *, items_first: bool = False) -> list[Variable]:
+        """Return the variables that nobody asked for, in the order of the warnings.
+
+        Where jobs are made later, those of the queue statement stand before all others there.
+        """
         found = []
         for key, variable in {**self.row_variables, **self.variables}.items():
             row = self.row_variables.get(key, variable)
             if not (variable.used or row.used or "." in key or key in _NEVER_TOLD):
                 found.append(Variable(variable.name, row.text, variable.origin))
-        return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
+        found.sort(key=lambda variable: variable.name.lower(), reverse=True)
+        if items_first:
+            # The last one first.
+            own = [key for key in reversed(self.row_variables) if key not in self.variables]
+            places = {key: number for number, key in enumerate(own)}
+            found.sort(key=lambda variable: places.get(variable.name.upper(), len(own)))
+        return found
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:
         """Return the expanded text of a name for a function, inside the names that are `active`."""

@@ -276,6 +276,7 @@ def set_materialization(job: JobBuilder) -> None:
     Whether there are such jobs is asked before any item is there, and this must be a number then;
     but an item may say what it likes.
     """
+    job.is_set("max_materialize")
     idle = job.param("max_idle")
     if idle is not None:
         job.set_expression("JobMaterializeMaxIdle", idle)

@@ -9,6 +9,7 @@ import pytest
 from kettle.config import Config
 from kettle.errors import SubmitError
 from kettle.schedd.queue.factory import DigestSources
+from kettle.submit.build import SubmitOptions
 from kettle.submit.digest import encode_items, render_digest
 from kettle.submit.materialize import later_jobs
 from unit.submit.submitting import FACTS, MACHINE, submission, values
@@ -264,3 +265,18 @@ def test_a_late_job_is_what_it_would_be_at_once(lines: str, names: str) -> None:
     for name in names.split():
         at_once = values(text, name, files=files)
         assert late(text, name) == at_once, name
+
+
+def test_unused_variables_of_later_jobs_are_told_before_all_others() -> None:
+    made = submission(
+        "executable = job.sh\nmax_idle = 1\nn = 3\nzed = 4\nitem = 8\nqueue item,y,foo in (1)\n"
+    )
+    made.first_of_later()
+    assert [each.command for each in made.unused] == ["foo", "y", "zed", "n", "item"]
+
+
+def test_later_jobs_have_one_statement_whatever_a_site_allows() -> None:
+    options = SubmitOptions(allow_many_queues=True, first_of_later=True)
+    made = submission("executable = job.sh\nmax_idle = 1\nqueue\nqueue 2\n", options=options)
+    with pytest.raises(SubmitError, match="Extra data found after queue statement"):
+        list(made.jobs())

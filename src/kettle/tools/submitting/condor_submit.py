@@ -190,6 +190,7 @@ class Request(Struct):
             allows_dos_scripts="allow-crlf-script" in self.switches,
             is_factory=self.is_factory,
             first_of_later=bool(self.dry_file),
+            checks_program="dump" not in self.values,
         )
 
 
