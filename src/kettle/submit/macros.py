@@ -184,6 +184,7 @@ class SubmitMacros:
     def assign(self, name: str, text: str, origin: Origin) -> None:
         """Set a name; mentions of itself are replaced by what it was before."""
         key = name.upper()
+        whole = text
         if "$" in text:
             text = self._quiet.expand_only(text, lambda mentioned: mentioned.upper() == key)
         # What a queue statement has set is set anew behind it.
@@ -191,7 +192,9 @@ class SubmitMacros:
             one for one in (self.variables.get(key), self.row_variables.pop(key, None)) if one
         ]
         shown = earlier[0].name if earlier else name
-        self.variables[key] = Variable(shown, text, origin, any(one.used for one in earlier))
+        # Who mentions what it was before has looked at it.
+        used = bool(earlier) and (text != whole or any(one.used for one in earlier))
+        self.variables[key] = Variable(shown, text, origin, used)
 
     def raw(self, name: str) -> str | None:
         """Return the text of a name and remember that it was used; None if it is not set."""

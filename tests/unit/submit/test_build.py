@@ -61,6 +61,20 @@ def test_an_unused_line_is_told_with_the_nearest_command() -> None:
     assert "Did you mean 'output'?" in str(made.unused[0])
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("x = 1\nx = $(x)1\n", []),
+        ("x = 1\nx = $Fn(x)1\nx = 7\n", []),
+        ("x = $(x)1\n", ["x"]),
+        ("x = 1\nx = $INT(y)\n", ["x"]),
+    ],
+)
+def test_a_line_that_another_of_its_name_mentions_is_used(lines: str, told: list[str]) -> None:
+    made, _ = jobs_of(f"{lines}queue\n")
+    assert [each.command for each in made.unused] == told
+
+
 def test_of_very_many_unused_lines_each_is_told_and_the_first_have_the_nearest_command() -> None:
     made, _ = jobs_of("".join(f"transfer_input_files_{n} = 1\n" for n in range(2_000)) + "queue\n")
     assert len(made.unused) == 2_000

@@ -10,7 +10,7 @@ from kettle.config import Config
 from kettle.submit.build import Submission, read_submission
 from kettle.submit.digest import partly_expanded
 from kettle.submit.sources import MemorySubmitSources
-from unit.submit.submitting import FACTS, MACHINE
+from unit.submit.submitting import FACTS, MACHINE, values
 
 
 class Dice(MemorySubmitSources):
@@ -68,3 +68,8 @@ def test_a_digest_keeps_what_is_drawn_for_whoever_makes_the_jobs() -> None:
         "5 $RANDOM_INTEGER(1,9) $RANDOM_CHOICE(a,b)",
         True,
     )
+
+
+def test_blanks_part_a_list_of_which_one_is_drawn() -> None:
+    assert values("q = a a,a\ta\n+A = $RANDOM_CHOICE(q)\nqueue\n", "A") == ["a"]
+    assert values('+A = "$RANDOM_CHOICE(a a,a a)"\nqueue\n', "A") == ['"a a"']

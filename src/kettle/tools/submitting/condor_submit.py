@@ -521,7 +521,7 @@ def _ends_line(
     means nothing is told of at once.
     """
     if not show.count:
-        return not error.line
+        return not error.line and not request.whole_ads
     is_plain = not (submission.is_factory or request.whole_ads)
     return submission.is_making and is_plain
 
