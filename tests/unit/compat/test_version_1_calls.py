@@ -184,3 +184,31 @@ def test_a_token_is_asked_for_until_it_is_granted(monkeypatch: pytest.MonkeyPatc
     token = request.result()
     assert isinstance(token, security.Token)
     assert token.contents == "a.b.c"
+
+
+def test_what_is_wrong_is_told_by_the_exceptions_of_version_1() -> None:
+    nobody = classad.ClassAd({"MyAddress": "<127.0.0.1:1>", "Name": "x", "Machine": "m"})
+    schedd, startd = htcondor.Schedd(nobody), htcondor.Startd(nobody)
+    with pytest.raises(KeyError):
+        htcondor.Submit({}).expand("a")
+    with pytest.raises(htcondor.HTCondorTypeError, match="dictionary-like object"):
+        htcondor.Submit("a=1").update(1)
+    with pytest.raises(htcondor.HTCondorValueError, match="without active transaction"):
+        htcondor.Submit({}).queue(None)  # type: ignore[arg-type]
+    with pytest.raises(htcondor.HTCondorValueError, match="without active transaction"):
+        htcondor.Submit({}).queue_with_itemdata(None)  # type: ignore[arg-type]
+    for history in (schedd.history, startd.history, schedd.jobEpochHistory):
+        with pytest.raises(classad.ClassAdParseError):
+            history("a b", [], 1)
+    with pytest.raises(htcondor.HTCondorValueError, match="invalid edit list"):
+        schedd.edit_multiple("x")  # type: ignore[arg-type]
+    for export in (
+        lambda: schedd.export_jobs("true", "/x", "/y"),
+        lambda: schedd.unexport_jobs("1"),
+    ):
+        with pytest.raises(htcondor.HTCondorIOError):
+            export()
+    with pytest.raises(htcondor.HTCondorTypeError, match="Unable to iterate"):
+        htcondor.poll(1)  # type: ignore[arg-type]
+    with pytest.raises(htcondor.HTCondorEnumError, match="DaemonCore command"):
+        htcondor.SecMan().ping(nobody, "BOGUS")

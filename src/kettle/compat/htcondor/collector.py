@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kettle.compat import classad2, htcondor2
 from kettle.compat.classad.ads import ClassAd
+from kettle.compat.classad.names import ClassAdParseError
 from kettle.compat.classad2 import ClassAdException, ExprTree
 from kettle.compat.htcondor.convert import calls_version_2, given, shown
 from kettle.compat.htcondor.enums import AdTypes, DaemonTypes, Enumeration
@@ -55,6 +56,14 @@ def constraint_text(constraint: Any) -> str:
     except ClassAdException as error:
         raise HTCondorValueError("Invalid constraint.") from error
     return text
+
+
+def records_constraint(constraint: Any) -> str | None:
+    """Return a constraint on records as text, None for none; ClassAdParseError, unlike queries'."""
+    try:
+        return constraint_text(constraint) or None
+    except HTCondorValueError as error:
+        raise ClassAdParseError(f"{constraint!r} is no expression") from error
 
 
 @calls_version_2(HTCondorIOError, "locateAll")

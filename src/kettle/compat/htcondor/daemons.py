@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from kettle.compat import htcondor2
-from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
+from kettle.compat.htcondor.collector import DaemonLocation, location_of, records_constraint
 from kettle.compat.htcondor.convert import Lists, calls_version_2, shown
 from kettle.compat.htcondor.enums import DaemonTypes
 from kettle.compat.htcondor.errors import (
@@ -81,7 +81,7 @@ class Startd(htcondor2.Startd):
         since: Any = None,
     ) -> HistoryIterator:
         """Return an iterator over the records of jobs that ran here."""
-        text = constraint_text(requirements) or None
+        text = records_constraint(requirements)
         with raising(HTCondorIOError):
             return HistoryIterator(shown(super().history(text, list(projection), match, since)))
 

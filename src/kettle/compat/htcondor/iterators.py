@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 from kettle.compat.classad.ads import ClassAd
+from kettle.compat.htcondor.errors import HTCondorTypeError
 
 
 class HistoryIterator:
@@ -87,6 +88,8 @@ class BulkQueryIterator:
 def poll(queries: Iterable[QueryIterator], timeout_ms: int = 20000) -> BulkQueryIterator:
     """Return an iterator over the queries as their answers are there."""
     del timeout_ms
+    if not isinstance(queries, Iterable):
+        raise HTCondorTypeError("Unable to iterate over query object.")
     return BulkQueryIterator(queries)
 
 

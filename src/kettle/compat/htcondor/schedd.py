@@ -12,7 +12,12 @@ from kettle.compat.classad2 import ExprTree
 from kettle.compat.classad2.ads import to_engine
 from kettle.compat.classad2.depth import bounded
 from kettle.compat.htcondor.absent import NO_NEGOTIATION, refuse
-from kettle.compat.htcondor.collector import DaemonLocation, constraint_text, location_of
+from kettle.compat.htcondor.collector import (
+    DaemonLocation,
+    constraint_text,
+    location_of,
+    records_constraint,
+)
 from kettle.compat.htcondor.convert import calls_version_2, given, shown
 from kettle.compat.htcondor.enums import DaemonTypes, QueryOpts
 from kettle.compat.htcondor.errors import (
@@ -47,7 +52,7 @@ class EditResult:
 
 
 @calls_version_2(HTCondorIOError, "reschedule", "refreshGSIProxy", "retrieve")
-@calls_version_2(HTCondorReplyError, "export_jobs", "import_exported_job_results", "unexport_jobs")
+@calls_version_2(HTCondorIOError, "export_jobs", "import_exported_job_results", "unexport_jobs")
 class Schedd(htcondor2.Schedd):
     """A schedd: this host's, or the one of a location ad."""
 
@@ -124,7 +129,7 @@ class Schedd(htcondor2.Schedd):
         since: Any = None,
     ) -> HistoryIterator:
         """Return an iterator over the records of jobs that have left the queue, newest first."""
-        text = constraint_text(constraint) or None
+        text = records_constraint(constraint)
         with raising(HTCondorIOError):
             return HistoryIterator(shown(super().history(text, list(projection), match, since)))
 
@@ -137,7 +142,7 @@ class Schedd(htcondor2.Schedd):
         ad_type: str | None = None,
     ) -> HistoryIterator:
         """Return an iterator over the records of single runs, as `history`."""
-        text = constraint_text(constraint) or None
+        text = records_constraint(constraint)
         with raising(HTCondorIOError):
             found = super().jobEpochHistory(
                 text, list(projection), match, since, **({"ad_type": ad_type} if ad_type else {})
@@ -174,7 +179,10 @@ class Schedd(htcondor2.Schedd):
         self, edits: Iterable[tuple[Any, Mapping[str, Any]]], flags: Any = 0
     ) -> EditResult:
         """Set attributes: pairs of jobs and an ad, as `edit` takes them, one after the other."""
-        return EditResult(sum(int(self.edit(jobs, ad, flags=flags)) for jobs, ad in edits))
+        pairs = list(edits)
+        if any(len(pair) != 2 for pair in pairs):
+            raise HTCondorValueError("invalid edit list")
+        return EditResult(sum(int(self.edit(jobs, ad, flags=flags)) for jobs, ad in pairs))
 
     def insert_jobs(self, ads: Any) -> Any:
         """Refuse: jobs come from descriptions."""

@@ -12,6 +12,7 @@ from kettle.compat.classad.ads import ClassAd
 from kettle.compat.htcondor.collector import location_of
 from kettle.compat.htcondor.convert import shown
 from kettle.compat.htcondor.errors import (
+    HTCondorEnumError,
     HTCondorInternalError,
     HTCondorIOError,
     HTCondorValueError,
@@ -70,6 +71,8 @@ class SecMan:
     def ping(self, ad: Any, command: Any = "DC_NOP") -> ClassAd:
         """Ask a daemon whether we may run a command there; return what was agreed on."""
         name = self.getCommandString(command) if isinstance(command, int) else str(command)
+        if not isinstance(command, int) and name.upper() not in Command.__members__:
+            raise HTCondorEnumError("Unable to determine DaemonCore command value")
         with raising(HTCondorIOError):
             answer: ClassAd = shown(htcondor2.ping(location_of(ad), name))
         return answer

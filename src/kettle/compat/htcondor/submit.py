@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from kettle.compat import htcondor2
 from kettle.compat.classad.ads import ClassAd
 from kettle.compat.htcondor.convert import Lists, shown
-from kettle.compat.htcondor.errors import HTCondorInternalError, HTCondorIOError, raising
+from kettle.compat.htcondor.errors import (
+    HTCondorInternalError,
+    HTCondorIOError,
+    HTCondorTypeError,
+    HTCondorValueError,
+    raising,
+)
 from kettle.compat.htcondor.iterators import QueueItemsIterator, SubmitJobsIterator
 from kettle.octets import AS_IS
 
@@ -24,6 +30,9 @@ class Submit(Lists, htcondor2.Submit):
     """The commands of a description by name, without regard to case, and its queue statement.
 
     Values that are no texts become their texts, None becomes `undefined`.
+
+    Compat: to expand what is not there is a KeyError; in the wheel it is a RuntimeError about its
+    own mistake. Shown by test_what_is_wrong_is_told_by_the_exceptions_of_version_1.
     """
 
     def __init__(self, input: Any = None, **kwargs: Any) -> None:  # noqa: A002
@@ -76,6 +85,7 @@ class Submit(Lists, htcondor2.Submit):
         There are `count` of each item of the queue statement, or as many as it says for 0.
         `ad_results` takes their ads.
         """
+        _check_transaction(txn)
         return txn.queue(self, count, appends=True, ad_results=ad_results).cluster()
 
     def queue_with_itemdata(
@@ -86,7 +96,14 @@ class Submit(Lists, htcondor2.Submit):
         spool: bool = False,
     ) -> SubmitResult:
         """Queue `count` jobs of each item, and no item of the queue statement's."""
+        _check_transaction(txn)
         return txn.queue(self.for_items(itemdata), count, spooled=bool(spool))
+
+    def update(self, *given: Any, **named: Any) -> None:
+        """Set the commands that a mapping has, or a row of pairs."""
+        if given and not isinstance(given[0], Iterable):
+            raise HTCondorTypeError("Must provide a dictionary-like object to update()")
+        super().update(*given, **named)
 
     def for_items(self, itemdata: Iterable[Any] | None) -> htcondor2.Submit:
         """Return this description with these items for its own; with None, or none, for one job.
@@ -192,6 +209,11 @@ def _text_of(value: Any) -> str:
 def _of_version_1(ads: Iterator[Any]) -> Iterator[ClassAd]:
     with raising(HTCondorInternalError):
         yield from map(shown, ads)
+
+
+def _check_transaction(given: object) -> None:
+    if not hasattr(given, "queue"):
+        raise HTCondorValueError("Job queue attempt without active transaction")
 
 
 def description_of(ad: Mapping[str, Any]) -> Submit:
