@@ -412,3 +412,16 @@ def test_what_follows_a_nul_is_printed() -> None:
     assert ad["a"] == "x"
     assert ad.printOld().endswith("b = 1\n")
     assert ad.printJson().endswith('"b": 1\n}')
+
+
+def test_an_expression_means_the_same_whatever_was_imported() -> None:
+    """The wheel says undefined, `MY.a` and an error, where nothing of htcondor2 is loaded."""
+    script = (
+        "from kettle.compat.classad2 import ClassAd, ExprTree; import sys;"
+        "ad = ClassAd('[a = 1; b = MY.a]'); print(ad.eval('b'), ad.flatten(ExprTree('MY.a')),"
+        "ExprTree('stringListSum(\"1,2\")').eval(), 'kettle.compat.htcondor2' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "1 1 3 False\n"

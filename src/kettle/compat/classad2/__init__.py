@@ -3,6 +3,10 @@
 from kettle.compat import classad2
 ad = classad2.ClassAd({"Cpus": 4})
 classad2.ExprTree("Cpus * 2").eval(ad)
+
+Compat: expressions always mean what they mean to daemons. The wheel's do so once `htcondor2` was
+imported or an ad in old syntax was read; before, `MY.a` is undefined and functions of HTCondor's
+own are errors. Shown by test_an_expression_means_the_same_whatever_was_imported.
 """
 
 from __future__ import annotations
