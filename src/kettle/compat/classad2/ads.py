@@ -318,8 +318,8 @@ class ExprTree:
 def value_without_ad(tree: Expr) -> EngineValue:
     """Return the value of an expression in no ad; ClassAdException if it asks for the outermost.
 
-    Compat: where a condition is an error the wheel asks in the arms of it too. Shown by
-    test_an_arm_that_is_not_taken_needs_no_ad.
+    Compat: where a condition, or the left of `&&`, is an error the wheel asks in the rest too.
+    Shown by test_an_arm_that_is_not_taken_needs_no_ad.
     """
     state = new_state(None, None, CONTEXT)
     value = evaluate_lazily(tree, state)
