@@ -187,8 +187,9 @@ class Expander:
                     # What is the matchmaker's stays.
                     search.position += 2
             elif found.default_start:
-                # Compat: in what `$ENV()` has as default, too, where the reference goes round for
-                # ever (test_a_mention_of_itself_in_a_variable_s_default_is_what_was_before).
+                # Compat: in defaults, too, which the reference leaves as they are; where such a one
+                # is taken it goes round for ever
+                # (test_a_mention_of_itself_in_a_default_is_what_was_before).
                 search.position = found.start + 2
         pieces.append(text[copied:])
         return "".join(pieces)

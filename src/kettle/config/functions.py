@@ -179,20 +179,21 @@ def compute_substring(call: Call) -> str:
     if len(parts) < 2:
         call.problem("no length")
         return ""
-    number = call.value_or_text(parts[1])
-    start = whole_value(number)
-    if start is None or not MIN_32 <= start < MAX_32:
-        call.problem("start", number)
-        return ""
+    numbers = [0, MAX_32]
+    places = range(len(parts) - 1)
+    # A single pass looks at the length first.
+    for place in reversed(places) if call.in_one_pass else places:
+        number = call.value_or_text(parts[place + 1])
+        value = whole_value(number)
+        if value is None or not MIN_32 <= value < MAX_32 + place:
+            call.problem(("start", "length")[place], number)
+            return ""
+        numbers[place] = value
+    start, length = numbers
     text = call.lookup(parts[0]) or ""
     rest = text[start:] if start >= 0 or -start <= len(text) else text
     if len(parts) == 2:
         return rest
-    number = call.value_or_text(parts[2])
-    length = whole_value(number)
-    if length is None or not MIN_32 <= length <= MAX_32:
-        call.problem("length", number)
-        return ""
     return rest[:length] if length else ""
 
 
@@ -285,7 +286,8 @@ def compute_file_name(call: Call) -> str:
     p directory, d last directory, dd the last two and so on, n name, x extension, q in double
     quotes, a in single quotes, b without the slash or dot at the edge, w and u other slashes,
     f made absolute first. Compat: more d than there are directories are all of them; the
-    reference crashes (test_parts_of_paths).
+    reference has nothing then, or crashes; of a name that is all extension (`.x`) it has nothing
+    in quotes (test_parts_of_paths).
     """
     letters = call.function[1:].lower()
     path = _unquoted(call.value_or_text(call.body))

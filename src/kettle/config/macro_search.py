@@ -235,6 +235,9 @@ class MacroSearch:
         if after == ")":
             return Reference(start, end + 1, function, name.group())
         if after != ":" or not self._may_be_default(end + 1):
+            # Compat: it stays none where a later replacement makes it one, as that of the inner
+            # macro of `$(A:$$([ $(B) ]))` does in the reference, which begins anew after each
+            # (test_what_is_no_default_stays_none).
             return None
         if self._closings is None:
             self._closings = Closings(text)

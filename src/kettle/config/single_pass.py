@@ -238,7 +238,8 @@ class _Pass:
             # A list of nothing.
             return Passed("")
         if problems:
-            return Passed(written, problem=_told(problems))
+            told = filter(None, (*inside, _told(problems)))
+            return Passed(written, problem="\n".join(told))
         return Passed(value, 1, next(filter(None, inside), ""))
 
 

@@ -102,6 +102,21 @@ class MemorySources:
         return Random(self.seed)  # noqa: S311 - choices in configuration are no secrets
 
 
+class MisplacedBarError(ValueError):
+    """A name that has a `|`, and more behind it: neither a file's nor a command's."""
+
+
+def command_in(name: str) -> str | None:
+    """Return the command that a name means by the `|` at its end, None if it means a file.
+
+    Raises MisplacedBarError.
+    """
+    before, bar, after = name.partition("|")
+    if after.strip(" \t|"):
+        raise MisplacedBarError("not a valid command, | must be at the end\n")
+    return before.strip() if bar else None
+
+
 def split_command(text: str) -> list[str]:
     """Return the words of a command that the configuration names; raise ValueError.
 
@@ -126,6 +141,8 @@ def split_command(text: str) -> list[str]:
 
 def describe_failure(error: Exception) -> str:
     """Return how a command that could not be run is told, in the reference's words."""
+    if isinstance(error, MisplacedBarError):
+        return str(error)
     code = getattr(error, "errno", None) or 0
     why = getattr(error, "strerror", None) or str(error)
     return f"not a valid command, errno={code} : {why}"

@@ -473,8 +473,9 @@ def test_a_default_ends_where_its_bracket_closes_whatever_is_nested_in_it() -> N
     assert [read(lines).get(name) for name in "CDE"] == ["az", "az", "az"]
 
 
-def test_a_mention_of_itself_in_a_variable_s_default_is_what_was_before() -> None:
+def test_a_mention_of_itself_in_a_default_is_what_was_before() -> None:
     assert read("A = 1\nA = $ENV(NO:$(A)) 2\n").get("A") == "1 2"
+    assert read("A = 1\nA = $(NO:$(A) 2)\n").get("A") == "1 2"
 
 
 def test_what_cannot_be_computed_while_files_are_read_is_told_among_the_warnings() -> None:

@@ -254,7 +254,8 @@ def _is_as_by_default(config: Config, macro: Macro) -> bool:
 def _by_source(config: Config, wanted: set[str]) -> dict[str, list[Macro]]:
     """Return the entries of the wanted kinds by the place they came from, in order of the places.
 
-    The environment is the last, behind what templates of a setting's own have set, too.
+    A file that was read several times is where it was read last. The environment is the last,
+    behind what templates of a setting's own have set, too.
     """
     by_source: dict[str, list[Macro]] = {}
     if "detected" in wanted:
@@ -264,6 +265,7 @@ def _by_source(config: Config, wanted: set[str]) -> dict[str, list[Macro]]:
     if "default" in wanted:
         by_source[DEFAULT_SOURCE] = [macro for macro in all_macros(config) if is_default(macro)]
     for path in config.files if "file" in wanted else ():
+        by_source.pop(path, None)
         by_source[path] = []
     environment: list[Macro] = []
     for macro in config.entries():
@@ -278,7 +280,11 @@ def _by_source(config: Config, wanted: set[str]) -> dict[str, list[Macro]]:
 
 
 def sections(config: Config, wanted: set[str]) -> str:
-    """Return the entries of the wanted kinds, a section for each place they came from."""
+    """Return the entries of the wanted kinds, a section for each place they came from.
+
+    Compat: a default of several lines is a here-document, too; the reference writes it so that no
+    program can read it (test_rare_texts.py).
+    """
     text = ""
     for source, macros in _by_source(config, wanted).items():
         if macros:
