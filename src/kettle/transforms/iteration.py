@@ -2,7 +2,8 @@
 
 The statement is `queue` of submit descriptions under another name and is read by the same code.
 Compat: the reference forgets its slice and its TABLE, so that the rule is applied to each line
-(test_a_rule_is_applied_to_the_items_that_its_statement_says).
+(test_a_rule_is_applied_to_the_items_that_its_statement_says); and it knows no macro of the
+configuration's there, which the rule's own lines do (test_a_count_may_be_a_macro).
 What the rule sets for one item is forgotten for the next, not for the next step of the same item.
 """
 
@@ -65,6 +66,9 @@ def read_iteration(
         raise TransformError(
             error.message, source=rule.name, line=rule.line, hint=error.hint
         ) from None
+    if statement.items is not None and not len(statement.items):
+        # No items are one that is nothing: the ad does not get lost.
+        statement.items = [""]
     rule.rest = "\n".join(following.lines.rest())
     return statement
 

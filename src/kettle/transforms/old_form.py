@@ -2,7 +2,8 @@
 
 `copy_X = "Y"`, `delete_X`, `set_X = expression`, `eval_set_X = expression`, carried out in this
 order and by name within each; Requirements say whom it is for. In `eval_set_X` and Requirements
-the rule's own attributes are filled in, what is left are the job's, with or without `TARGET.`.
+the rule's own attributes are filled in, what is left are the job's, with or without `TARGET.`;
+an expression that asks for none of these is as it is written.
 Everything else is for the router. Source: rows P056 to P063; the manual, Job
 router, old syntax; vectors `router/old_job_transforms.json`.
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, Expr
 from kettle.classad.ad import parse_ad_at
+from kettle.classad.references import find_references
 from kettle.classad.unparse import unparse
 from kettle.errors import ClassAdSyntaxError, TransformError
 from kettle.structs import Struct, field
@@ -94,7 +96,8 @@ def make_rule(rule: ClassAd, name: str) -> OldTransform:
         elif kind == "set_":
             made.expressions.append((attribute, expr))
         else:
-            made.values.append((attribute, filled_in(expr, rule)))
+            asks_itself, _ = find_references(expr, rule)
+            made.values.append((attribute, filled_in(expr, rule) if asks_itself else expr))
     return made
 
 

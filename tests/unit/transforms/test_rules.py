@@ -230,6 +230,11 @@ def test_items_may_follow_and_the_rest_is_left() -> None:
     ("statement", "items"),
     [
         ("x in [1:] (a b)", ["b"]),
+        # No items are one of nothing, as in the reference.
+        ("x in ()", [""]),
+        ("2 x in (,)", ["", ""]),
+        ("x from (\n)", [""]),
+        ("x in ($(NONE))", [""]),
         ("from TABLE (\nx,y\n1,2\n)", ["1"]),
         ("from TABLE(header=1) [2:] (\nnone\nx,y\n1,2\n3,4\n)", ["3"]),
     ],
@@ -352,6 +357,34 @@ def test_what_a_rule_computes_with_its_own_attributes_may_ask_for_the_job_s() ->
     assert not rule.applies_to(parse_old_ad("A = 0"))
     rule.apply(ad, macros(), Journal())
     assert texts(ad) == {"A": "1", "V": "2", "W": "5", "X": "undefined"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "value"),
+    [
+        ("A + 1", "A + 1", "2"),
+        ("A && true", "A && true", "true"),
+        ("1 + 2 + A", "1 + 2 + A", "4"),
+        ("Own + A + 1", "3 + A", "4"),
+        ("MY.Own + 1", "3", "3"),
+        ("TARGET.Own + 1", "TARGET.Own + 1", "undefined"),
+    ],
+)
+def test_an_expression_that_asks_for_nothing_of_the_rule_is_as_it_is_written(
+    text: str, shown: str, value: str
+) -> None:
+    """As of the reference, where `A && true` would be A."""
+    rule, journal = read_old_form(f"[ Own = 2; eval_set_V = {text} ]", "T"), Journal()
+    ad = parse_old_ad("A = 1")
+    rule.apply(ad, macros(), journal)
+    assert journal.steps[0] == f"EVALSET V to {shown}"
+    assert texts(ad)["V"] == value
+
+
+def test_a_count_may_be_a_macro() -> None:
+    rule = read_transform("TRANSFORM $(N)", "rules")
+    table = macros(N="2")
+    assert len(list(rounds(read_iteration(rule, table, MemorySubmitSources()), table))) == 2
 
 
 def test_what_is_filled_in_stays_together() -> None:
