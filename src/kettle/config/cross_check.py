@@ -6,12 +6,14 @@ Part of the check of a whole configuration (`check.py`); here is what needs more
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from kettle.config.declared import declared_knobs, find_senseless
 from kettle.config.families import FAMILIES, families_of, languages_of
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
+from kettle.config.macro_search import closing_bracket
 from kettle.config.mentions import find_missing, find_missing_then
 from kettle.config.ranges import PORT
 from kettle.config.unread import find_unread
@@ -27,6 +29,9 @@ _LISTS = [(name, family.needs) for family in FAMILIES for name in family.lists]
 _GROUP_NUMBER = late_pattern(r"GROUP_(?:QUOTA|QUOTA_DYNAMIC|PRIO_FACTOR)_(.+)")
 _LOCAL_NAME = late_pattern(r"-local-?name\s+(\S+)")
 _OPEN = late_pattern(r"\$\([\w.]*(?:[^\w.:)]|$)")
+_BEFORE_DEFAULT = late_pattern(r"\$\([\w.]*:")
+# Limit: openings with a default that are looked at in one text.
+_MOST_OPEN = 50
 # fmt: off
 _SUBSYSTEMS = [
     "MASTER", "COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD", "SHADOW", "STARTER", "SHARED_PORT",
@@ -117,9 +122,13 @@ def _find_groups(config: Config) -> Iterator[Finding]:
         match = _GROUP_NUMBER.fullmatch(key)
         if match is None or key in knobs:
             continue
-        if config.real(key) is None:
+        number = config.real(key)
+        if number is None:
             sentence = f"{macro.name} = {macro.text} is not a number"
             yield make(macro, ERROR, "value", sentence)
+        elif key.startswith("GROUP_QUOTA_DYNAMIC_") and not 0 <= number <= 1:
+            sentence = f"{macro.name} = {macro.text} makes no sense: it is a share, from 0 to 1"
+            yield make(macro, WARNING, "range", sentence)
         group = match[1].removeprefix("DYNAMIC_")
         if group not in upper:
             near = words.of(group)
@@ -133,7 +142,7 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
         plain = macro.name.upper().rpartition(".")[2]
         if macro.origin.template or languages_of(plain):
             continue
-        if _OPEN.search(macro.text.replace("$$(", "")):
+        if _is_open(macro.text.replace("$$(", "")):
             yield make(macro, WARNING, "macro", f"a $( of {macro.name} is not closed by )")
         for name in find_missing(macro.text, lambda name: config.find(name) is not None):
             yield _tell_missing(config, macro.name, macro.origin, name, f"nothing sets {name}", own)
@@ -141,6 +150,14 @@ def _find_mentions(config: Config) -> Iterator[Finding]:
         # What a statement looks for must be there by then.
         for name, why in find_missing_then(config, asked):
             yield _tell_missing(config, asked.word, asked.origin, name, why, own)
+
+
+def _is_open(text: str) -> bool:
+    """Tell whether nothing closes a `$(` of a text."""
+    with_default = islice(_BEFORE_DEFAULT.finditer(text), _MOST_OPEN)
+    return bool(_OPEN.search(text)) or any(
+        closing_bracket(text, found.end()) < 0 for found in with_default
+    )
 
 
 def _tell_missing(

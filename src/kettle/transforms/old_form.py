@@ -3,7 +3,8 @@
 `copy_X = "Y"`, `delete_X`, `set_X = expression`, `eval_set_X = expression`, carried out in this
 order and by name within each; Requirements say whom it is for. In `eval_set_X` and Requirements
 the rule's own attributes are filled in, what is left are the job's, with or without `TARGET.`;
-an expression that asks for none of these is as it is written.
+an expression that asks for none of these is as it is written. Compat: in such a one the reference
+knows no `TARGET.` (test_an_expression_that_asks_for_nothing_of_the_rule_is_as_it_is_written).
 Everything else is for the router. Source: rows P056 to P063; the manual, Job
 router, old syntax; vectors `router/old_job_transforms.json`.
 """

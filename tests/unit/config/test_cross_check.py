@@ -112,6 +112,23 @@ def told(text: str) -> list[Told]:
             ],
         ),
         (
+            "COLLECTOR_HOST = $(CONDOR_HOST:9618\n",
+            [("warning", "macro", 1, "a $( of COLLECTOR_HOST is not closed by )", "")],
+        ),
+        ("COLLECTOR_HOST = $(CONDOR_HOST:a($(X:b))) $$(Y:9618\n", []),
+        (
+            "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 30\nGROUP_QUOTA_DYNAMIC_b = 0.5\n",
+            [
+                (
+                    "warning",
+                    "range",
+                    2,
+                    "GROUP_QUOTA_DYNAMIC_a = 30 makes no sense: it is a share, from 0 to 1",
+                    "",
+                )
+            ],
+        ),
+        (
             "LOG = $(LOCAL_DIR/log\n",
             [("warning", "macro", 1, "a $( of LOG is not closed by )", "")],
         ),

@@ -368,6 +368,7 @@ def test_what_a_rule_computes_with_its_own_attributes_may_ask_for_the_job_s() ->
         ("Own + A + 1", "3 + A", "4"),
         ("MY.Own + 1", "3", "3"),
         ("TARGET.Own + 1", "TARGET.Own + 1", "undefined"),
+        ("TARGET.A + 1", "TARGET.A + 1", "2"),
     ],
 )
 def test_an_expression_that_asks_for_nothing_of_the_rule_is_as_it_is_written(
