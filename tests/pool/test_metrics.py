@@ -98,6 +98,18 @@ def test_nothing_is_served_where_nobody_asks_for_it(
         assert not (Path(pool.log_folder) / ".metrics_address").exists()
 
 
+def test_a_port_that_is_taken_costs_the_pages_and_is_told_with_its_holder(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        config = f"KETTLE_METRICS_PORT = {port}\n"
+        with personal_pool(tmp_path_factory.mktemp("taken"), config) as pool:
+            log = (Path(pool.log_folder) / "MasterLog").read_text()
+    said = f"/metrics cannot be served at 127.0.0.1 port {port}: Address already in use by "
+    assert f"{said}process {os.getpid()}" in log
+
+
 def test_a_daemon_that_is_stopped_is_hung_within_seconds_and_well_when_it_goes_on(
     pool: PersonalPool,
 ) -> None:

@@ -8,7 +8,9 @@ while. What the pages say is `kettle.master.metrics`'.
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from kettle.master import metrics
 from kettle.master.metrics import Health
 from kettle.master.services.probing import Prober
 from kettle.runtime.sockets.addresses import find_collectors
+from kettle.runtime.sockets.port_holder import port_holder
 from kettle.runtime.sockets.web_page import Page, WebPages
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -96,7 +99,11 @@ class MetricsService:
         try:
             host, chosen = await pages.listen(address, int(port))
         except OSError as error:
-            log.problem(f"/metrics cannot be served at {address}:{port}: {error.strerror}")
+            # What asyncio says there is a sentence of its own.
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            holder = port_holder(int(port)) if error.errno == errno.EADDRINUSE else ""
+            reason = f"{reason} by {holder}" if holder else reason
+            log.problem(f"/metrics cannot be served at {address} port {port}: {reason}")
             return
         self._pages, self._at = pages, (address, port)
         shown = f"[{host}]" if ":" in host else host
