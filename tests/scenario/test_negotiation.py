@@ -297,6 +297,26 @@ def test_a_slot_that_was_just_given_is_not_given_again(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_a_match_that_its_schedd_does_not_use_is_soon_another_s(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 60\n")
+        await pool.advertise(slot("a"))
+        schedd = pool.schedd.service
+        schedd.publish("v@here", 1)
+        await schedd.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(1)
+        ((first, _, _),) = pool.heard.matches
+        # The machine does not answer the first one, whose ad says so in time.
+        schedd.publish(first, 0)
+        await asyncio.sleep(5)
+        assert [user for user, _, _ in pool.heard.matches] == [
+            first,
+            "v@here" if first == "u@here" else "u@here",
+        ]
+
+    play(tmp_path, scenario)
+
+
 @pytest.mark.shows("R079")
 def test_several_submitters_of_one_schedd_share_evenly(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:

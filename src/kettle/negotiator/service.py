@@ -213,7 +213,8 @@ class NegotiatorService:
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
             await self._negotiate(_Round(statistics, pool, table, time_book, harvests))
-        self._look_again_in_time(harvests, kept_back=hidden and statistics.rejections > 0)
+        given = hidden or statistics.matches > 0
+        self._look_again_in_time(harvests, kept_back=given and statistics.rejections > 0)
         await self.books.save()
         statistics.cpu = time.thread_time() - cpu
         self.history.end(statistics, clock.now())
@@ -245,8 +246,9 @@ class NegotiatorService:
     def _look_again_in_time(self, harvests: Iterable[Harvest], *, kept_back: bool) -> None:
         """Let a cycle begin by itself where nobody may wake us for what it would find.
 
-        A schedd that lets a match go, because its job was held, says nothing of the slot that was
-        kept back for it; and one without a request has an ad that is not true any more.
+        A schedd that lets a match go, because its job was held or the machine does not answer it,
+        says nothing of the slot that is kept back for it; and one without a request has an ad that
+        is not true any more.
         """
         pauses = []
         if kept_back:
