@@ -266,8 +266,12 @@ class Maker:
 
 
 def _has_had_a_master(folder: str) -> bool:
-    """Tell whether there is what masters that `kettle up` starts write to first."""
-    return os.path.isfile(os.path.join(folder, "log", "master.out"))
+    """Tell whether there is what masters that `kettle up` starts write to first.
+
+    Or the lock, which a master has made anew whose folder was deleted while it ran.
+    """
+    names = ("master.out", "InstanceLock")
+    return any(os.path.isfile(os.path.join(folder, "log", name)) for name in names)
 
 
 def _is_what_is_left(folder: str) -> bool:

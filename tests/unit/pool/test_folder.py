@@ -137,6 +137,20 @@ def test_of_a_pool_that_did_not_start_its_logs_stay_and_a_pool_can_be_made_besid
     assert (tmp_path / "p/log/MasterLog").read_text() == "why\n"
 
 
+def test_a_pool_can_be_made_where_all_of_it_was_deleted_while_it_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its daemons made anew where they write; nobody need delete that, too."""
+    monkeypatch.setattr(making, "closed_parent", lambda _folder: None)
+    (tmp_path / "p/log").mkdir(parents=True)
+    (tmp_path / "p/spool").mkdir()
+    for name in ("log/MasterLog", "log/InstanceLock", "spool/job_queue.log"):
+        (tmp_path / "p" / name).touch()
+    pool = PersonalPool(str(tmp_path / "p"))
+    pool.make()
+    assert pool.exists()
+
+
 def test_only_what_is_complained_of_from_now_on_counts(tmp_path: Path) -> None:
     log = tmp_path / "MasterLog"
     log.write_text("07/01/26 12:00:00 ERROR: the old trouble\n")
