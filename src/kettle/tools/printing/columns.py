@@ -318,7 +318,8 @@ class AutoColumn(Struct):
             return text
         self.measure(ad)
         self.width = max(self.width, length(text))
-        return text + " " * (self.width - length(text))
+        blanks = " " * (self.width - length(text))
+        return blanks + text if self.letter else text + blanks
 
     def measure(self, ad: ClassAd) -> None:
         """Widen the column for a row to come, as if it were printed bare."""
@@ -396,7 +397,7 @@ class Columns:
         quoted, raw = "V" in qualifiers, not _RAW.isdisjoint(qualifiers)
         # Of several, as in the reference, r and o count before V, and V before Y and T, which have
         # no labels.
-        letter = "" if quoted else next((each for each in "YT" if each in qualifiers), "")
+        letter = "" if quoted or raw else next((each for each in "YT" if each in qualifiers), "")
         first = len(self._columns)
         if "j" in qualifiers:
             self._append(AutoColumn("", None, "ID = " if label else "", " ID"))

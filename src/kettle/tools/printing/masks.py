@@ -105,7 +105,9 @@ class Mask(Struct):
             form = parse_format(f"%{qualifiers[:1] or 'v'}")
             expression = parse_column(text)
             printf = FormatColumn(form, text, expression)
-            self.columns.append(Column(text, expression=expression, printf=printf, text=text))
+            column = Column(text, expression=expression, printf=printf, text=text)
+            column.left = form.letter not in {"T", "Y"}
+            self.columns.append(column)
 
     def _fitted(self) -> list[int]:
         if self._widths is None:

@@ -493,5 +493,6 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
         ads = sort_under_dags(ads)
     _place(ads, host)
     all_runs = "cumulative-time" in wish.flags
-    mask = TABLES[kind](lay_out(ads, most=most, in_dags=kind == "dag", all_runs=all_runs))
-    return _render_mask(wish, mask, ads)
+    of_cpu = "cputime" in wish.flags
+    layout = lay_out(ads, most=most, in_dags=kind == "dag", all_runs=all_runs, of_cpu=of_cpu)
+    return _render_mask(wish, TABLES[kind](layout), ads)

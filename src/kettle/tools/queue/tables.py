@@ -32,7 +32,8 @@ class Layout(Struct):
     """What a table needs to know: owner's width, the most a row may take (0: no limit).
 
     `shown` are all its jobs, by id. `all_runs`: the time of earlier runs counts, too. `fits`:
-    sizes get the room that they need; else they are cut to that of usual ones.
+    sizes get the room that they need; else they are cut to that of usual ones. `of_cpu`: processor
+    time is shown instead of the time of runs.
     """
 
     owner_width: int = OWNER_WIDTH
@@ -40,9 +41,12 @@ class Layout(Struct):
     shown: Mapping[tuple[int, int], ClassAd] = {}
     all_runs: bool = False
     fits: bool = False
+    of_cpu: bool = False
 
 
-def lay_out(ads: Sequence[ClassAd], *, most: int, in_dags: bool, all_runs: bool) -> Layout:
+def lay_out(
+    ads: Sequence[ClassAd], *, most: int, in_dags: bool, all_runs: bool, of_cpu: bool = False
+) -> Layout:
     """Return the layout for jobs; `in_dags` is one in which the names of nodes stand for owners.
 
     As the reference's: widths are fitted where an owner is longer than usual or a job's number is
@@ -63,6 +67,7 @@ def lay_out(ads: Sequence[ClassAd], *, most: int, in_dags: bool, all_runs: bool)
         most,
         shown,
         all_runs,
+        of_cpu=of_cpu,
         fits=is_large or longest > OWNER_WIDTH,
     )
 
@@ -106,6 +111,8 @@ def _submitted() -> Column:
 
 
 def _run_time(layout: Layout) -> Column:
+    if layout.of_cpu:
+        return Column("    CPU_TIME", jobs.show_cpu_time, width=12, left=False)
     return Column("    RUN_TIME", _run_time_of(layout), width=12, left=False)
 
 
@@ -145,12 +152,11 @@ def cpu_time_table(layout: Layout) -> Mask:
     Compat: the reference cuts the proc's number off where a cluster's has more than four digits
     (test_a_job_has_its_whole_number_under_cputime).
     """
-    cpu_time = Column("    CPU_TIME", jobs.show_cpu_time, width=12, left=False)
     ids, rest = _id_columns(), _rest_of_jobs(fits=False)
     for column in ids:
         column.width, column.truncate = 4, False
     return Mask(
-        [*ids, _owner(layout), _submitted(), cpu_time, *rest],
+        [*ids, _owner(layout), _submitted(), _run_time(layout), *rest],
         fill_last=False,
         most=layout.most,
     )
@@ -174,7 +180,8 @@ def dag_table(layout: Layout) -> Mask:
 def run_table(layout: Layout) -> Mask:
     """The table of `-run`."""
     run_time = _run_time(layout)
-    run_time.shown = _unknown(_run_time_of(layout), 12)
+    assert run_time.shown is not None
+    run_time.shown = _unknown(run_time.shown, 12)
     host = _last("HOST(S)", jobs.show_host)
     submitted = _submitted()
     submitted.missing = "??"

@@ -237,9 +237,12 @@ def render_print_format(
         except ClassAdSyntaxError as error:
             raise PlainError("Error: invalid constraint\n") from error
         ads = [ad for ad in ads if ad.satisfies(expression)]
+    if wish.form:
+        return render(wish, ads)
     found.take_columns(wish.columns)
     found.mask.append(wish.added_words)
     found.mask.measure([*widths_of, *ads])
+    ads = _looked_at(wish, ads)
     if _is_compact(wish):
         ads = [machine.first for machine in roll_up(ads)]
     is_headed = found.headings and found.mask.columns and not wish.totals_only

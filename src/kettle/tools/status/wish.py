@@ -182,7 +182,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         raise PlainError("\n".join([*wish.warnings, said]))
     if wish.form:
         # Whole ads are shown whatever columns were named, as the reference shows them.
-        wish.columns, wish.print_format = Columns(), ""
+        wish.columns = Columns()
     if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
         assert wish.chosen is not None
         advice = "remove -startd from command or use -slot instead"
@@ -229,8 +229,6 @@ def pool_error(*lines: str, advised: bool, above: str) -> PlainError:
 def _worded(error: MissingValueError, *, expert: bool) -> UsageError:
     """Say in the reference's words that an option lacks its argument."""
     word, option = error.word, error.option
-    if option.name == "aaf":
-        return PlainError("Error: -aaf requires at least one attribute parameter")
     if option.values == MANY:
         return UsageError(f"Error: Argument {word} requires at least one attribute parameter")
     message = (
