@@ -85,5 +85,5 @@ def test_the_last_of_two_files_counts(tmp_path: Path) -> None:
     assert show_slot(tmp_path, "-pr form -pr other") == ["C", "2"]
 
 
-def test_headings_stand_whatever_format_follows(tmp_path: Path) -> None:
-    assert show_slot(tmp_path, "-af:h Cpus -format %s Name") == ["Cpus", "2    a"]
+def test_a_format_at_the_end_takes_headings_away(tmp_path: Path) -> None:
+    assert show_slot(tmp_path, "-af:h Cpus -format %s Name") == ["2    a"]

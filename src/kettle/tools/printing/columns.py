@@ -470,6 +470,11 @@ class Columns:
         return self._before_row, self._after_row, self._before, self._after
 
     @property
+    def ends_in_format(self) -> bool:
+        """Whether the last column is one of -format."""
+        return bool(self._columns) and isinstance(self._columns[-1], FormatColumn)
+
+    @property
     def stand_alone(self) -> bool:
         """Whether a row is the same, whatever rows were printed before it: no column has a width.
 

@@ -402,12 +402,13 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     if "totals" in wish.flags:
         parts += [_render_totals_alone(wish, answer, ads), "\n"]
     elif wish.factories:
-        parts.append(_render_factories(wish, ads))
+        parts.append(_render_factories(wish, ads, most))
     elif "autocluster" in wish.flags:
-        parts.append(_render_autoclusters(wish, answer.ads))
+        parts.append(_render_autoclusters(wish, answer.ads, most))
     elif "jobset" in wish.flags:
         added = "".join(f" {text}" for _, text in wish.added)
-        parts.append(f"{_JOBSET_HEADINGS}{added}\n")
+        headings = _JOBSET_HEADINGS + added
+        parts.append(f"{headings[: most or None]}\n")
     elif wish.in_batches:
         _complain_of_nodes(wish, ads, streams)
         parts += [_render_batches(wish, ads, most), _render_totals(wish, answer, ads), "\n"]
@@ -439,17 +440,17 @@ def _render_totals_alone(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> 
     return totals.removeprefix("\n") if wish.totals_by_user else totals
 
 
-def _render_factories(wish: Wish, ads: list[ClassAd]) -> str:
+def _render_factories(wish: Wish, ads: list[ClassAd], most: int) -> str:
     from kettle.tools.queue.tables import factory_table
 
-    return _render_mask(wish, factory_table(), ads)
+    return _render_mask(wish, factory_table().changed(most=most), ads)
 
 
-def _render_autoclusters(wish: Wish, ads: Iterable[ClassAd]) -> str:
+def _render_autoclusters(wish: Wish, ads: Iterable[ClassAd], most: int) -> str:
     from kettle.tools.queue.tables import autocluster_table
 
     ordered = sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0)
-    return _render_mask(wish, autocluster_table(), ordered)
+    return _render_mask(wish, autocluster_table().changed(most=most), ordered)
 
 
 def _render_mask(wish: Wish, mask: Mask, ads: Sequence[ClassAd]) -> str:

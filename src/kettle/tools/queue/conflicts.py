@@ -54,7 +54,7 @@ def check_wish(wish: Wish) -> None:
     whole = wish.form and not wish.print_format
     if wish.added and (wish.columns or whole or wish.analyses):
         raise UsageError("Error: output formatting options conflict with -aaf options")
-    batches = batches and "unmatchable" not in wish.flags
+    batches = batches and not wish.flags & {"unmatchable", "factory", "jobset", "autocluster"}
     if wish.added and batches and not (wish.modes - {"dag"} or wish.print_format):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "

@@ -396,9 +396,9 @@ def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
     ads = _looked_at(wish, ads)
     if wish.columns.headings:
         wish.columns.measure(ads)
-    # Compat: a -format behind an -af:h takes none of its headings away
-    # (test_headings_stand_whatever_format_follows).
-    rows = [wish.columns.render_headings()] if wish.columns.headings else []
+    # As in the reference, other than in condor_q, a -format at the end takes the headings away.
+    said = wish.columns.headings and not wish.columns.ends_in_format
+    rows = [wish.columns.render_headings()] if said else []
     rows += [wish.columns.render(ad) for ad in ads]
     return _cut_rows(rows, wish.width)
 
