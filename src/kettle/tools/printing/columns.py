@@ -379,21 +379,8 @@ class Columns:
 
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
         """Add `-af:QUALIFIERS TEXT…`: with headings if it asks for them, or one before it did."""
-        before, after, before_row = " ", "", ""
         label, headings = "l" in qualifiers, "h" in qualifiers
-        # As in the reference, a letter that means nothing is passed over.
-        for each in qualifiers:
-            match each:
-                case ",":
-                    after = ","
-                case "n":
-                    after = "\n"
-                case "g":
-                    before, before_row = "", "\n"
-                case "t":
-                    before = "\t"
-        self._before_row, self._after_row = before_row, "\n"
-        self._before, self._after = before, after
+        self._separate(qualifiers)
         quoted, raw = "V" in qualifiers, not _RAW.isdisjoint(qualifiers)
         # Of several, as in the reference, r and o count before V, and V before Y and T, which have
         # no labels.
@@ -414,6 +401,22 @@ class Columns:
             self._append(column)
         if headings or self.headings:
             self.align(first)
+
+    def _separate(self, qualifiers: str) -> None:
+        """Take what stands around rows and between columns; other letters are passed over."""
+        before, after, before_row = " ", "", ""
+        for each in qualifiers:
+            match each:
+                case ",":
+                    after = ","
+                case "n":
+                    after = "\n"
+                case "g":
+                    before, before_row = "", "\n"
+                case "t":
+                    before = "\t"
+        self._before_row, self._after_row = before_row, "\n"
+        self._before, self._after = before, after
 
     def align(self, first: int = 0) -> None:
         """Give columns headings and widths; `first` is the place of the first of them."""

@@ -383,16 +383,21 @@ def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: S
         if found.headings:
             parts.append(found.mask.render_headings())
         parts += [found.mask.render(ad) for ad in ads]
-    if found.own_summary:
-        parts.append("\n\n")
-    elif found.summary and found.aggregation:
-        # Groups are no jobs to be counted; lines of the schedd's own counts stay empty.
-        parts.append("\n\n" if from_file else "\n\n\n\n")
-    elif found.summary and "totals" in wish.flags:
-        parts += [_render_totals_alone(wish, answer, ads), "\n"]
-    elif found.summary:
-        parts += [_render_totals(wish, answer, ads), "\n"]
+    parts.append(_render_summary(wish, found, answer, ads))
     streams.stdout.write("".join(parts))
+
+
+def _render_summary(wish: Wish, found: PrintFormat, answer: Answer, ads: Sequence[ClassAd]) -> str:
+    """Return what stands below the rows of a print-format file."""
+    if found.own_summary:
+        return "\n\n"
+    if found.summary and found.aggregation:
+        # Groups are no jobs to be counted; lines of the schedd's own counts stay empty.
+        return "\n\n" if wish.job_file or wish.user_log else "\n\n\n\n"
+    if not found.summary:
+        return ""
+    alone = "totals" in wish.flags
+    return (_render_totals_alone if alone else _render_totals)(wish, answer, ads) + "\n"
 
 
 def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:

@@ -194,14 +194,17 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         both = bool(wish.columns or wish.print_format) and which.startswith("in")
         text += "\n" if text and (both or apart) else ""
         text += f"The following ads were found {which}:\n"
-        widths_of = [*ads, *others]
-        if wish.print_format:
-            text += render_print_format(wish, found, streams, widths_of)
-        else:
-            within = line_width(wish, streams)
-            text += render(wish, found, widths_of=widths_of, within=within)
+        text += _render_part(wish, found, [*ads, *others], streams)
         apart = both
     return text
+
+
+def _render_part(
+    wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd], streams: Streams
+) -> str:
+    if wish.print_format:
+        return render_print_format(wish, ads, streams, widths_of)
+    return render(wish, ads, widths_of=widths_of, within=line_width(wish, streams))
 
 
 def _identity(ad: ClassAd) -> tuple[str | None, str | None]:
