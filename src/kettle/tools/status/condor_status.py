@@ -178,25 +178,33 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         streams.stderr.write(f"Can't open file of ClassAds: {wish.merge_file}\n")
         others = []
     ours, theirs = {_identity(ad) for ad in ads}, {_identity(ad) for ad in others}
+    both, mine = _part(ads, theirs)
     parts = (
-        ("only in the query", [ad for ad in ads if _identity(ad) not in theirs]),
-        (
-            f"in both the query and in '{wish.merge_file}'",
-            [ad for ad in ads if _identity(ad) in theirs],
-        ),
-        (f"only in '{wish.merge_file}'", [ad for ad in others if _identity(ad) not in ours]),
+        ("only in the query", mine),
+        (f"in both the query and in '{wish.merge_file}'", both),
+        (f"only in '{wish.merge_file}'", _part(others, ours)[1]),
     )
     text, apart = "", False
     for which, found in parts:
         if not found:
             continue
         # An empty line parts columns of the ads that are in both from others.
-        both = bool(wish.columns or wish.print_format) and which.startswith("in")
-        text += "\n" if text and (both or apart) else ""
+        of_both = bool(wish.columns or wish.print_format) and which.startswith("in")
+        text += "\n" if text and (of_both or apart) else ""
         text += f"The following ads were found {which}:\n"
         text += _render_part(wish, found, [*ads, *others], streams)
-        apart = both
+        apart = of_both
     return text
+
+
+def _part(
+    ads: list[ClassAd], known: set[tuple[str | None, str | None]]
+) -> tuple[list[ClassAd], list[ClassAd]]:
+    """Return the ads that are known, and the others."""
+    return (
+        [ad for ad in ads if _identity(ad) in known],
+        [ad for ad in ads if _identity(ad) not in known],
+    )
 
 
 def _render_part(
