@@ -60,6 +60,19 @@ def test_columns_of_the_command_line_stand_behind_those_of_the_file(
     assert len(lines) == len(shown) + 1
 
 
+@pytest.mark.parametrize(
+    ("options", "heading"),
+    [
+        ("-af JobPrio+123456789", "C  S  (expr)"),
+        ("-af JobPrio+12345678", "C  S  JobPrio+12345678"),
+        ("-af:h JobPrio+123456789", "C  S  JobPrio+123456789"),
+        ("-af MY.JobPrio1234567890", "C  S  MY.JobPrio1234567890"),
+    ],
+)
+def test_a_long_expression_is_headed_by_a_word(tmp_path: Path, options: str, heading: str) -> None:
+    assert show(tmp_path, PLAIN, options).splitlines()[0].rstrip() == heading
+
+
 def test_what_is_not_defined_sticks_out(tmp_path: Path) -> None:
     assert show(tmp_path, PLAIN, "-af Nothing").splitlines()[:2] == [
         "C  S  Nothing",

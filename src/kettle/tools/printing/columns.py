@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kettle.classad import ClassAd, Expr, Value, parse_expression, unparse
+from kettle.classad.nodes import AttributeReference, Literal, Selection
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
@@ -349,6 +350,8 @@ def _literal(text: str) -> str:
 
 
 _Column = TypeVar("_Column", bound=FormatColumn | AutoColumn)
+# The most bytes of an expression that is its own heading beside a print-format file.
+_LONGEST = 16
 # Qualifiers that ask for expressions as they are written.
 _RAW = frozenset("ro")
 
@@ -418,11 +421,19 @@ class Columns:
         self._before_row, self._after_row = before_row, "\n"
         self._before, self._after = before, after
 
-    def align(self, first: int = 0) -> None:
-        """Give columns headings and widths; `first` is the place of the first of them."""
+    def align(self, first: int = 0, *, brief: bool = False) -> None:
+        """Give columns headings and widths; `first` is the place of the first of them.
+
+        `brief`: beside those of a print-format file the heading of a long expression is a word.
+        """
         self.headings = True
         for column in self._columns[first:]:
             if isinstance(column, AutoColumn) and column.width is None:
+                if brief and column.expression is not None and length(column.text) > _LONGEST:
+                    of_name = isinstance(
+                        column.expression, (Literal, AttributeReference, Selection)
+                    )
+                    column.heading = column.heading if of_name else "(expr)"
                 # The numbers of jobs have the room that they need, and no more; a heading stands
                 # for the labels of all others.
                 of_job = column.expression is None

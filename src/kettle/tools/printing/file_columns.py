@@ -298,7 +298,7 @@ class FileMask(Struct):
             self.row_prefix, self.row_suffix, self.field_prefix, self.field_suffix = columns.frame
         first = columns.before_file
         if self._is_headed:
-            columns.align(first)
+            columns.align(first, brief=True)
         said = [SaidColumn(each) for each in columns]
         self.columns = [*said[:first], *self.columns, *said[first:]]
 
