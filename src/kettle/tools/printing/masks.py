@@ -38,6 +38,8 @@ class Column(Struct):
     prefix: bool = True
     suffix: bool = True
     missing: str = ""
+    # The same where others are added behind it.
+    missing_within: str = ""
     # The width that an automatic column has at least, where it is not the heading's.
     least: int | None = None
 
@@ -61,9 +63,10 @@ class Column(Struct):
         expression = self.printf.expression if self.printf is not None else self.expression
         assert expression is not None
         value = ad.evaluate_expression(expression)
-        if self.printf is not None and (
-            self.printf.form.letter in NUMBERS or not isinstance(value, str)
-        ):
+        if self.printf is not None and not isinstance(value, str):
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            return length(self.value(ad)) if is_number else 0
+        if self.printf is not None and self.printf.form.letter in NUMBERS:
             return length(self.value(ad))
         return measured_width(value)
 
@@ -87,7 +90,7 @@ class Mask(Struct):
     field_suffix: str = ""
     row_prefix: str = ""
     row_suffix: str = "\n"
-    # Whether blanks at the end of a row stay.
+    # Whether blanks at the end of a row stay, which they do where rows are cut.
     fill_last: bool = True
     fill_heading: bool = False
     # Rows and headings are cut at this many bytes; 0: never.
@@ -96,10 +99,12 @@ class Mask(Struct):
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
         """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
-        last = self.columns[-1]
-        if last.width is not None:
+        last = self.columns[-1] if self.columns else None
+        if last is not None and last.width is not None:
             # It grows from the width that it had; its heading may stick out.
-            last.least, last.width = last.width, None
+            last.least = last.width if last.least is None else last.least
+            last.width = None
+            last.missing = last.missing or last.missing_within
         self.fill_heading = True
         for qualifiers, text in added:
             form = parse_format(f"%{qualifiers[:1] or 'v'}")
@@ -168,8 +173,8 @@ class Mask(Struct):
             if i < last and column.suffix:
                 parts.append(self.field_suffix)
         row = "".join(parts)
-        if not fill:
-            row = row.rstrip(" ")
         if self.most:
             row = cut(row, self.most)
+        elif not fill:
+            row = row.rstrip(" ")
         return row + self.row_suffix

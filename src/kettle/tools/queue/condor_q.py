@@ -403,9 +403,11 @@ def _render_summary(wish: Wish, found: PrintFormat, answer: Answer, ads: Sequenc
 def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     ads = sorted(answer.ads, key=job_id)
     parts = [render_title(answer.title, _now(answer))]
-    most = choose_width(wish.width, streams)
+    # Added columns are not cut for a terminal's sake.
+    most = choose_width(0 if wish.width is None and wish.added else wish.width, streams)
     if "totals" in wish.flags:
-        parts += [_render_totals_alone(wish, answer, ads), "\n"]
+        parts += [_render_added_alone(wish, ads, most), _render_totals_alone(wish, answer, ads)]
+        parts.append("\n")
     elif wish.factories:
         parts.append(_render_factories(wish, ads, most))
     elif "autocluster" in wish.flags:
@@ -443,6 +445,14 @@ def _render_totals_alone(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> 
     """Return what `-totals` shows, without the empty line that parts it from a table."""
     totals = _render_totals(wish, answer, ads)
     return totals.removeprefix("\n") if wish.totals_by_user else totals
+
+
+def _render_added_alone(wish: Wish, ads: Sequence[ClassAd], most: int) -> str:
+    """Return the rows of `-aaf` above totals alone; they have no headings."""
+    from kettle.tools.printing.masks import Mask
+
+    mask = Mask([], fill_last=False, most=most)
+    return _render_mask(wish, mask, ads).partition("\n")[2] if wish.added else ""
 
 
 def _render_factories(wish: Wish, ads: list[ClassAd], most: int) -> str:

@@ -55,6 +55,7 @@ def check_wish(wish: Wish) -> None:
     if wish.added and (wish.columns or whole or wish.analyses):
         raise UsageError("Error: output formatting options conflict with -aaf options")
     batches = batches and not wish.flags & {"unmatchable", "factory", "jobset", "autocluster"}
+    batches = batches and not ("totals" in wish.flags and wish.batch is None)
     if wish.added and batches and not (wish.modes - {"dag"} or wish.print_format):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "

@@ -91,8 +91,8 @@ def _unknown(shown: Shown, width: int) -> Shown:
 
 
 def _last(heading: str, shown: Shown | None = None, expression: Expr | None = None) -> Column:
-    """Return the last column of a table, which has all the room there is."""
-    return Column(heading, shown, expression, width=_LAST_WIDTH, truncate=False)
+    """Return the last column of a table, which has all the room there is and takes none unused."""
+    return Column(heading, shown, expression, width=0, least=_LAST_WIDTH, truncate=False)
 
 
 def _id_columns() -> list[Column]:
@@ -183,6 +183,7 @@ def run_table(layout: Layout) -> Mask:
     assert run_time.shown is not None
     run_time.shown = _unknown(run_time.shown, 12)
     host = _last("HOST(S)", jobs.show_host)
+    host.missing_within = "??"
     submitted = _submitted()
     submitted.missing = "??"
     return Mask(
@@ -200,7 +201,7 @@ def _hold_codes() -> list[Column]:
 
 
 def hold_table(layout: Layout) -> Mask:
-    """The table of `-hold`."""
+    """The table of `-hold`, whose reasons are never cut."""
     since = _unknown(jobs.show_date("EnteredCurrentStatus"), 11)
     return Mask(
         [
@@ -211,7 +212,6 @@ def hold_table(layout: Layout) -> Mask:
             _last("HOLD_REASON", expression=parse_expression("HoldReason")),
         ],
         fill_last=False,
-        most=layout.most,
     )
 
 
@@ -285,7 +285,7 @@ def ec2_table(layout: Layout) -> Mask:
             _owner(layout),
             Column("STATUS", jobs.show_grid_status, width=10),
             Column("INSTANCE ID", jobs.show_grid_id),
-            Column("CMD", expression=parse_expression("Cmd")),
+            Column("CMD", lambda ad: ad.string("Cmd")),
         ],
         fill_last=False,
         fill_heading=True,
