@@ -74,3 +74,60 @@ def test_a_disk_of_three_terabytes_is_that_large(tmp_path: Path) -> None:
     lines = run("condor_status", "-ads", str(file), "-server")[1].splitlines()
     assert lines[2].split()[-3:] == ["3000000000", "1", "3000000000"]
     assert lines[-1].split() == ["Total", "1", "1", "1", "3000000000", "1", "3000000000"]
+
+
+JOBS = """\
+ClusterId = 1
+ProcId = 0
+Owner = "ann"
+JobStatus = 5
+JobUniverse = 9
+AutoClusterId = 4
+TransferringInput = true
+
+ClusterId = 2
+ProcId = 0
+Owner = "bob"
+JobStatus = 5
+JobUniverse = 9
+AutoClusterId = 4
+TransferringInput = true
+"""
+
+
+def show_jobs(tmp_path: Path, *words: str) -> list[str]:
+    file = tmp_path / "jobs.ads"
+    file.write_text(JOBS)
+    code, out, err = run("condor_q", "-jobads", str(file), *words)
+    assert (code, err) == (0, "")
+    return out.splitlines()
+
+
+@pytest.mark.parametrize("mode", ["-io", "-grid", "-hold-codes"])
+def test_batches_have_their_own_columns_whatever_jobs_are_meant(mode: str, tmp_path: Path) -> None:
+    for words in ((mode, "-batch"), ("-batch", mode)):
+        lines = show_jobs(tmp_path, *words)
+        assert lines[3].split()[:2] == ["OWNER", "BATCH_NAME"]
+        assert [line.split()[-1] for line in lines[4:6]] == ["1.0", "2.0"]
+
+
+def test_each_job_of_a_file_is_a_group(tmp_path: Path) -> None:
+    lines = show_jobs(tmp_path, "-autocluster")
+    assert [line.split()[0] for line in lines[3:]] == ["ID", "4", "4"]
+
+
+def test_columns_beside_a_file_stay_with_totals(tmp_path: Path) -> None:
+    form = tmp_path / "form"
+    form.write_text("SELECT\nClusterId AS C\nSUMMARY NONE\n")
+    for words in (("-totals", "-af", "Owner"), ("-af", "Owner", "-totals")):
+        lines = show_jobs(tmp_path, "-pr", str(form), *words)
+        assert lines[:2] == ["1 ann  ", "2 bob  "] or lines[:2] == ["1 ann", "2 bob"]
+        assert lines[2].startswith("Total for query: 2 jobs")
+
+
+def test_an_ad_without_a_name_is_shown_by_its_machine(tmp_path: Path) -> None:
+    file = tmp_path / "slots.ads"
+    file.write_text('MyType = "Machine"\nMachine = "host"\nState = "Claimed"\n')
+    for words in ((), ("-state",), ("-server",)):
+        _, out, _ = run("condor_status", "-ads", str(file), *words)
+        assert out.splitlines()[2].startswith("host ")

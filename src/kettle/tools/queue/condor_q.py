@@ -177,6 +177,9 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     streams.stderr.writelines(found.complain(at_terminal=streams.stderr.isatty()))
     found.mask.append(wish.added)
     if wish.columns and not wish.form:
+        # Compat: also beside -totals, of which the reference takes what was said last: it leaves
+        # these columns out and adds a row of `undefined` or a title
+        # (test_columns_beside_a_file_stay_with_totals).
         found.take_columns(wish.columns)
         found.headings = True
         wish.columns = Columns()
@@ -462,6 +465,11 @@ def _render_factories(wish: Wish, ads: list[ClassAd], most: int) -> str:
 
 
 def _render_autoclusters(wish: Wish, ads: Iterable[ClassAd], most: int) -> str:
+    """Return the table of groups of jobs.
+
+    Compat: each job of a file is one, where the reference shows the first of each group and calls
+    the others errors (test_each_job_of_a_file_is_a_group).
+    """
     from kettle.tools.queue.tables import autocluster_table
 
     ordered = sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0)

@@ -122,7 +122,12 @@ class Wish(Struct):
 
     @property
     def in_batches(self) -> bool:
-        """Whether the table has a row for each batch."""
+        """Whether the table has a row for each batch.
+
+        Compat: in the columns of batches, also with -io, -grid and -hold-codes, where the reference
+        puts them into the columns of those tables or shows none
+        (test_batches_have_their_own_columns_whatever_jobs_are_meant).
+        """
         if "unmatchable" in self.flags or self.grouped:
             return False
         if self.batch is not None:

@@ -80,7 +80,11 @@ def moment(name: str) -> Shown:
 
 
 def name_or_machine(ad: ClassAd) -> str | None:
-    """Show who an ad is about."""
+    """Show who an ad is about.
+
+    Compat: its machine where it has no name, of which the reference shows `undefined`, question
+    marks or nothing (test_an_ad_without_a_name_is_shown_by_its_machine).
+    """
     return ad.string("Name") or ad.string("Machine")
 
 
