@@ -84,6 +84,20 @@ def test_a_line_without_an_equals_sign_in_the_description_is_an_error(tmp_path: 
     assert "on Line 1 of job.sub" in err
 
 
+def test_why_a_line_is_refused_is_told_beside_warnings(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text("executable = /bin/true\nwarning : odd\nfoo bar\nqueue\n")
+    code, _, err = submit("-dry-run", "-", "job.sub")
+    assert code == 1
+    assert '"foo bar" is neither an assignment nor a statement' in err
+
+
+def test_where_no_job_is_made_warnings_are_told(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text("executable = /bin/true\nwarning : odd\nqueue in ()\n")
+    code, _, err = submit("-dry-run", "-", "job.sub")
+    assert code == 0
+    assert err.endswith('no jobs queued\nWARNING: Warning "job.sub", Line 2: odd\n')
+
+
 @pytest.mark.parametrize("line", ["[x]", "[x", "[x] y", " [ x ] "])
 def test_a_line_in_brackets_in_the_description_is_an_error(tmp_path: Path, line: str) -> None:
     (tmp_path / "job.sub").write_text(f"{line}\n{DESCRIPTION}")

@@ -176,6 +176,9 @@ class Submission(Struct):
     def first_of_later(self) -> QueueStatement:
         """Make the first job only, for a cluster whose jobs are made later.
 
+        Compat: it is the first of those that there will be, where the reference takes the first
+        item before those that a slice chooses (test_a_late_cluster_has_what_its_first_job_has).
+
         Returns the queue statement; the cluster's attributes are complete then. Raises
         SubmitError, also where the description has more than one queue statement.
         """

@@ -178,7 +178,11 @@ def _written(name: str, text: str) -> str:
 
 
 def render_queue(statement: QueueStatement, items_file: str) -> str:
-    """Return the queue statement for items that stand in a file of the schedd's."""
+    """Return the queue statement for items that stand in a file of the schedd's.
+
+    Compat: `queue 0`, which is one job, counts it, where the reference writes no number
+    (test_no_jobs_are_one_in_a_digest).
+    """
     if statement.items is None:
         return f"Queue {statement.count} "
     names = ",".join(statement.variables)
@@ -201,7 +205,11 @@ def encode_items(statement: QueueStatement) -> Iterator[bytes]:
 
 
 def partly_expanded(text: str, macros: SubmitMacros) -> tuple[str, bool]:
-    """Return a text with what never changes replaced, and whether something is left."""
+    """Return a text with what never changes replaced, and whether something is left.
+
+    Compat: `$F(name)` of no variable is the name, as in a job that is made at once; the reference
+    writes nothing (test_a_file_name_of_no_variable_is_the_variable_s_name).
+    """
     search = MacroSearch(text)
     is_live = False
     while (found := search.next()) is not None:

@@ -136,7 +136,11 @@ def set_lease(job: JobBuilder) -> None:
 
 
 def _long_enough(job: JobBuilder, text: str) -> str:
-    """Return a lease, the shortest that there is for a number below it; warn of that."""
+    """Return a lease, the shortest that there is for a number below it; warn of that.
+
+    Compat: so has each job, where the reference takes from the second on what they say
+    (test_each_job_has_a_lease_that_is_long_enough).
+    """
     seconds = literal_number(text.strip())
     if seconds is None or not 1 <= seconds < _SURELY_LONG:
         return text
@@ -187,6 +191,8 @@ def set_notification(job: JobBuilder) -> None:
     if user is None:
         return
     if user.lower() in ("never", "false"):
+        # Compat: told also where something is refused later, of which the reference tells alone
+        # (test_a_person_called_never_is_doubted_beside_a_later_fault).
         domain = job.config.get("UID_DOMAIN") or ""
         job.warn(
             "notify_user",

@@ -94,6 +94,8 @@ class Table(Struct):
         if not row.strip(BLANKS):
             raise fail(f"No column headings found on row {self.header} in table {where}")
         names = tuple(self._split(row, -1))
+        # Compat: the reference goes on as if a file were no table, its heading being the first item
+        # (test_a_file_with_columns_of_no_good_name_is_refused).
         wrong = {at: name for at, name in enumerate(names, 1) if not _NAME.fullmatch(name)}
         if wrong:
             where = ",".join(map(str, wrong))

@@ -280,3 +280,21 @@ def test_later_jobs_have_one_statement_whatever_a_site_allows() -> None:
     made = submission("executable = job.sh\nmax_idle = 1\nqueue\nqueue 2\n", options=options)
     with pytest.raises(SubmitError, match="Extra data found after queue statement"):
         list(made.jobs())
+
+
+def test_no_jobs_are_one_in_a_digest() -> None:
+    assert digest_of("queue 0\n")[-1] == "Queue 1 "
+
+
+def test_a_file_name_of_no_variable_is_the_variable_s_name() -> None:
+    text = '+A = "$F(nothing)$(item)"\n'
+    assert 'MY.A="nothing$(item)"' in digest_of(f"{text}queue in (a, b)\n")
+    assert values(f"{text}queue in (a, b)\n", "A") == ['"nothinga"', '"nothingb"']
+
+
+def test_a_late_cluster_has_what_its_first_job_has() -> None:
+    made = submission(
+        "executable = job.sh\nmax_idle = 2\n+A = $(x)\nqueue x in [2:] (1, 2, 3, 4)\n"
+    )
+    made.first_of_later()
+    assert made.cluster_ad().text("A") == "3"

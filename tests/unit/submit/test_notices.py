@@ -6,7 +6,7 @@ import pytest
 
 from kettle.errors import Form, StatementError, SubmitError
 from kettle.submit.notices import TWICE, WARNING_MARK, Notice
-from unit.submit.submitting import jobs_of, submission
+from unit.submit.submitting import jobs_of, submission, values
 
 
 def refusal(text: str) -> SubmitError:
@@ -78,3 +78,15 @@ def test_the_usual_lease_is_no_shorter_than_one_of_a_description(usual: str, lea
     said = "JobLeaseDuration less than 20 seconds is not allowed, using 20 instead"
     is_told = lease == "20" and usual != "20"
     assert [notice.sentence for notice in made.warnings] == [said] * is_told
+
+
+def test_each_job_has_a_lease_that_is_long_enough() -> None:
+    text = "job_lease_duration = $(item)\nqueue in (30, 10)\n"
+    assert values(text, "JobLeaseDuration") == ["30", "20"]
+
+
+def test_a_person_called_never_is_doubted_beside_a_later_fault() -> None:
+    made = submission("executable = job.sh\nnotify_user = never\npriority = (\nqueue\n")
+    with pytest.raises(SubmitError, match="priority"):
+        list(made.jobs())
+    assert "You used  notify_user=never" in made.warnings[0].sentence

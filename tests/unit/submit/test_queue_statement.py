@@ -439,3 +439,9 @@ def test_a_separator_of_fields_in_a_table_separates_there_too() -> None:
 @pytest.mark.parametrize("count", ["0", "$(Nothing)"])
 def test_a_count_of_nothing_is_one_job(count: str) -> None:
     assert len(values(f"arguments = a\nqueue {count}\n", "Args")) == 1
+
+
+def test_a_file_with_columns_of_no_good_name_is_refused() -> None:
+    made = submission("executable = job.sh\nqueue from TABLE list\n", {"list": "a-b,c\n1,2\n"})
+    with pytest.raises(SubmitError, match="Columns 1 have names that are not allowed : a-b"):
+        list(made.jobs())

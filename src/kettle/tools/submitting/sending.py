@@ -103,6 +103,7 @@ class Progress:
             name = submission.facts.file_name
             name = "(stdin)" if name == "-" else name
             err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
+            err.writelines(f"{warning}\n" for warning in submission.warnings)
             return
         if not self.by_dash and not self.terse:
             out.write("\n")
@@ -123,7 +124,11 @@ class Progress:
         err.writelines(f"{warning}\n" for warning in submission.unused)
 
     def fail(self, submission: Submission, error: KettleError) -> None:
-        """Show why it ended, after what no macro function could do."""
+        """Show why it ended, after what no macro function could do.
+
+        Compat: why it did, also where the description itself warns of something, of which the
+        reference tells instead (test_why_a_line_is_refused_is_told_beside_warnings).
+        """
         self.tell(submission, self.count + len(submission.problems))
         for problem in submission.macros.problems:
             self.streams.stderr.write(f"{problem}\n")
