@@ -131,3 +131,45 @@ def test_an_ad_without_a_name_is_shown_by_its_machine(tmp_path: Path) -> None:
     for words in ((), ("-state",), ("-server",)):
         _, out, _ = run("condor_status", "-ads", str(file), *words)
         assert out.splitlines()[2].startswith("host ")
+
+
+def show_slots(tmp_path: Path, *words: str, slots: str = SLOT) -> list[str]:
+    file = tmp_path / "slots.ads"
+    file.write_text(slots)
+    code, out, err = run("condor_status", "-ads", str(file), *words)
+    assert (code, err) == (0, "")
+    return out.splitlines()
+
+
+def test_a_host_that_nobody_knows_has_no_ad_in_a_file(tmp_path: Path) -> None:
+    assert show_slots(tmp_path, "nosuchhost.invalid", "-af", "Name") == []
+
+
+def test_a_file_of_ads_shows_its_form_itself(tmp_path: Path) -> None:
+    for form in ("-json", "-xml", "-long:new"):
+        written = "\n".join(show_slots(tmp_path, form))
+        assert show_slots(tmp_path, "-af", "Name", slots=written) == ["slot1@a"]
+
+
+def test_a_format_before_added_columns_has_the_width_that_it_says(tmp_path: Path) -> None:
+    form = tmp_path / "form"
+    form.write_text("SELECT\nActivity AS A\n")
+    lines = show_slots(tmp_path, "-pr", str(form), "-format", "%s", "Name", "-aaf", "State")
+    assert [line.rstrip() for line in lines] == ["A    State", "Idle slot1@a Claimed"]
+
+
+def test_a_length_before_a_letter_changes_nothing(tmp_path: Path) -> None:
+    for length in ("", "l", "h", "ll"):
+        assert show_slots(tmp_path, "-format", f"%10{length}v|", "Name") == ["   slot1@a|"]
+
+
+def test_slots_of_one_side_are_rolled_up(tmp_path: Path) -> None:
+    slot = 'MyType = "Machine"\nName = "slot{}@a"\nMachine = "a"\nState = "Claimed"\n'
+    slots = [slot.format(number) for number in range(1, 4)]
+    other = tmp_path / "other.ads"
+    other.write_text(slots[0])
+    words = ("-merge", str(other), "-compact")
+    lines = show_slots(tmp_path, *words, slots="\n".join(slots))
+    assert sum(line.startswith("a ") for line in lines) == 2
+    both = next(at for at, line in enumerate(lines) if "in both" in line)
+    assert lines[both - 1] == ""

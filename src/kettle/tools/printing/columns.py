@@ -133,7 +133,11 @@ def read_width(digits: str, most: int = _WIDEST) -> int:
 
 
 def parse_format(text: str) -> Format:
-    """Take a format apart, escapes included."""
+    """Take a format apart, escapes included.
+
+    Compat: a length (`%20lv`) says nothing of a letter of the tools' own, at which the reference
+    crashes (test_a_length_before_a_letter_changes_nothing).
+    """
     text = unescape(text)
     position = 0
     while True:

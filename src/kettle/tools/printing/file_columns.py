@@ -281,7 +281,12 @@ class FileMask(Struct):
     most: int = 0
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
-        """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
+        """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show.
+
+        Compat: one of -format before them has the width that it says and no other; in condor_status
+        of the reference it grows then, as one of the file does
+        (test_a_format_before_added_columns_has_the_width_that_it_says).
+        """
         headed = self._is_headed
         for qualifiers, text in added:
             column = FileColumn(text, text, parse_column(text), headed=headed)

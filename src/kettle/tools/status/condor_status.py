@@ -154,7 +154,8 @@ def find_unknown(wish: Wish, ads: Sequence[object], environment: Mapping[str, st
     """Return the first name that no machine can have, empty if there is none or ads were found.
 
     Compat: the reference looks names up first and asks then; here machines whose names are not in
-    the DNS can be asked for (test_a_host_that_nobody_knows_is_refused).
+    the DNS can be asked for (test_a_host_that_nobody_knows_is_refused), and of a file's ads that is
+    never asked (test_a_host_that_nobody_knows_has_no_ad_in_a_file).
     """
     if ads or wish.file or wish.diagnose or not wish.names:
         return ""
@@ -170,7 +171,8 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
 
     Compat: an ad is known by machine and name; the reference takes its place among the ads for a
     part of its name too, and finds only ads that stand at the same place
-    (status/recorded.json).
+    (status/recorded.json). With -compact ads that are in one alone have a row for each machine,
+    too, where there each slot has one (test_slots_of_one_side_are_rolled_up).
     """
     try:
         others = arrange(wish.changed(limit=0), read_ads(wish.merge_file, "auto", []))
@@ -188,8 +190,8 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     for which, found in parts:
         if not found:
             continue
-        # An empty line parts columns of the ads that are in both from others.
-        of_both = bool(wish.columns or wish.print_format) and which.startswith("in")
+        # An empty line parts the ads that are in both from others.
+        of_both = which.startswith("in")
         text += "\n" if text and (of_both or apart) else ""
         text += f"The following ads were found {which}:\n"
         text += _render_part(wish, found, [*ads, *others], streams)
@@ -265,7 +267,11 @@ def render_print_format(
 
 
 def read_file(wish: Wish) -> list[ClassAd]:
-    """Return the wanted ads of a file; OSError if it cannot be read."""
+    """Return the wanted ads of a file; OSError if it cannot be read.
+
+    Compat: in whatever form they are, as for condor_q; the reference reads the old one unless it is
+    told another (test_a_file_of_ads_shows_its_form_itself).
+    """
     return read_ads(wish.file, wish.file_form, conditions(wish))
 
 
