@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kettle.config.declared import declared_knobs, find_senseless
+from kettle.config.declared import declared_knobs, find_senseless, knobs_of
 from kettle.config.families import FAMILIES, families_of, languages_of
 from kettle.config.finding import ERROR, NOTE, WARNING, Finding
 from kettle.config.knob import split_list
@@ -50,9 +50,16 @@ def find_cross_faults(config: Config) -> Iterator[Finding]:
     yield from _find_words_without_meaning(config)
     yield from _find_ports(config)
     for macro, sentence in find_senseless(config):
-        yield make(macro, WARNING, "range", sentence)
+        yield make(macro, WARNING, "range", sentence, _nearest_value(config, macro))
     for macro, why in find_unread(config):
         yield make(macro, NOTE, "unread", f"{macro.name} counts for nothing: {why}")
+
+
+def _nearest_value(config: Config, macro: Macro) -> str:
+    """Return what is meant by a value that makes no sense, empty where nobody can tell."""
+    rows = knobs_of(config.plain_name(macro.name))
+    near = (row.nearest(config.expand(macro.text).strip()) for row in rows)
+    return next(filter(None, near), "")
 
 
 def make(

@@ -328,10 +328,13 @@ class ListKnob(Knob[tuple[str, ...]]):
 
 
 class EnumKnob(Knob[str]):
-    """One of a few words, in any case."""
+    """One of a few words, in any case.
+
+    `instead` says what any other word means, of a knob whose reader takes those too.
+    """
 
     kind = "choice"
-    __slots__ = ("choices",)
+    __slots__ = ("choices", "instead")
 
     def __init__(
         self,
@@ -342,16 +345,26 @@ class EnumKnob(Knob[str]):
         unset: str = "",
         strictest: str | None = None,
         unread: bool = False,
+        instead: str = "",
     ) -> None:
         super().__init__(default, doc=doc, unset=unset, strictest=strictest, unread=unread)
         self.choices = choices
+        self.instead = instead
 
     def parse(self, text: str) -> str:
-        """Return the choice as the table spells it."""
+        """Return the choice as the table spells it, or another word that is taken as it stands."""
         for choice in self.choices:
             if choice.lower() == text.strip().lower():
                 return choice
+        if self.instead:
+            return text.strip()
         raise self.refuse(text)
+
+    def why_senseless(self, text: str) -> str:
+        """Say of a word that is taken and is none of the choices what it means."""
+        if not self.instead or self.parse(text) in self.choices:
+            return ""
+        return f"is not {self.allowed()}: {self.instead}"
 
     def nearest(self, text: str) -> str:
         """Name the choice that a misspelt one is most like."""

@@ -2,6 +2,7 @@
 
 from kettle.config.knob import (
     boolean,
+    choice,
     expression,
     integer,
     listing,
@@ -39,8 +40,10 @@ class StarterKnobs:
         "",
         doc="With policy custom: the memory in MiB that a job keeps when others need some.",
     )
-    CGROUP_MEMORY_LIMIT_POLICY = string(
+    CGROUP_MEMORY_LIMIT_POLICY = choice(
         "hard",
+        ("hard", "soft", "custom", "none"),
+        instead="no control group limits the memory of jobs then",
         strictest="hard",
         doc="What memory a job is held above. hard: its slot's; soft: the machine's; custom: by "
         "expressions; none.",
@@ -136,8 +139,10 @@ class StarterKnobs:
         doc="Known and checked as a number.",
         unread=True,
     )
-    JOB_DISK_LIMIT_POLICY = string(
+    JOB_DISK_LIMIT_POLICY = choice(
         None,
+        ("hard", "soft", "none"),
+        instead="it counts as soft",
         unset="soft",
         strictest="hard",
         doc="Whether a job whose sandbox outgrows its slot's Disk is held. hard: at once; soft: "
@@ -150,8 +155,10 @@ class StarterKnobs:
         strictest="false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
-    JOB_MEMORY_LIMIT_POLICY = string(
+    JOB_MEMORY_LIMIT_POLICY = choice(
         None,
+        ("hard", "soft", "none"),
+        instead="it counts as soft",
         unset="soft",
         strictest="hard",
         doc="Whether a job that no control group limits is held when it uses more than its slot's "

@@ -1,6 +1,16 @@
 """Knobs of condor_submit: a pure table."""
 
-from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+from kettle.config.knob import (
+    boolean,
+    choice,
+    expression,
+    family,
+    integer,
+    listing,
+    path,
+    seconds,
+    string,
+)
 from kettle.config.ranges import AS_IT_IS, COUNT
 
 
@@ -55,8 +65,11 @@ class SubmitKnobs:
         instead=AS_IT_IS,
         doc="The lease of jobs that name none, in seconds.",
     )
-    JOB_DEFAULT_NOTIFICATION = string(
-        None, unset="never", doc="When a job that does not say so sends mail."
+    JOB_DEFAULT_NOTIFICATION = choice(
+        None,
+        ("never", "always", "complete", "start", "error"),
+        unset="never",
+        doc="When a job that does not say so sends mail.",
     )
     JOB_DEFAULT_REQUESTCPUS = expression(
         "1",
@@ -103,8 +116,11 @@ class SubmitKnobs:
         doc="Known and checked as a truth value.",
         unread=True,
     )
-    SUBMIT_REQUEST_MISSING_UNITS = string(
-        None, doc="What a request for memory or disk without a unit is: error, warn, or nothing."
+    SUBMIT_REQUEST_MISSING_UNITS = choice(
+        None,
+        ("error", "warn"),
+        instead="condor_submit warns",
+        doc="What a request for memory or disk without a unit is: error, warn, or nothing.",
     )
     SUBMIT_REQUIREMENT_NAMES = listing(
         "",

@@ -50,6 +50,42 @@ def told(text: str) -> list[tuple[str, str, str]]:
             "MAX_SCHEDD_LOG = ten is not a size such as 10 Mb, or a time such as 2 days",
             "",
         ),
+        (
+            "EVENT_LOG_MAX_SIZE = 50 Mb",
+            "error",
+            "EVENT_LOG_MAX_SIZE = 50 Mb is not an integer of at least -1",
+            "",
+        ),
+        (
+            "CGROUP_MEMORY_LIMIT_POLICY = sotf",
+            "warning",
+            (
+                "CGROUP_MEMORY_LIMIT_POLICY = sotf is not one of hard, soft, custom, none: no "
+                "control group limits the memory of jobs then"
+            ),
+            "soft",
+        ),
+        (
+            "JOB_DISK_LIMIT_POLICY = off",
+            "warning",
+            "JOB_DISK_LIMIT_POLICY = off is not one of hard, soft, none: it counts as soft",
+            "",
+        ),
+        (
+            "JOB_DEFAULT_NOTIFICATION = allways",
+            "error",
+            (
+                "JOB_DEFAULT_NOTIFICATION = allways is not one of never, always, complete, start, "
+                "error"
+            ),
+            "",
+        ),
+        (
+            "SUBMIT_REQUEST_MISSING_UNITS = eror",
+            "warning",
+            ("SUBMIT_REQUEST_MISSING_UNITS = eror is not one of error, warn: condor_submit warns"),
+            "error",
+        ),
         ("JOB_START_COUNT = 0", "error", "JOB_START_COUNT = 0 is not an integer of at least 1", ""),
         (
             "MAX_HISTORY_LOG = 20 Mb",
