@@ -24,6 +24,12 @@ BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")
 # Only a fraction of these makes sense: their totals change while the machine runs.
 _FLUID = frozenset({"Disk", "Swap"})
 _FIRST_LETTERS = {"c": "Cpus", "r": "Memory", "m": "Memory", "d": "Disk", "s": "Swap", "v": "Swap"}
+# How people write them besides; of each its beginning is enough.
+_SPELT = {
+    "Cpus": ("cores",),
+    "Memory": ("ram",),
+    "Swap": ("virtualmemory", "virtual_memory", "vm"),
+}
 
 
 @dataclass(frozen=True)
@@ -172,6 +178,18 @@ def resource_name(text: str, custom: Iterable[str], where: str) -> str:
         names = ", ".join([*BUILT_IN, *custom])
         raise ConfigError(f"{where}: unknown resource {word!r}", hint=f"known are {names}")
     return known
+
+
+def find_odd_resources(text: str, custom: Sequence[str], where: str) -> Iterator[tuple[str, str]]:
+    """Yield words of a slot type that count by their first letter alone, and what they count as."""
+    for item in _items(text):
+        word, equals, _ = item.replace(":", "=", 1).partition("=")
+        name = resource_name(word, custom, where) if equals else ""
+        spelt = word.strip().lower()
+        if name and not any(
+            full.startswith(spelt) for full in (name.lower(), *_SPELT.get(name, ()))
+        ):
+            yield word.strip(), name
 
 
 def parse_slot_type(text: str, custom: Sequence[str], where: str) -> dict[str, Share]:

@@ -5,8 +5,10 @@ Part of `kettle config check`; what settings say by themselves is `kettle.config
 
 from __future__ import annotations
 
+import ipaddress
 import os.path
 import re
+import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,12 +16,14 @@ from kettle.classad import parse_expression
 from kettle.config.cross_check import make, settings
 from kettle.config.families import languages_of
 from kettle.config.finding import ERROR, WARNING, Finding
+from kettle.config.knob import split_list
 from kettle.errors import ClassAdSyntaxError, ConfigError, TransformError
 from kettle.levels import Level
 from kettle.nearest import nearest_of
 from kettle.patterns import late_pattern
+from kettle.tools.front.policy_faults import find_policy_faults
 from kettle.tools.front.setting_faults import find_setting_faults
-from kettle.tools.front.slot_faults import find_slot_faults, read_slot_type
+from kettle.tools.front.slot_faults import find_slot_faults, odd_resources, read_slot_type
 from kettle.transforms.configured import macros_of
 from kettle.transforms.old_form import is_old_form, read_old_form
 from kettle.transforms.source import read_transform, tell_odd_name
@@ -31,6 +35,14 @@ if TYPE_CHECKING:
 _SETS = late_pattern(r"\s*(SET|DEFAULT|EVALSET)\s+([\w.]+)\s*,?\s+(?!=)(.*\S)\s*", re.IGNORECASE)
 _LIST = late_pattern(r"(?:ALLOW|DENY)_(.+)")
 _SLOT_TYPE = late_pattern(r"SLOT_TYPE_(\d+)")
+_ANYBODY = ("*", "*/*", "*@*", "*@*/*")
+_REFUSED = "nobody has {} then, whatever ALLOW_{} says"
+# What somebody will hardly want to say of everybody.
+_TOO_WIDE = {
+    "ALLOW_ADMINISTRATOR": "anybody who is let in may stop daemons and change users' priorities",
+    "ALLOW_CONFIG": "anybody who is let in may change what SETTABLE_ATTRS_CONFIG names",
+    **{f"DENY_{level}": _REFUSED.format(level, level) for level in ("READ", "WRITE", "DAEMON")},
+}
 _OTHER_LISTS = frozenset(
     {"ADMIN_COMMANDS", "SCRIPTS_TO_RUN_AS_EXECUTABLES", "SUBMIT_FROM_KNOWN_USERS_ONLY", "TRANSFER"}
 )
@@ -48,6 +60,8 @@ def find_site_faults(config: Config) -> Iterator[Finding]:
         elif _SLOT_TYPE.fullmatch(key):
             yield from _judge_slot_type(config, key, macro)
     yield from _judge_daemons(config)
+    yield from _judge_interface(config)
+    yield from find_policy_faults(config)
     yield from find_slot_faults(config)
     yield from find_setting_faults(config, os.path.exists)
 
@@ -114,6 +128,9 @@ def _judge_list(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
             yield make(macro, WARNING, "unknown", sentence, f"{kind}_{near}")
         return
     yield from _judge_words(config, key, macro)
+    why = _TOO_WIDE.get(key, "")
+    if why and any(word in _ANYBODY for word in split_list(config.get(key) or "")):
+        yield make(macro, WARNING, "entry", f"* in {macro.name}: {why}")
 
 
 def _judge_words(config: Config, key: str, macro: Macro) -> Iterator[Finding]:
@@ -126,6 +143,9 @@ def _judge_slot_type(config: Config, key: str, macro: Macro) -> Iterator[Finding
     """Find parts of a machine that make no sense."""
     try:
         read_slot_type(config, key)
+        for word, name in odd_resources(config, key):
+            said = f"{macro.name} names {word}, which counts as {name} for its first letter"
+            yield make(macro, WARNING, "word", said, name)
     except ConfigError as error:
         yield make(macro, ERROR, "value", error.message, hint=error.hint)
 
@@ -140,3 +160,18 @@ def _judge_daemons(config: Config) -> Iterator[Finding]:
         if macro is not None and name not in {*OWN_DAEMONS, "MASTER"} and not config.get(name):
             sentence = f"DAEMON_LIST names {name}, and {name} is not set to a program"
             yield make(macro, ERROR, "word", sentence, nearest_of(name, [*OWN_DAEMONS, "MASTER"]))
+
+
+def _judge_interface(config: Config) -> Iterator[Finding]:
+    """Find what is no address, no pattern of some and no interface of this machine."""
+    macro = settings(config).get("NETWORK_INTERFACE")
+    text = (config.get("NETWORK_INTERFACE") or "").strip()
+    if macro is None or not text or any(letter in text for letter in "*?$"):
+        return
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        interfaces = [name for _, name in socket.if_nameindex()]
+        if text not in interfaces:
+            sentence = f"NETWORK_INTERFACE = {text} is no address, and no interface of this machine"
+            yield make(macro, WARNING, "value", sentence, nearest_of(text, interfaces))

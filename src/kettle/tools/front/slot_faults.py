@@ -26,12 +26,23 @@ def read_slot_type(config: Config, key: str) -> dict[str, Share]:
     """Return the shares that a slot type gives; ConfigError where it makes no sense."""
     from kettle.startd.slots import parse_slot_type
 
+    return parse_slot_type(config.get(key) or "", _custom(config), key)
+
+
+def odd_resources(config: Config, key: str) -> list[tuple[str, str]]:
+    """Return the words of a slot type that are hardly meant as what they count as, and that."""
+    from kettle.startd.slots import find_odd_resources
+
+    return list(find_odd_resources(config.get(key) or "", _custom(config), key))
+
+
+def _custom(config: Config) -> list[str]:
     custom = [
         name[len("MACHINE_RESOURCE_") :]
         for name in settings(config)
         if name.startswith("MACHINE_RESOURCE_") and "INVENTORY" not in name
     ]
-    return parse_slot_type(config.get(key) or "", [*custom, "GPUs"], key)
+    return [*custom, "GPUs"]
 
 
 def find_slot_faults(config: Config) -> Iterator[Finding]:

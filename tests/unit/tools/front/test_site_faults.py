@@ -208,3 +208,63 @@ def test_a_name_that_no_expression_can_mention_is_told_of_at_its_line() -> None:
         (4, said.format("C.D")),
         (5, said.format("My-E")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence", "nearest"),
+    [
+        (
+            "ALLOW_ADMINISTRATOR = *",
+            (
+                "* in ALLOW_ADMINISTRATOR: anybody who is let in may stop daemons and change "
+                "users' priorities"
+            ),
+            "",
+        ),
+        (
+            "ALLOW_CONFIG = root@x, */*",
+            "* in ALLOW_CONFIG: anybody who is let in may change what SETTABLE_ATTRS_CONFIG names",
+            "",
+        ),
+        (
+            "DENY_WRITE = *",
+            "* in DENY_WRITE: nobody has WRITE then, whatever ALLOW_WRITE says",
+            "",
+        ),
+        (
+            "NETWORK_INTERFACE = loo",
+            "NETWORK_INTERFACE = loo is no address, and no interface of this machine",
+            "lo",
+        ),
+        (
+            "NETWORK_INTERFACE = 10.0.0.256",
+            "NETWORK_INTERFACE = 10.0.0.256 is no address, and no interface of this machine",
+            "",
+        ),
+        (
+            "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = memory=1/2, cpsu=2",
+            "SLOT_TYPE_1 names cpsu, which counts as Cpus for its first letter",
+            "Cpus",
+        ),
+    ],
+)
+def test_what_is_taken_and_hardly_meant_is_told(line: str, sentence: str, nearest: str) -> None:
+    ((severity, _, said, near),) = told(f"{line}\n")
+    assert (severity, said, near) == ("warning", sentence, nearest)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ALLOW_ADMINISTRATOR = root@*, */10.0.0.1",
+        "ALLOW_WRITE = *",
+        "DENY_ADMINISTRATOR = *",
+        "NETWORK_INTERFACE = *",
+        "NETWORK_INTERFACE = 10.1.*",
+        "NETWORK_INTERFACE = ::1",
+        "NETWORK_INTERFACE = lo",
+        "NUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = c=1, mem: 25%, ram=10, virtualmemory=auto, gpus=0",
+    ],
+)
+def test_what_is_written_so_on_purpose_is_not(line: str) -> None:
+    assert told(f"{line}\n") == []
