@@ -40,15 +40,17 @@ class LineReader:
         """All lines as they stand in the text, those read already too."""
         return self._lines
 
-    def next_line(self) -> str | None:
+    def next_line(self, end: str = "") -> str | None:
         """Return the next line that is neither blank nor a comment, joined; None at the end.
+
+        Behind a comment inside a continued value `end` is a line of its own and no part of it.
 
         Compat: the reference leaves the blanks around a last line that no line break ends: those
         behind are part of the value, as a backslash there is, and before the name they are an error
         (test_a_last_line_is_a_line).
         """
         joined = ""
-        continued = False
+        continued = is_after_comment = False
         while self._next < len(self._lines):
             line = self._lines[self._next].strip()
             self._next += 1
@@ -56,7 +58,12 @@ class LineReader:
                 # Compat: a comment inside a continued value is skipped, as the manual says; the
                 # reference ends the value there unless the comment itself ends in a backslash
                 # (test_a_comment_inside_a_continued_value_is_skipped).
+                is_after_comment = continued and not line.endswith("\\")
                 continue
+            if is_after_comment and line and line == end:
+                self._next -= 1
+                line = ""
+            is_after_comment = False
             if line.endswith("\\"):
                 joined += line[:-1]
                 continued = True
@@ -85,7 +92,7 @@ class LineReader:
         """Return the lines up to `@tag`, joined by newlines; None if the tag never comes."""
         end = "@" + tag
         collected: list[str] = []
-        while (line := self.next_line()) is not None:
+        while (line := self.next_line(end)) is not None:
             if line == end:
                 return "\n".join(collected)
             collected.append(line)

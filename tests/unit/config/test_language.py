@@ -193,6 +193,25 @@ def test_a_comment_inside_a_continued_value_is_skipped() -> None:
     assert config.raw("START") == "(x) && (y)"
 
 
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("x\\\n# c\n", "x"),
+        ("\\\n# c\n\n# d\n", ""),
+        (" \\\n# c\n", ""),
+        ("x\\\n# c\ny\\\n@end\n", "xy@end"),
+        ("x\\\n# c\\\n@end\n", "x@end"),
+        ("x\\\n@end\n", "x@end"),
+    ],
+)
+def test_a_comment_behind_a_continuation_hides_no_end_of_a_here_document(
+    body: str, value: str
+) -> None:
+    """Source: `condor_config_val` of 25.14.1, which has the letters of the comment in the text."""
+    config = Config.from_text(f"A @=end\n{body}@end\nB = 1\n")
+    assert (config.get("A") or "", config.get("B")) == (value, "1")
+
+
 @shows("R030")
 def test_comments_set_nothing() -> None:
     config = read("# A = 1\n## B = 2\n   # C = 3\nD = 4 # no comment\n")
