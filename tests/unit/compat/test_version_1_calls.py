@@ -212,3 +212,95 @@ def test_what_is_wrong_is_told_by_the_exceptions_of_version_1() -> None:
         htcondor.poll(1)  # type: ignore[arg-type]
     with pytest.raises(htcondor.HTCondorEnumError, match="DaemonCore command"):
         htcondor.SecMan().ping(nobody, "BOGUS")
+
+
+NOBODY = classad.ClassAd({"MyAddress": "<127.0.0.1:1>", "Name": "x", "Machine": "m"})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: htcondor.Submit({}).queue(4),  # type: ignore[arg-type]
+        lambda: htcondor.Submit({}).setSubmitMethod("x"),
+        lambda: htcondor.Submit({}).jobs("x"),  # type: ignore[arg-type]
+        lambda: htcondor.Submit({}).procs(clusterid="x"),  # type: ignore[arg-type]
+        lambda: htcondor.Submit.from_dag(4),  # type: ignore[arg-type]
+        lambda: htcondor.Schedd(NOBODY).query("true", [], None, "x"),  # type: ignore[arg-type]
+        lambda: htcondor.Schedd(NOBODY).history("true", [], "x"),  # type: ignore[arg-type]
+        lambda: htcondor.Schedd(NOBODY).transaction("x"),
+        lambda: htcondor.Collector("127.0.0.1:1").locate(4),
+        lambda: htcondor.Startd(NOBODY).drainJobs("x"),  # type: ignore[arg-type]
+        lambda: htcondor.Startd(NOBODY).drainJobs(reason=4),
+        lambda: htcondor.Credd(NOBODY).add_password(4),  # type: ignore[arg-type]
+        lambda: htcondor.Credd(NOBODY).add_user_cred("x", b"x"),
+        lambda: htcondor.RemoteParam(4),
+        lambda: htcondor.SecMan().ping(4),
+        lambda: htcondor.SecMan().getCommandString("x"),  # type: ignore[arg-type]
+        lambda: htcondor.SecMan().setToken(4),  # type: ignore[arg-type]
+        lambda: htcondor.SecMan().setConfig("A", 4),  # type: ignore[arg-type]
+        lambda: htcondor.Token(4),  # type: ignore[arg-type]
+        lambda: htcondor.TokenRequest("x", [], "x"),  # type: ignore[arg-type]
+        lambda: htcondor.log(htcondor.LogLevel.Always, 4),  # type: ignore[arg-type]
+        lambda: htcondor.send_command(NOBODY, "x"),
+    ],
+)
+def test_an_argument_of_another_type_is_a_type_error_as_in_version_1(call: Any) -> None:
+    with pytest.raises(TypeError):
+        call()
+
+
+def test_the_configuration_of_a_daemon_is_asked_for_when_it_is_wanted() -> None:
+    param = htcondor.RemoteParam(NOBODY)
+    param.refresh()
+    for use in (
+        lambda: len(param),
+        lambda: param["A"],
+        lambda: "A" in param,
+        lambda: param.keys(),
+        lambda: param.pop("A"),
+    ):
+        with pytest.raises(htcondor.HTCondorIOError, match="Failed to connect to daemon"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("user", "why"),
+    [("alice", "bad arguments"), ("@x", "bad arguments"), ("alice@x", "Communication error")],
+)
+def test_whose_password_it_is_has_a_domain(user: str, why: str) -> None:
+    credd = htcondor.Credd(NOBODY)
+    for call in (credd.query_password, credd.delete_password):
+        with pytest.raises(htcondor.HTCondorIOError, match=why):
+            call(user)
+    with pytest.raises(htcondor.HTCondorIOError, match=why):
+        credd.add_password("pw", user)
+
+
+def test_what_a_daemon_would_refuse_is_told_as_version_1_tells_it() -> None:
+    schedd, startd = htcondor.Schedd(NOBODY), htcondor.Startd(NOBODY)
+    with pytest.raises(htcondor.HTCondorReplyError, match="when performing action"):
+        schedd.act(htcondor.JobAction.Hold, ["x"])
+    with pytest.raises(htcondor.HTCondorValueError, match="not a valid constraint"):
+        schedd.act(htcondor.JobAction.Hold, "a b")
+    with pytest.raises(htcondor.HTCondorValueError, match="Invalid check expression"):
+        startd.drainJobs(0, 0, "(((")
+    with pytest.raises(htcondor.HTCondorReplyError):
+        startd.drainJobs(0, 0, None, "(((")
+    with pytest.raises(htcondor.HTCondorIOError, match="Unable to connect"):
+        htcondor.SecMan().ping("<127.0.0.1:1>")
+    with pytest.raises(htcondor.HTCondorInternalError, match="can't open file /nope/file"):
+        list(htcondor.Submit("executable = /bin/true\nqueue x from /nope/file").itemdata())
+
+
+@pytest.mark.parametrize("name", ["a/b", "/tmp/a", ".."])
+def test_a_token_that_cannot_be_written_is_an_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_CONDOR_SEC_TOKEN_DIRECTORY", str(tmp_path))
+    htcondor.reload_config()
+    with pytest.raises(htcondor.HTCondorException):
+        htcondor.Token("x").write(name)
+    htcondor.Token("x").write("")
+    monkeypatch.undo()
+    htcondor.reload_config()
+    assert [path.name for path in tmp_path.iterdir()] == ["python_generated_tokens"]

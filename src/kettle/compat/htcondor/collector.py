@@ -9,7 +9,7 @@ from kettle.compat import classad2, htcondor2
 from kettle.compat.classad.ads import ClassAd
 from kettle.compat.classad.names import ClassAdParseError
 from kettle.compat.classad2 import ClassAdException, ExprTree
-from kettle.compat.htcondor.convert import calls_version_2, given, shown
+from kettle.compat.htcondor.convert import calls_version_2, given, shown, takes
 from kettle.compat.htcondor.enums import AdTypes, DaemonTypes, Enumeration
 from kettle.compat.htcondor.errors import (
     HTCondorEnumError,
@@ -119,6 +119,7 @@ class Collector(htcondor2.Collector):
             answer: list[ClassAd] = shown(daemon.query(ad_type, None, names, statistics or None))
         return answer[0]
 
+    @takes(daemon_type=Enumeration)
     def locate(self, daemon_type: Any, name: str | None = None) -> ClassAd:
         """Return where a daemon is: the named one, else this host's; HTCondorLocateError."""
         kind = HTCondorLocateError if name is None and self.default else HTCondorIOError

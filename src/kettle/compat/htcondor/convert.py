@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, MutableMapping
 from typing import Any, TypeVar
 
@@ -62,6 +63,30 @@ def _translated(
             )
 
     return call
+
+
+def takes(**kinds: type | tuple[type, ...]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Have a function refuse arguments of other types; None it judges itself.
+
+    Compat: what is raised is a TypeError, as Boost's ArgumentError is one in the wheel, which says
+    with it how the function is called in C++
+    (test_an_argument_of_another_type_is_a_type_error_as_in_version_1).
+    """
+
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        names = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def call(*positional: Any, **named: Any) -> T:
+            for name, value in (*zip(names, positional, strict=False), *named.items()):
+                kind = kinds.get(name, object)
+                if value is not None and not isinstance(value, kind):
+                    raise TypeError(f"{name} cannot be {type(value).__name__}")
+            return function(*positional, **named)
+
+        return call
+
+    return decorate
 
 
 class Lists(MutableMapping[str, Any]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from kettle.compat import htcondor2
+from kettle.compat import classad2, htcondor2
+from kettle.compat.classad2 import ClassAdException, ExprTree
 from kettle.compat.htcondor.collector import DaemonLocation, location_of, records_constraint
-from kettle.compat.htcondor.convert import Lists, calls_version_2, shown
+from kettle.compat.htcondor.convert import Lists, calls_version_2, shown, takes
 from kettle.compat.htcondor.enums import DaemonTypes
 from kettle.compat.htcondor.errors import (
     HTCondorIOError,
@@ -57,6 +58,7 @@ class Startd(htcondor2.Startd):
         """Where the startd is."""
         return DaemonLocation(DaemonTypes.Startd, self._addr, "")
 
+    @takes(drain_type=int, on_completion=int, reason=str)
     def drainJobs(  # noqa: N802
         self,
         drain_type: int = 0,
@@ -65,7 +67,14 @@ class Startd(htcondor2.Startd):
         start_expr: Any = "false",
         reason: Any = "by command",
     ) -> str:
-        """Have all slots give up their jobs and take no new ones; return the request's id."""
+        """Have all slots give up their jobs and take no new ones; return the request's id.
+
+        HTCondorValueError for a check that is no expression; others the startd refuses.
+        """
+        try:
+            ExprTree(str(check_expr or "true"))
+        except ClassAdException as error:
+            raise HTCondorValueError("Invalid check expression") from error
         with raising(HTCondorReplyError):
             return super().drainJobs(
                 htcondor2.DrainType(int(drain_type)),
@@ -73,6 +82,7 @@ class Startd(htcondor2.Startd):
                 *(None if one is None else str(one) for one in (check_expr, start_expr, reason)),
             )
 
+    @takes(match=int)
     def history(  # type: ignore[override]
         self,
         requirements: Any = None,
@@ -106,6 +116,28 @@ class Credd(htcondor2.Credd):
             with raising(HTCondorValueError):
                 super().__init__(location_of(ad))
 
+    add_user_cred = takes(credtype=int)(htcondor2.Credd.add_user_cred)
+    delete_user_cred = takes(credtype=int)(htcondor2.Credd.delete_user_cred)
+    query_user_cred = takes(credtype=int)(htcondor2.Credd.query_user_cred)
+
+    @takes(password=str, user=str)
+    def add_password(self, password: str, user: str | None = None) -> None:
+        """Have a user's password kept; `condor_pool@DOMAIN` is the pool's."""
+        _check_user(user)
+        super().add_password(password, user)
+
+    @takes(user=str)
+    def delete_password(self, user: str | None = None) -> bool:
+        """Have a user's password forgotten; whether there was one."""
+        _check_user(user)
+        return super().delete_password(user)
+
+    @takes(user=str)
+    def query_password(self, user: str | None = None) -> bool:
+        """Return whether a user's password is kept."""
+        _check_user(user)
+        return super().query_password(user)
+
     @property
     def location(self) -> DaemonLocation:
         """Where the credd is."""
@@ -121,13 +153,41 @@ class Credd(htcondor2.Credd):
         return super()._address
 
 
-@calls_version_2(HTCondorReplyError, "refresh", "__getitem__", "__setitem__", "__delitem__")
-class RemoteParam(Lists, htcondor2.RemoteParam):
-    """The configuration of a daemon, as a mapping."""
+def _check_user(user: str | None) -> None:
+    """Refuse whose password it is where that is no USER@DOMAIN."""
+    if user and user.find("@") < 1:
+        raise HTCondorIOError("Operation aborted due to missing or bad arguments")
 
+
+@calls_version_2(HTCondorReplyError, "__getitem__", "__setitem__", "__delitem__")
+class RemoteParam(Lists, htcondor2.RemoteParam):
+    """The configuration of a daemon, as a mapping. It is asked when something is wanted first."""
+
+    @takes(ad=(classad2.ClassAd, tuple))
     def __init__(self, ad: Any) -> None:
-        """Ask the daemon of this ad for its names."""
-        super().__init__(location_of(ad))
+        """Take the daemon of this ad."""
+        self._location = location_of(ad)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Ask the daemon again when something is wanted next."""
+        self._names: list[str] | None = None
+        self._cache = {}
+
+    @property
+    def _keys(self) -> list[str]:
+        if self._names is None:
+            try:
+                super().refresh()
+            except htcondor2.HTCondorException as error:
+                is_away = str(error).startswith("Failed to connect")
+                kind = HTCondorIOError if is_away else HTCondorReplyError
+                raise kind(str(error)) from error
+        return self._names or []
+
+    @_keys.setter
+    def _keys(self, names: list[str]) -> None:
+        self._names = names
 
 
 class Param(Lists, ParamOfVersion2):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kettle.compat import htcondor2
+from kettle.compat import classad2, htcondor2
 from kettle.compat.htcondor.collector import location_of
-from kettle.compat.htcondor.convert import given
+from kettle.compat.htcondor.convert import given, takes
 from kettle.compat.htcondor.enums import SubsystemType
 from kettle.compat.htcondor.errors import HTCondorIOError, raising
 
@@ -26,6 +26,7 @@ def enable_log() -> None:
         htcondor2.enable_log()
 
 
+@takes(msg=str)
 def log(level: Any, msg: str) -> None:
     """Write a line where `enable_debug` or `enable_log` has been called."""
     if not isinstance(level, int):
@@ -45,6 +46,7 @@ def set_subsystem(subsystem: str, type: Any = None) -> None:  # noqa: A002 - the
     htcondor2.set_subsystem(subsystem, kind)
 
 
+@takes(ad=(classad2.ClassAd, tuple), dc=int, target=str)
 def send_command(ad: Any, dc: Any, target: str | None = None) -> None:
     """Give the daemon of a location ad an order; `target` is whom a master is told of."""
     with raising(HTCondorIOError):

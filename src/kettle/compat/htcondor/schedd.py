@@ -18,7 +18,7 @@ from kettle.compat.htcondor.collector import (
     location_of,
     records_constraint,
 )
-from kettle.compat.htcondor.convert import calls_version_2, given, shown
+from kettle.compat.htcondor.convert import calls_version_2, given, shown, takes
 from kettle.compat.htcondor.enums import DaemonTypes, QueryOpts
 from kettle.compat.htcondor.errors import (
     HTCondorIOError,
@@ -76,6 +76,7 @@ class Schedd(htcondor2.Schedd):
 
     # -- Questions --------------------------------------------------------------------------
 
+    @takes(limit=int)
     def query(  # type: ignore[override]
         self,
         constraint: Any = "true",
@@ -106,6 +107,7 @@ class Schedd(htcondor2.Schedd):
             )
         return found
 
+    @takes(limit=int)
     def xquery(
         self,
         constraint: Any = "true",
@@ -121,6 +123,7 @@ class Schedd(htcondor2.Schedd):
             ad.pop("ServerTime", None)
         return QueryIterator(found, self._addr if name is None else name)
 
+    @takes(match=int)
     def history(  # type: ignore[override]
         self,
         constraint: Any = None,
@@ -133,6 +136,7 @@ class Schedd(htcondor2.Schedd):
         with raising(HTCondorIOError):
             return HistoryIterator(shown(super().history(text, list(projection), match, since)))
 
+    @takes(match=int)
     def jobEpochHistory(  # type: ignore[override]  # noqa: N802
         self,
         constraint: Any = None,
@@ -153,7 +157,13 @@ class Schedd(htcondor2.Schedd):
 
     def act(self, action: Any, job_spec: Any, reason: str | None = None) -> ClassAd:  # type: ignore[override]
         """Hold, release, remove, … jobs; return how many had which result."""
-        spec = _spec_of(job_spec)
+        try:
+            spec = _spec_of(job_spec)
+        except HTCondorValueError as error:
+            if isinstance(job_spec, str):
+                raise
+            # The wheel leaves it to the schedd to refuse what is listed.
+            raise HTCondorReplyError("Error when performing action on the schedd.") from error
         with raising(HTCondorReplyError):
             answer: ClassAd = shown(super().act(given(action), spec, reason))
         return answer
@@ -194,6 +204,7 @@ class Schedd(htcondor2.Schedd):
         del owner, ad
         refuse(NO_NEGOTIATION)
 
+    @takes(flags=int)
     def transaction(self, flags: Any = 0, continue_txn: bool = False) -> Transaction:
         """Return a transaction for a `with` statement.
 

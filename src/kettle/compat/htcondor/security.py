@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from kettle.compat import htcondor2
+from kettle.compat import classad2, htcondor2
 from kettle.compat.classad.ads import ClassAd
 from kettle.compat.htcondor.collector import location_of
-from kettle.compat.htcondor.convert import shown
+from kettle.compat.htcondor.convert import shown, takes
 from kettle.compat.htcondor.errors import (
     HTCondorEnumError,
     HTCondorInternalError,
@@ -28,11 +28,17 @@ _FILE_NAME: Final = "python_generated_tokens"
 class Token:
     """A token, as text."""
 
+    @takes(contents=str)
     def __init__(self, contents: str) -> None:
         self.contents = str(contents)
 
     def write(self, tokenfile: str | None = None) -> None:
-        """Add the token to a file of the folder where tools look for tokens."""
+        """Add the token to a file of the folder where tools look for tokens.
+
+        Compat: a name that is a path, or a folder's, is an error; the wheel logs that nothing was
+        written and returns. An empty name is the usual file, for which the wheel prints the token
+        (test_a_token_that_cannot_be_written_is_an_error).
+        """
         if tokenfile is not None and Path(tokenfile).name != tokenfile:
             raise HTCondorValueError("the token's file has a name and no folder")
         configured = PROCESS.config.get("SEC_TOKEN_DIRECTORY")
@@ -68,15 +74,21 @@ class SecMan:
     ) -> None:
         PROCESS.use_token(self._token)
 
+    @takes(ad=(classad2.ClassAd, tuple, str))
     def ping(self, ad: Any, command: Any = "DC_NOP") -> ClassAd:
-        """Ask a daemon whether we may run a command there; return what was agreed on."""
+        """Ask a daemon, of an ad or an address, whether we may run a command there.
+
+        What was agreed on is returned.
+        """
         name = self.getCommandString(command) if isinstance(command, int) else str(command)
         if not isinstance(command, int) and name.upper() not in Command.__members__:
             raise HTCondorEnumError("Unable to determine DaemonCore command value")
         with raising(HTCondorIOError):
-            answer: ClassAd = shown(htcondor2.ping(location_of(ad), name))
+            place = ClassAd({"MyAddress": ad}) if isinstance(ad, str) else ad
+            answer: ClassAd = shown(htcondor2.ping(location_of(place), name))
         return answer
 
+    @takes(command_int=int)
     def getCommandString(self, command_int: int) -> str:  # noqa: N802
         """Return a command's name."""
         try:
@@ -88,10 +100,12 @@ class SecMan:
         """Forget all sessions."""
         PROCESS.use_token(PROCESS.token)
 
+    @takes(key=str, value=str)
     def setConfig(self, key: str, value: str) -> None:  # noqa: N802
         """Set a name of the configuration, for this program."""
         PROCESS.assign(str(key), str(value))
 
+    @takes(token=Token)
     def setToken(self, token: Token) -> None:  # noqa: N802
         """Use a token before all others, until the `with` statement ends."""
         PROCESS.use_token(token.contents)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from kettle.compat import htcondor2
 from kettle.compat.classad.ads import ClassAd
-from kettle.compat.htcondor.convert import Lists, shown
+from kettle.compat.htcondor.convert import Lists, shown, takes
 from kettle.compat.htcondor.errors import (
     HTCondorInternalError,
     HTCondorIOError,
@@ -116,6 +117,7 @@ class Submit(Lists, htcondor2.Submit):
 
     # -- What would be submitted ------------------------------------------------------------
 
+    @takes(count=int, clusterid=int, procid=int, qdate=int, owner=str)
     def jobs(
         self,
         count: int = 0,
@@ -130,6 +132,7 @@ class Submit(Lists, htcondor2.Submit):
         found = super().jobs(count, items, clusterid, procid, qdate, owner)
         return SubmitJobsIterator(_of_version_1(found))
 
+    @takes(count=int, clusterid=int, procid=int, qdate=int, owner=str)
     def procs(
         self,
         count: int = 0,
@@ -146,10 +149,14 @@ class Submit(Lists, htcondor2.Submit):
 
     def itemdata(self, qargs: str = "") -> QueueItemsIterator:  # type: ignore[override]
         """Return an iterator over the items of the queue statement, or of another one."""
-        with raising(HTCondorInternalError):
-            found: Any = super().itemdata(qargs or None)
+        try:
+            with raising(HTCondorInternalError):
+                found: Any = super().itemdata(qargs or None)
+        except HTCondorValueError as error:
+            raise HTCondorInternalError(str(error)) from error
         return QueueItemsIterator(found)
 
+    @takes(method_value=int)
     def setSubmitMethod(  # noqa: N802
         self, method_value: Any = -1, allow_reserved_values: bool = False
     ) -> None:
@@ -184,6 +191,7 @@ class Submit(Lists, htcondor2.Submit):
         return {key[found.end() :] for key, found in matches if found is not None} or {""}
 
     @staticmethod
+    @takes(filename=(str, os.PathLike))
     def from_dag(filename: str, options: Mapping[str, Any] = _DAG_OPTIONS) -> Submit:
         """Write the description of a DAGMan job for a DAG, FILE.condor.sub, and return it."""
         made = Submit()
@@ -212,7 +220,9 @@ def _of_version_1(ads: Iterator[Any]) -> Iterator[ClassAd]:
 
 
 def _check_transaction(given: object) -> None:
-    if not hasattr(given, "queue"):
+    if given is not None and not hasattr(given, "queue"):
+        raise TypeError(f"a transaction cannot be {type(given).__name__}")
+    if given is None:
         raise HTCondorValueError("Job queue attempt without active transaction")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kettle.client.daemon import finish_token_request, start_token_request
 from kettle.compat.htcondor.collector import Collector, location_of
+from kettle.compat.htcondor.convert import takes
 from kettle.compat.htcondor.errors import HTCondorIOError
 from kettle.compat.htcondor.security import Token
 from kettle.compat.htcondor2.addresses import address_of
@@ -27,6 +28,7 @@ _PAUSE: Final = 1.0
 class TokenRequest:
     """A request for a token: submitted to a daemon, and asked after until it is granted."""
 
+    @takes(lifetime=int)
     def __init__(
         self,
         identity: str = "",
