@@ -87,6 +87,13 @@ def test_a_moment_made_of_a_number_has_32_bits() -> None:
     check("moments made of numbers")
 
 
+def test_the_largest_offset_wraps_too() -> None:
+    """One less does so in the wheel, too."""
+    for offset, text in ((2**63 - 2, "08"), (2**63 - 1, "09")):
+        value = evaluate(parse_expression(f"absTime(10, {offset})"), ClassAd(), None, CONTEXT)
+        assert render_value(value) == f'absTime("1970-01-01T00:00:{text}-00:00")'
+
+
 def test_what_has_an_offset_gets_no_other() -> None:
     check("moments with an offset")
 

@@ -6,6 +6,7 @@ Where it departs on purpose, or answers what the wheel does not outlive, a test 
 from __future__ import annotations
 
 import datetime
+import enum
 import os
 import pickle
 import runpy
@@ -13,12 +14,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kettle.attributes.version import VERSION
 from kettle.classad.forms import render_ads
-from kettle.compat import classad2
+from kettle.compat import classad, classad2
 from kettle.compat.classad2 import ClassAd, ExprTree, Parser, parseAds, parseNext
 
 ROOT = Path(__file__).parents[3]
@@ -425,3 +427,50 @@ def test_an_expression_means_the_same_whatever_was_imported() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "1 1 3 False\n"
+
+
+class Real(float):
+    """Shows itself as numpy.float64 does."""
+
+    def __str__(self) -> str:
+        return f"np.float64({float(self)})"
+
+    __repr__ = __str__
+
+
+class Whole(int):
+    def __str__(self) -> str:
+        return "np.int64"
+
+    __repr__ = __str__
+
+
+class Word(str, enum.Enum):  # noqa: UP042 - a StrEnum shows its letters
+    A = "x"
+
+
+@pytest.mark.parametrize("language", [classad2, classad])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Real(1.5), "1.500000000000000E+00"),
+        (Real("nan"), 'real("NaN")'),
+        ([Real(1.5), Whole(2)], "{ 1.500000000000000E+00,2 }"),
+        ({"q": Whole(3)}, "[ q = 3 ]"),
+        (Whole(3), "3"),
+        (Word.A, '"x"'),
+    ],
+)
+def test_a_value_of_a_class_of_its_own_is_what_it_is(
+    language: Any, value: object, text: str
+) -> None:
+    """As in the wheel, however the class shows it."""
+    made = language.ClassAd()
+    made["a"] = value
+    made.update({"b": value})
+    made[Word.A] = 1
+    ad = language.ClassAd({"c": value})
+    assert [repr(made.lookup("a")), repr(made.lookup("b"))] == [text, text]
+    assert repr(ad.lookup("c")) == text
+    assert made.eval(Word.A) == 1
+    assert all(type(name) is str for name in made)

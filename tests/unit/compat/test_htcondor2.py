@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import pickle
 import re
 from collections.abc import Iterator
@@ -514,3 +515,15 @@ def test_in_version_1_a_name_that_is_set_to_nothing_is_the_empty_text() -> None:
     assert "MAIL" in list(param)
     with pytest.raises(KeyError):
         param["NO_SUCH_NAME"]
+
+
+def test_of_a_text_of_another_class_its_letters_count() -> None:
+    class Word(str, enum.Enum):  # noqa: UP042 - a StrEnum shows its letters
+        A = "x"
+
+    made = htcondor2.Submit({Word.A: Word.A})
+    assert dict(made) == {"x": "x"}
+    made = htcondor2.Submit()
+    made[Word.A] = Word.A
+    assert dict(made) == {"x": "x"}
+    assert dict(htcondor.Submit({Word.A: Word.A})) == {"x": "x"}

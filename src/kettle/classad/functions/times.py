@@ -108,7 +108,8 @@ def _as_32(value: Value, number: float) -> int:
     """Return a number in 32 bits: an integer wraps, a real that does not fit is the smallest.
 
     Compat: the reference has no more for moments from numbers
-    (test_a_moment_made_of_a_number_has_32_bits).
+    (test_a_moment_made_of_a_number_has_32_bits). With the largest integer as an offset it has no
+    answer at all (test_the_largest_offset_wraps_too).
     """
     return wrap_32(value) if isinstance(value, int) else saturate_32(number)
 

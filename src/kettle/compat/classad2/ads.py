@@ -112,8 +112,7 @@ class ClassAd(MutableMapping[str, Any]):
         tree = _tree_of(value)
         if not key:
             raise ClassAdException("Insert(key, v) failed")
-        whole_text(key)
-        self._ad.insert(key, tree)
+        self._ad.insert(whole_text(key), tree)
 
     def __delitem__(self, key: str) -> None:
         if not isinstance(key, str):

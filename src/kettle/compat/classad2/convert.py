@@ -77,7 +77,12 @@ def in_this_world(read: Callable[_Given, _Returned]) -> Callable[_Given, _Return
 
 
 def whole_text(text: str) -> str:
-    """Return a text as C reads all of it; ValueError if a NUL ends it before, as in the wheel."""
+    """Return a text as C reads all of it; ValueError if a NUL ends it before, as in the wheel.
+
+    Of a text of another class, such as a member of an enumeration, its letters count alone.
+    """
+    if type(text) is not str:
+        text = str.__str__(text)
     if "\0" in text:
         raise ValueError("embedded null character")
     if not text.isascii():
@@ -142,8 +147,11 @@ def from_python(value: object, convert: Callable[[object, int], Expr], levels: i
         return literal(ERROR)
     if isinstance(value, datetime.datetime):
         return _moment(AbsoluteTime(utc_seconds(value)))
-    if isinstance(value, bool | float | str):
+    if isinstance(value, bool | float):
         return to_expression(value)
+    if isinstance(value, str):
+        # How a class of a program's own shows it does not count.
+        return to_expression(str.__str__(value))
     if isinstance(value, bytes):
         return Literal(value.decode("utf-8", "surrogateescape"))
     if isinstance(value, int):

@@ -77,7 +77,7 @@ class Submit(MutableMapping[str, str]):
             self.setQArgs(queue)
 
     def _read_mapping(self, commands: dict[str, Any]) -> None:
-        texts = {key: _text_of(key, value) for key, value in commands.items()}
+        texts = {_checked(key, "key"): _text_of(key, one) for key, one in commands.items()}
         # Compat: with the wheel a value of several lines is several commands, and one that ends
         # in a backslash takes the next command with it
         # (test_a_value_is_never_another_command).
@@ -356,7 +356,10 @@ def new_macros() -> SubmitMacros:
 def _checked(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string")
-    return value
+    # Compat: of a member of an enumeration that is a text its letters count wherever it stands; the
+    # wheel has `Class.NAME` in its place if it comes in a dictionary
+    # (test_of_a_text_of_another_class_its_letters_count).
+    return str.__str__(value)
 
 
 def _reason(error: Exception) -> str:
