@@ -518,7 +518,8 @@ class Reader:
         except struct.error as error:
             raise RemoteProtocolError("a message ends inside an ad") from error
         lines = _decoded(pieces)
-        if len(lines) != count or _SECRET_MARKER in lines:
+        # A line with a NUL becomes two: neither number alone says that all were whole.
+        if len(pieces) != count or len(lines) != count or _SECRET_MARKER in lines:
             # Something unusual: read it again with every check and exception of a single string.
             return [self._line() for _ in range(count)]
         self._position = position

@@ -13,6 +13,7 @@ from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer, expand_projection, is_private_attribute, split_names
 from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.frames import encode_header
+from kettle.wire.messages.fields import read_flagged_ads
 
 
 def read_back(writer: Writer) -> ClassAd:
@@ -159,6 +160,19 @@ def test_an_encrypted_line_with_a_nul_is_one_line() -> None:
     line = b'A = "x\0y"\0'
     body = Writer().integer(1).integer(len(line)).raw(line).getvalue()
     assert Reader(body, encrypted=True).ad(types=False).lines() == ['A = "x\0y"']
+
+
+@pytest.mark.parametrize("size", [0, -40, -58, -200, 10**15])
+def test_a_wrong_length_behind_an_encrypted_line_with_a_nul_is_an_error(size: int) -> None:
+    """Such a line passes for two; with 58 bytes back, ads that go until a flag had no end."""
+    writer = Writer().integer(1).integer(3)
+    for line in (b"A = 1\0B = 2\0", b"C = 3\0"):
+        writer.integer(len(line)).raw(line)
+    body = writer.integer(size).raw(b"D = 4\0").raw(bytes(32)).getvalue()
+    with pytest.raises(RemoteProtocolError):
+        Reader(body[8:], encrypted=True).ad(types=False)
+    with pytest.raises(RemoteProtocolError):
+        next(read_flagged_ads(Reader(body, encrypted=True)))
 
 
 def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kettle.classad import ClassAd
-from kettle.testing.fuzz.decoder import Decoder
+from kettle.testing.fuzz.decoder import Decoder, LawError
 from kettle.testing.fuzz.dialogs import dialog_rows
 from kettle.testing.fuzz.requests import request_rows
 from kettle.testing.fuzz.texts import text_rows
@@ -91,27 +91,40 @@ def _read_message(data: bytes) -> None:
     _KINDS[number % len(_KINDS)].read(Reader(data[3:], encrypted))
 
 
-def _messages() -> Iterator[bytes]:
-    """Yield one message of each kind whose fields are simple."""
+def _messages(encrypted: bool) -> Iterator[bytes]:
+    """Yield one message of each kind whose fields are simple, as it is on a stream."""
     for number, kind in enumerate(_KINDS):
         forms = {name: field.form for name, field in kind.fields}
         values = {name: _VALUES.get(form, _AD) for name, form in forms.items()}
         if all(form in _VALUES or form.startswith("ad") for form in forms.values()):
-            writer = Writer()
+            writer = Writer(encrypted)
             try:
                 kind(**values).write_fields(writer)
             except (AttributeError, TypeError, ValueError):
                 # It writes more than its table of fields says.
                 continue
-            yield number.to_bytes(2, "big") + b"\0" + writer.getvalue()
+            mark = b"\xff" if encrypted else b"\0"
+            yield number.to_bytes(2, "big") + mark + writer.getvalue()
 
 
 def _read_reader(data: bytes) -> None:
     reader = Reader(data[1:], data[:1] > b"\x7f")
+    before = reader.remaining
     reader.ad()
+    # Who reads ads until there are no more would read for ever.
+    if not 0 <= reader.remaining < before:
+        raise LawError(f"{reader.remaining} bytes are left of {before} behind an ad")
     reader.string()
     reader.real()
     reader.secret()
+
+
+def _two_in_one() -> bytes:
+    """Return an encrypted ad whose first line has a NUL and could pass for two."""
+    writer = Writer().integer(3)
+    for line in (b"A = 1\0B = 2\0", b"C = 3\0", b"D = 4\0", b"\0", b"\0"):
+        writer.integer(len(line)).raw(line)
+    return writer.getvalue()
 
 
 def _read_datagrams(data: bytes) -> None:
@@ -201,11 +214,14 @@ def _fragments() -> bytes:
 def _wire_rows() -> Iterator[Decoder]:
     clear = _channel()
     packets = b"".join(clear.encode(clear.writer().ad(_AD)) for _ in range(2))
-    codec = Writer().ad(_AD).string("text").real(2.5).secret("secret").getvalue()
+    codec, sealed = (
+        Writer(encrypted).ad(_AD).string("text").real(2.5).secret("secret").getvalue()
+        for encrypted in (False, True)
+    )
     yield Decoder("frames", _read_frames, (packets, b"\1\0\0\0\1x" * 3))
     yield Decoder("sealed-frames", _read_sealed_frames, (_sealed_frames(),))
-    yield Decoder("codec", _read_reader, (b"\0" + codec,))
-    yield Decoder("messages", _read_message, tuple(_messages()))
+    yield Decoder("codec", _read_reader, (b"\0" + codec, b"\xff" + sealed, b"\xff" + _two_in_one()))
+    yield Decoder("messages", _read_message, (*_messages(False), *_messages(True)))
     yield Decoder(
         "queue-requests",
         lambda data: qmgmt.read_request(Reader(data)),

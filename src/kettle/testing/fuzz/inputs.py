@@ -128,6 +128,16 @@ def _insert_number(data: bytearray, source: random.Random) -> None:
     data[place : place + source.choice((0, 8))] = number
 
 
+def _break_line(data: bytearray, source: random.Random) -> None:
+    """Put a NUL over a byte, and a wrong length over a number behind it."""
+    place = source.randrange(len(data))
+    data[place] = 0
+    number = data.find(bytes(7), place + 1)
+    if number >= 0:
+        size = source.choice((*_INTERESTING, -source.randrange(len(data)), len(data)))
+        data[number : number + 8] = struct.pack(">q", size)
+
+
 def _cut(data: bytearray, source: random.Random) -> None:
     start = source.randrange(len(data))
     del data[start : start + 1 + source.randrange(1 + len(data) // 2)]
@@ -160,6 +170,7 @@ _CHANGES: tuple[Callable[[bytearray, random.Random], None], ...] = (
     _insert_word,
     _insert_word,
     _insert_number,
+    _break_line,
     _cut,
     _end,
     _repeat,
