@@ -286,8 +286,12 @@ class ClassAd(Ad):
             return
         if other.parent is None and not self._shared:
             if other._names:
+                # Into what is there: ads are put together from many small ones.
                 new = {key: one for key, one in other._names.items() if key not in self.table}
-                self._names = {**(self._names or {}), **new} or None
+                if self._names is None:
+                    self._names = new or None
+                else:
+                    self._names |= new
             self.table.update(other.table)
             return
         for name in other.names():
@@ -314,8 +318,9 @@ class ClassAd(Ad):
         for (key, own), text in zip(self.table.items(), texts, strict=True):
             if own != text:
                 table[key] = text
+        # Whichever is changed first takes names of its own.
         ad._names = self._names
-        ad._shared = self._names is not None
+        ad._shared = self._shared = self._names is not None
         ad.parent = self.parent
         ad.scope = None
         return ad
@@ -323,7 +328,9 @@ class ClassAd(Ad):
     def chain(self, own: dict[str, Expr | str], parent: ClassAd) -> None:
         """Chain the ad to one that says what `own` leaves out of the ad's table."""
         self.table = own
-        self._shared = False
+        if self._shared:
+            self._names = dict(self._names) if self._names is not None else None
+            self._shared = False
         self.parent = parent
 
     def flattened(self) -> ClassAd:

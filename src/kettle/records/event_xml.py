@@ -9,7 +9,7 @@ from kettle.classad import ClassAd, parse_ads
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 
-_TAG = late_pattern(r"<[ \t]*(/?)[ \t]*(?i:(un|er|at|rt|[calsirben]))\b([^<>]*?)(/?)>")
+_TAG = late_pattern(r"<[ \t]*+(/?)[ \t]*+(?i:(un|er|at|rt|[calsirben]))\b([^<>]*?)(/?)>")
 _NAME = late_pattern(r"""\b[nN]\s*=\s*(?:"([^"]*)"|'([^'"]*)'|([^\s"'>/]+))""")
 _VALUE = late_pattern(r"""\bv\s*=\s*["']?([A-Za-z]+)""")
 _NUMBER = late_pattern(r"<([irn])>\s*\+?(-?\d{1,400})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.classad import ClassAd, parse_old_ad
+from kettle.classad import ClassAd, parse_ad, parse_old_ad
 from kettle.classad.forms_json import to_json
 from kettle.classad.unparse import unparse
 
@@ -65,6 +65,28 @@ def test_an_ad_with_other_texts_shares_those_that_are_the_same() -> None:
     assert other.table["a"] is model.table["a"]
     assert [other.text(name) for name in "ABC"] == ["Memory > 1", "2", "x + 1"]
     assert model.text("B") == "1"
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_ads_that_share_their_names_may_be_changed_by_themselves(which: int) -> None:
+    _ad("KeptApart = 1")
+    model = _ad("KEPTApart = 1")
+    pair = [model, model.with_texts(["2"])]
+    pair[which].discard("KeptApart")
+    pair[which].update(_ad("keptAPART = 3"))
+    pair[which].update(_ad("kept-more = 3"))
+    assert pair[which].lines() == ["keptAPART = 3", "kept-more = 3"]
+    assert pair[not which].lines() == [f"KEPTApart = {2 - which}"]
+
+
+def test_a_written_out_ad_that_is_chained_changes_its_own_names_alone() -> None:
+    _ad("KeptInside = 1")
+    outer = parse_ad("[ a = [ KEPTINSIDE = 1; ] ]")
+    inner = outer.evaluate("a")
+    assert isinstance(inner, ClassAd)
+    inner.chain(dict(inner.table), ClassAd())
+    inner.discard("KeptInside")
+    assert unparse(outer) == "[ a = [ KEPTINSIDE = 1 ] ]"
 
 
 def test_an_ad_that_takes_another_s_attributes_keeps_its_own_spellings() -> None:

@@ -95,12 +95,23 @@ JSON_EVENTS = Grammar(
 XML_EVENTS = Grammar(
     {
         **_TEXTS,
-        "start": ("`event+`", "`event+`", '<?xml version="1.0"?>\n<classads>\n`event`'),
-        "event": ('<c>\n    <a n="MyType"><s>`type`</s></a>\n`members`</c>\n', "<c>\n`members`</c>\n", "<c/>\n", "<c>`members`"),
+        "start": ("`event+`", "`event+`", '<?xml version="1.0"?>\n<classads>\n`event`', "`event``note`\n`event+`"),
+        "event": ('<c>\n    <a n="MyType"><s>`type`</s></a>\n`members`</c>\n', "<c>\n`members`</c>\n", "<c/>\n", "<c>`members`", "< C >\n`members`</C >\n"),
         "members": ("`member_line*`",),
-        "member_line": ("    `member`\n",),
+        "member_line": (*("    `member`\n",) * 4, "    `by_hand`\n"),
         "member": ('<a n="`key`">`value`</a>', '<a n="EventTime"><s>`stamp`</s></a>', '<a n="RunRemoteUsage"><s>`usage`</s></a>'),
-        "value": ("<i>`number`</i>", "<r>`number`</r>", "<s>a&lt;b&amp;</s>", '<b v="t"/>', "<e>a + 1</e>", "<l><i>1</i></l>", "<un/>", "<s>`type`</s>"),
+        "value": (
+            *("<i>`number`</i>", "<r>`number`</r>", "<s>a&lt;b&amp;</s>", '<b v="t"/>', "<e>a + 1</e>", "<l><i>1</i></l>", "<un/>", "<s>`type`</s>"),
+            *("<s/>", "<i />", "<c>\n`member_line*`</c>", "<s>a`note`b</s>"),
+        ),
+        # What no program writes.
+        "by_hand": (
+            *("<a n='`key`'>`value`</a>", "<a n=`key`>`value`</a>", '<A N = "`key`" >`odd_value`</A>', '< a m="1" n="`key`">`value`< / a >'),
+            *("`note``member`", '<a n="`key`">`note``value`', "<`blank+`", "`text``member``text`", '<a n="`key`">`odd_value`</a>'),
+        ),
+        "odd_value": ("<S>`type`</S>", "< s >`type`</ s >", "<I>`number`</I>", "<B V='f' />", "<b v=t/>", "<i>`number`x", "<z>`number`</z>", "<s/", ""),
+        "note": ("<!-- `text` -->", "<!--`member`-->", "<!--\n<c>\n`member_line*`</c>\n-->", "<!--", "-->"),
+        "blank": (" ", "\t", "\n"),
     },
     "start",
 )  # fmt: skip
