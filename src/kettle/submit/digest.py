@@ -42,9 +42,10 @@ KEPT = frozenset((*_KEPT_NAMES.split(), "my.jobstatus"))
 _FOLDERS = frozenset(("initialdir", "initial_dir", "iwd", "job_iwd"))
 # What counts the jobs: a mention of it stays, whoever has set it. Compat: so does one of ItemIndex,
 # which the reference replaces by the first item's number, for all jobs, and one of a variable whose
-# text changes, which it writes out; but for ItemIndex the jobs are the same. Compat: requirements
-# that change stay, and a late job has its own, where there all have the first one's
-# (test_a_digest_mentions_what_counts_the_jobs_whoever_has_set_it).
+# text changes, which it writes out; but for ItemIndex the jobs are the same
+# (test_a_digest_mentions_what_counts_the_jobs_whoever_has_set_it). Compat: requirements that change
+# stay, and a late job has its own, where there all have the first one's
+# (test_late_jobs_have_requirements_of_their_own).
 _COUNTING = frozenset(("PROCESS", "PROCID", "STEP", "ROW", "NODE", "ITEM", "TASKID"))
 
 

@@ -25,7 +25,7 @@ NOBODY = 2**22 + 1
 def child() -> Iterator[subprocess.Popen[bytes]]:
     """A process of an account that jobs run as."""
     account = {"user": 65534} if AS_ROOT else {}
-    process = subprocess.Popen(["/bin/sleep", "60"], cwd="/", env={}, **cast(Any, account))
+    process = subprocess.Popen(["/bin/sleep", "600"], cwd="/", env={}, **cast(Any, account))
     yield process
     process.kill()
     process.wait()
@@ -97,7 +97,7 @@ def test_another_account_s_folder_is_no_witness(
 
 @pytest.mark.skipif(not AS_ROOT, reason="for root alone")
 def test_no_process_of_root_s_is_a_job_s(tmp_path: Path) -> None:
-    roots = subprocess.Popen(["/bin/sleep", "60"], env={})
+    roots = subprocess.Popen(["/bin/sleep", "600"], env={})
     try:
         assert end(Pool(tmp_path, noted(roots))) == Remains()
         assert roots.poll() is None
@@ -109,7 +109,7 @@ def test_no_process_of_root_s_is_a_job_s(tmp_path: Path) -> None:
 def test_what_it_began_is_known_by_its_mark(tmp_path: Path) -> None:
     account = {"user": 65534} if AS_ROOT else {}
     mark = {f"_CONDOR_ANCESTOR_{NOBODY}": f"{NOBODY}:1.0:"}
-    begun = subprocess.Popen(["/bin/sleep", "60"], env=mark, **cast(Any, account))
+    begun = subprocess.Popen(["/bin/sleep", "600"], env=mark, **cast(Any, account))
     try:
         assert end(Pool(tmp_path, JobProcess(NOBODY + 1, 1, NOBODY))) == Remains(1)
         assert begun.wait() < 0
@@ -132,7 +132,7 @@ def test_a_schedd_that_nobody_has_reaped_is_gone(tmp_path: Path) -> None:
     os.waitid(os.P_PID, schedd.pid, os.WEXITED | os.WNOWAIT)
     account = {"user": 65534} if AS_ROOT else {}
     mark = {f"_CONDOR_ANCESTOR_{schedd.pid}": f"{schedd.pid}:1.0:"}
-    begun = subprocess.Popen(["/bin/sleep", "60"], env=mark, **cast(Any, account))
+    begun = subprocess.Popen(["/bin/sleep", "600"], env=mark, **cast(Any, account))
     try:
         assert end(Pool(tmp_path, JobProcess(NOBODY, 1, schedd.pid))) == Remains(1)
     finally:

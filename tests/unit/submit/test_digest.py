@@ -71,6 +71,15 @@ def test_a_job_that_is_made_later_has_its_own_number_whatever_is_said(line: str)
     assert late(text, "A") == ["0 + 9", "1 + 9", "2 + 9"]
 
 
+def test_late_jobs_have_requirements_of_their_own() -> None:
+    found = late("requirements = Memory > $(Process)\nqueue 3\n", "Requirements")
+    assert [text and text.partition(" && ")[0] for text in found] == [
+        "(Memory > 0)",
+        "(Memory > 1)",
+        "(Memory > 2)",
+    ]
+
+
 def test_a_queue_variable_may_be_called_process() -> None:
     assert late("+A = $(Process)\nqueue process in (5, 6)\n", "A") == ["5", "6"]
 
