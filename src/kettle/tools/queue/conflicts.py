@@ -54,14 +54,20 @@ def check_wish(wish: Wish) -> None:
     whole = wish.form and not wish.print_format
     if wish.added and (wish.columns or whole or wish.analyses):
         raise UsageError("Error: output formatting options conflict with -aaf options")
-    batches = batches and not wish.flags & {"unmatchable", "factory", "jobset", "autocluster"}
-    batches = batches and not ("totals" in wish.flags and wish.batch is None)
-    if wish.added and batches and not (wish.modes - {"dag"} or wish.print_format):
+    if wish.added and batches and not _has_rows(wish):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "
             "did you intend to use -af ?"
         )
     check_added(wish.added)
+
+
+def _has_rows(wish: Wish) -> bool:
+    """Whether what is shown has rows of another kind than batches, to which columns are added."""
+    apart = {"unmatchable", "factory", "jobset", "autocluster"}
+    if wish.batch is None:
+        apart.add("totals")
+    return bool(wish.flags & apart or wish.modes - {"dag"} or wish.print_format)
 
 
 def _check_unmatchable(wish: Wish) -> None:
