@@ -68,15 +68,17 @@ class Pieces:
         return -1
 
 
-# An ad begins or ends, or a string of JSON or a comment of XML begins.
+# An ad begins or ends, or a string or a list of JSON or a comment of XML.
 _MARKS = {
-    "json": re.compile(rb'["{}]'),
+    "json": re.compile(rb'["{}[\]]'),
     "xml": re.compile(rb"<c(?:\s[^<>]{0,40})?>|</c\s?>|<!--"),
 }
 # All but one byte of the longest mark.
 _PART_OF_MARK = {"json": 0, "xml": len(b"<c >") + 39}
-# What stands before an ad inside another one; any other byte is what was torn before a new one.
+# What stands before an ad inside another one; any other byte is what was torn before a new one,
+# but for a newline in a list.
 _BEFORE_INNER = {"json": frozenset(b":[, \t"), "xml": frozenset(b"> \t")}
+_BLANKS = frozenset(b" \t\r\n")
 _COMMENT, _COMMENT_END = b"<!--", b"-->"
 _ATTRIBUTE_END = b"</a>"
 # Where a string ends, what takes the next byte's meaning away, and a newline, which is in none.
@@ -89,8 +91,12 @@ class AdPieces:
     """The bytes of a growing log of ads in XML or JSON that no ad covers yet.
 
     An ad may have lines of its own or share them with others. One that begins a line, or goes on
-    from what no ad inside another goes on from, ends what has not ended before it. What stands in
-    a comment between ads is none. A byte is looked at a few times and no more.
+    from what no ad inside another goes on from, ends what has not ended before it; but in a list of
+    JSON it may begin a line where one more has to stand. What stands in a comment between ads is
+    none. A byte is looked at a few times and no more.
+
+    Compat: for the reference an ad of JSON that begins the line behind its name and colon is inside
+    the other; here an event was torn there (test_an_ad_in_a_line_behind_its_colon_is_another).
 
     Compat: the reference loses the event behind a torn one, be it in XML or JSON
     (test_an_event_that_was_torn_costs_no_other).
@@ -102,9 +108,10 @@ class AdPieces:
         self._part = _PART_OF_MARK[form]
         self._before_inner = _BEFORE_INNER[form]
         self._buffer = bytearray()
-        # Up to where all marks were seen, how many ads are open there, and since where.
+        # Up to where all marks were seen, the ads that are open there, each as the number of lists
+        # that are open in it, and since where.
         self._seen = 0
-        self._depth = 0
+        self._open: list[int] = []
         self._begin = 0
         self._in_string = False
         self._in_comment = False
@@ -135,16 +142,19 @@ class AdPieces:
             self._seen = found.end()
             mark = found[0]
             if mark == b'"':
-                self._in_string = self._depth > 0
+                self._in_string = bool(self._open)
             elif mark == _COMMENT:
-                if not self._depth:
+                if not self._open:
                     self._in_comment = True
                     self._look_between(found.start())
             elif mark.startswith((b"{", b"<c")):
-                self._open(found.start())
-            elif self._depth:
-                self._depth -= 1
-                if not self._depth:
+                self._begin_ad(found.start())
+            elif mark in _LIST_STEPS:
+                if self._open:
+                    self._open[-1] = max(0, self._open[-1] + _LIST_STEPS[mark])
+            elif self._open:
+                self._open.pop()
+                if not self._open:
                     return found.end()
         return -1
 
@@ -182,21 +192,29 @@ class AdPieces:
 
     def _is_inner(self, at: int) -> bool:
         """Tell whether the ad that begins there is inside another one."""
-        return (
-            self._depth > 0
-            and self._buffer[at - 1] in self._before_inner
-            and not self._buffer.startswith(_ATTRIBUTE_END, max(0, at - len(_ATTRIBUTE_END)))
+        if not self._open:
+            return False
+        if self._buffer[at - 1] == _NEWLINE and self._buffer[at] == _BRACE:
+            return self._open[-1] > 0 and self._wants_one_more(at)
+        return self._buffer[at - 1] in self._before_inner and not self._buffer.startswith(
+            _ATTRIBUTE_END, max(0, at - len(_ATTRIBUTE_END))
         )
 
-    def _open(self, at: int) -> None:
+    def _wants_one_more(self, at: int) -> bool:
+        """Tell whether one of a list may follow what stands before the blanks there."""
+        while self._buffer[at - 1] in _BLANKS:
+            at -= 1
+        return self._buffer[at - 1] in b"[,"
+
+    def _begin_ad(self, at: int) -> None:
         if self._is_inner(at):
-            self._depth += 1
+            self._open.append(0)
             return
-        if not self._depth:
+        if not self._open:
             self._look_between(at)
-        if self._depth or self._is_odd:
+        if self._open or self._is_odd:
             self.thrown += 1
-        self._depth = 1
+        self._open = [0]
         self._begin = at
         self._is_odd = False
 
@@ -208,7 +226,7 @@ class AdPieces:
     def _forget(self, known: int) -> None:
         """Let go of what is read, and of what is too long; `known` bytes were there before."""
         keep = self._begin
-        if not self._depth:
+        if not self._open:
             # What is between two ads is looked at by lines.
             line = self._buffer.rfind(b"\n", max(known, self._between), self._seen) + 1
             if line:
@@ -216,7 +234,7 @@ class AdPieces:
             keep = self._between
         if len(self._buffer) - keep > MAX_EVENT_BYTES:
             self.thrown += 1
-            self._depth, self._in_string, self._is_odd = 0, False, False
+            self._open, self._in_string, self._is_odd = [], False, False
             keep = self._seen = self._between = len(self._buffer)
         del self._buffer[:keep]
         self._seen -= keep
@@ -226,3 +244,4 @@ class AdPieces:
 
 _NEWLINE = 0x0A
 _BRACE = 0x7B
+_LIST_STEPS = {b"[": 1, b"]": -1}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kettle.records.event_base import Event
@@ -81,6 +83,30 @@ def test_what_is_in_a_comment_between_events_is_none(step: int) -> None:
 @pytest.mark.parametrize("begin", ["<c >\n", "<c\n>\n", '<c x="y">\n'])
 def test_an_ad_may_say_more_where_it_begins(begin: str) -> None:
     assert len(read(WHOLE.replace("<c>\n", begin) * 2)) == 2
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 20])
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+def test_ads_in_events_of_json_may_begin_lines(indent: int | None, step: int) -> None:
+    inner = {"Cpus": 1, "Odd": [{"a": 1}, 1, {"b": [{}, {}]}], "Like": {"c": {}}, "Text": "]{"}
+    said = {"EventTypeNumber": 1, "EventTime": "2026-03-01T10:11:12", "Cluster": 12}
+    log = json.dumps({**said, "ExecuteProps": inner, "Subproc": 5}, indent=indent) + "\n"
+    for one in (log, log.replace("\n", "\r\n"), log.replace(", {", ",\n{").replace("[", "[\n\n")):
+        events = read(one * 3, step)
+        assert [event.subproc for event in events] == [5, 5, 5]
+        assert getattr(events[0], "properties", {})["Cpus"] == "1"
+
+
+def test_an_ad_in_a_line_behind_its_colon_is_another() -> None:
+    torn = JSON[: JSON.index("11,")]
+    assert len(read(torn.rstrip() + "\n" + JSON)) == 1
+    assert read(JSON.replace("12\n}", '12,\n"ExecuteProps":\n{\n"Cpus": 1\n}\n}')) == []
+
+
+@pytest.mark.parametrize("step", [1, 1 << 20])
+def test_an_event_that_was_torn_behind_an_attribute_costs_no_other(step: int) -> None:
+    for torn in ('{\n"Cluster": 12,\n', '{\n"a": {\n"b": [1]\n},\n', '{\n"a": [\n{}\n],\n', "{\n"):
+        assert len(read(torn + JSON + JSON, step)) == 2, torn
 
 
 @pytest.mark.parametrize("step", [1, 1 << 20])

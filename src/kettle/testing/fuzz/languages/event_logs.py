@@ -82,12 +82,12 @@ JSON_EVENTS = Grammar(
     {
         **_TEXTS,
         "start": ("`event+`",),
-        "event": ("{\n`members`\n}\n", '{\n  "MyType": "`type`",\n  "EventTypeNumber": `kind_number`,\n`members`\n}\n', "{}\n", "...\n"),
+        "event": ("{\n`members`\n}\n", '{\n  "MyType": "`type`",\n  "EventTypeNumber": `kind_number`,\n`members`\n}\n', "{}\n", "...\n", "{\n`members`\n"),
         "kind_number": ("0", "1", "5", "12", "99", "-1", "1.5", '"5"'),
         "members": ("`more_member*`  `member`",),
         "more_member": ("  `member`,\n",),
         "member": ('"`key`": `value`', '"EventTime": "`stamp`"', '"RunRemoteUsage": "`usage`"'),
-        "value": ("`number`", '"`type`"', "true", "false", "null", '"a"', "{}", "[1, 2]", r'"\/Expr(a + 1)\/"', r'"\u00e9"'),
+        "value": ("`number`", '"`type`"', "true", "false", "null", '"a"', "{}", "[1, 2]", r'"\/Expr(a + 1)\/"', r'"\u00e9"', "\n{\n`members`\n}", "[\n`value`,\n{\n`members`\n},\n{\n}\n]"),
     },
     "start",
 )  # fmt: skip
