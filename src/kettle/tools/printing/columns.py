@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kettle.classad import ClassAd, Expr, Value, parse_expression, unparse
-from kettle.classad.nodes import AttributeReference, Literal, Selection
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.octets import to_bytes, to_text
 from kettle.patterns import late_pattern
@@ -59,6 +58,13 @@ def parse_column(text: str) -> Expr:
         return parse_expression(text)
     except ClassAdSyntaxError as error:
         raise UsageError(f"{text} is not an attribute or expression: {error}") from error
+
+
+def _is_name(expression: Expr | None) -> bool:
+    """Whether an expression is a name or a value, and nothing is worked out."""
+    from kettle.classad.nodes import AttributeReference, Literal, Selection
+
+    return isinstance(expression, (Literal, AttributeReference, Selection))
 
 
 def _find_references(expression: Expr, ad: ClassAd) -> tuple[set[str], set[str]]:
