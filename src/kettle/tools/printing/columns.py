@@ -439,11 +439,8 @@ class Columns:
         self.headings = True
         for column in self._columns[first:]:
             if isinstance(column, AutoColumn) and column.width is None:
-                if brief and column.expression is not None and length(column.text) > _LONGEST:
-                    of_name = isinstance(
-                        column.expression, (Literal, AttributeReference, Selection)
-                    )
-                    column.heading = column.heading if of_name else "(expr)"
+                if brief and length(column.text) > _LONGEST and not _is_name(column.expression):
+                    column.heading = "(expr)"
                 # The numbers of jobs have the room that they need, and no more; a heading stands
                 # for the labels of all others.
                 of_job = column.expression is None

@@ -452,10 +452,12 @@ def _render_totals_alone(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> 
 
 def _render_added_alone(wish: Wish, ads: Sequence[ClassAd], most: int) -> str:
     """Return the rows of `-aaf` above totals alone; they have no headings."""
+    if not wish.added:
+        return ""
     from kettle.tools.printing.masks import Mask
 
     mask = Mask([], fill_last=False, most=most)
-    return _render_mask(wish, mask, ads).partition("\n")[2] if wish.added else ""
+    return _render_mask(wish, mask, ads).partition("\n")[2]
 
 
 def _render_factories(wish: Wish, ads: list[ClassAd], most: int) -> str:
