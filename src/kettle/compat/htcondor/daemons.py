@@ -180,8 +180,8 @@ class RemoteParam(Lists, htcondor2.RemoteParam):
             try:
                 super().refresh()
             except htcondor2.HTCondorException as error:
-                is_away = str(error).startswith("Failed to connect")
-                kind = HTCondorIOError if is_away else HTCondorReplyError
+                # What the daemon has answered is no failure of Kettle's own.
+                kind = HTCondorReplyError if error.__cause__ is None else HTCondorIOError
                 raise kind(str(error)) from error
         return self._names or []
 
