@@ -512,6 +512,25 @@ def test_where_the_policy_is_plain_jobs_begin_and_end_without_a_look_at_it(
     play(tmp_path, scenario, text, starter)
 
 
+@pytest.mark.parametrize("preempt", ["false", "false || false"])
+def test_a_lease_that_begins_anew_at_a_jobs_end_has_its_timer(tmp_path: Path, preempt: str) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        ad = job(JobLeaseDuration=60)
+        await point.activate((await point.claim(ad)).claimed[0][0], ad)
+        await asyncio.sleep(100)
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        await point.schedd.network.close()  # type: ignore[attr-defined]
+        await asyncio.sleep(55)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        await asyncio.sleep(10)
+        assert point.phase() is None
+
+    play(tmp_path, scenario, f"PREEMPT = {preempt}\nPOLLING_INTERVAL = 300\n", starter)
+
+
 def test_a_plain_policy_that_wants_a_job_to_leave_counts_at_once(tmp_path: Path) -> None:
     async def scenario(point: ExecutionPoint) -> None:
         claim_id = (await point.claim(job())).claimed[0][0]

@@ -25,8 +25,8 @@ from kettle.startd.slot_machine import Phase
 
 # Limit: events one look may raise for one slot; the table has no longer chain.
 _CHAIN = 8
-# Where a slot is from job to job of a claim; no timer but its lease's runs there while the claim is
-# not asked to leave.
+# Where a slot is from job to job of a claim; while the claim is not asked to leave, no timer runs
+# there but that of its lease, which begins anew when a job ends.
 _SETTLED = frozenset((Phase.CLAIMED_IDLE, Phase.CLAIMED_BUSY, Phase.CLAIMED_CLEANING))
 _NO_TIMERS = slot_policy.Timers()
 # A timer that ran out a moment ago is looked at again this soon at the earliest.
@@ -67,10 +67,13 @@ class PolicyWatch:
         """Whether a look at a slot that only changed its Activity would find what it found before.
 
         So it is with expressions that are plain true or false where jobs begin and end: nothing but
-        time can make anything due, and the timer that runs is there for that.
+        time can make anything due, and the timer that runs comes before the lease is over.
         """
         slot = record.slot
         if self._timer is None or slot.phase not in _SETTLED or slot.leaving_code:
+            return False
+        left = self._seconds_left(record)
+        if left is not None and asyncio.get_running_loop().time() + left < self._due_at:
             return False
         verdict = ads.constant_verdict(self._startd.runtime.config, record)
         return (
