@@ -157,6 +157,8 @@ class AutoClusters:
             else:
                 # What is looked up in the slot is not the job's, whatever the job has itself: the
                 # reference does not count TARGET.CondorVersion (query_autoclusters vector).
+                # Compat: nor does it what a job finds of itself by way of the match, as LEFT.Wish
+                # (test_what_a_job_finds_of_itself_by_way_of_the_match_parts_no_jobs).
                 inside, _ = closure(job, [name])
                 names = tuple(inside)
             self._by_expression[text] = names

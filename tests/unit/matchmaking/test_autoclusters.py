@@ -86,3 +86,21 @@ def test_a_long_chain_of_attributes_is_followed_once(monkeypatch: pytest.MonkeyP
     # So many as are followed at most, of 5,000; each of them was looked into for the first only.
     assert (len(inside), outside) == (1000, ["Elsewhere", "X"])
     assert looked_into < 6100
+
+
+@pytest.mark.parametrize("scope", [".LEFT", "LEFT", "TOPLEVEL.LEFT", "AD", "lCtx.my"])
+def test_what_a_job_finds_of_itself_by_way_of_the_match_parts_no_jobs(scope: str) -> None:
+    """The wheel tells of no internal reference in any of them; MY is what is meant for it."""
+
+    def numbers(scope: str) -> list[int]:
+        groups = AutoClusters()
+        jobs = [ClassAd({"Wish": wish}) for wish in (1, 2)]
+        for job in jobs:
+            job.insert_text("Requirements", f"{scope}.Wish > 1")
+            groups.assign(job)
+        return [groups.assign(job) for job in jobs]
+
+    first, second = numbers(scope)
+    assert first == second
+    first, second = numbers("MY")
+    assert first != second
