@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd, parse_expression, symmetric_match
 from kettle.matchmaking import candidates
+from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.columns import Columns
 from kettle.matchmaking.cycle import Plan
 from kettle.matchmaking.kept_slots import KeptSlots
@@ -33,17 +34,23 @@ DEFINITIONS = (
 )
 TARGETS = tuple(f"TARGET.{name}" for name in NAMES)
 MINE = tuple(f"MY.{name}" for name in NAMES)
+# What may look at more than its names say: a slot stands for itself alone then.
+ELSEWHERE = (
+    *("OTHER.Cpus", "RIGHT.Cpus", ".RIGHT.Memory", "LEFT.Wanted", ".LEFT.Wanted", "SELF.Memory"),
+    *("PARENT.other.Cpus", "TOPLEVEL.RIGHT.Cpus", 'TARGET["Cpus"]', "{TARGET}[0].Cpus"),
+    *("(Flag ? TARGET : MY).Cpus", "AD.Wanted", "lCtx.my.Wanted", "rightRankValue"),
+)
 ATOMS = (*NAMES, *TARGETS, *MINE, "1", "2", "2.5", "true", "false", '"linux"', "undefined", "error")
 JOINED = ("&&", "||", "<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "=?=", "/")
 
 
 @st.composite
-def expressions(draw: st.DrawFn, depth: int = 3) -> str:
+def expressions(draw: st.DrawFn, depth: int = 3, atoms: tuple[str, ...] = ATOMS) -> str:
     """Expressions over what slots and requests have and lack."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from(ATOMS))
+        return draw(st.sampled_from(atoms))
     kind = draw(st.integers(0, 7))
-    part = expressions(depth=depth - 1)
+    part = expressions(depth=depth - 1, atoms=atoms)
     if kind == 0:
         return f"!({draw(part)})"
     if kind == 1:
@@ -137,6 +144,66 @@ def test_a_request_matches_the_same_slots(
     ad.insert_text("Requirements", text)
     found = WideSearch(table.rows, RANKS).matching(ad)
     assert found.tolist() == [symmetric_match(ad, row.ad) for row in table]
+
+
+ANYWHERE = expressions(depth=2, atoms=(*NAMES, *TARGETS[:2], "1", *ELSEWHERE))
+
+
+@settings(deadline=None, max_examples=100)
+@over(
+    ANYWHERE,
+    st.lists(ANYWHERE, min_size=1, max_size=2),
+    st.lists(ads((*VALUES, *ELSEWHERE)), min_size=1, max_size=6),
+    ads((*DEFINITIONS, *ELSEWHERE)),
+    st.sampled_from([1, 10**9]),
+)
+def test_slots_stand_for_no_others_where_somebody_looks_elsewhere(
+    text: str,
+    theirs: list[str],
+    rows: list[dict[str, str]],
+    wishes: dict[str, str],
+    wide_from: int,
+) -> None:
+    """With arrays and with classes of slots, each slot is judged as if it were alone."""
+    judge_alike(table_of(rows, theirs), {**wishes, "Requirements": text}, wide_from)
+
+
+@pytest.mark.parametrize("wide_from", [1, 10**9])
+@pytest.mark.parametrize("wish", ["TARGET.Cpus > 3", "OTHER.Cpus > 3", 'TARGET["Cpus"] > 3'])
+@pytest.mark.parametrize(
+    ("text", "theirs", "attributes"),
+    [
+        ("WISH", "true", {}),
+        ("MY.Wanted", "true", {"Wanted": "WISH"}),
+        # What a slot asks of a request may look back at the slot.
+        ("true", "TARGET.Wanted", {"Wanted": "WISH"}),
+    ],
+)
+def test_the_one_slot_that_fits_is_found(
+    wide_from: int, wish: str, text: str, theirs: str, attributes: dict[str, str]
+) -> None:
+    table = table_of([{"Cpus": "8" if place == 0 else "1"} for place in range(4)], [theirs])
+    texts = {"Requirements": text, **attributes}
+    wishes = {name: each.replace("WISH", wish) for name, each in texts.items()}
+    assert judge_alike(table, wishes, wide_from) == ["s0"]
+
+
+def judge_alike(table: SlotTable, wishes: dict[str, str], wide_from: int) -> list[str]:
+    """Return the slots that a market finds for a request; those that match one by one."""
+    wanting = request(count=1, rank="0.0", requirements="true")
+    made(wanting.ad, wishes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "WIDE_FROM", wide_from)
+        market = Market(table, table.rows, RANKS, lambda _one, _other: False)
+        found = market.candidates(wanting)
+        names = []
+        while (best := market.top(found, wanting)) is not None:
+            names.append(best.slot.name)
+            best.slot.taken = True
+            market.note(best.slot)
+    fitting = [row.name for row in table if symmetric_match(wanting.ad, row.ad)]
+    assert sorted(names) == sorted(fitting)
+    return fitting
 
 
 @pytest.mark.parametrize("theirs", [["true", "false"], ["false", "true"], ["1", "0", "true"]])

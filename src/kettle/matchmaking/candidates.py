@@ -24,7 +24,7 @@ from kettle.matchmaking.rank import (
     number,
 )
 from kettle.matchmaking.requests import Request
-from kettle.matchmaking.slot_classes import SlotClasses, is_steady, looked_at
+from kettle.matchmaking.slot_classes import SlotClasses, asked_of_requests, looked_at
 from kettle.matchmaking.slots import Slot, SlotTable
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Market:
         self._found: dict[Hashable, Candidates] = {}
         self._classes: dict[tuple[str, ...], SlotClasses] = {}
         self._verdicts: dict[Hashable, _Verdicts | None] = {}
+        # What slots look up in requests, once somebody wants to know.
+        self._asked: tuple[str, ...] | None = None
         self._wide: WideSearch | None = None
         if len(slots) >= WIDE_FROM:
             from kettle.matchmaking.wide_search import WideSearch
@@ -226,9 +228,11 @@ class Market:
         return self._verdicts[key]
 
     def _new_verdicts(self, request: Request) -> _Verdicts | None:
-        if not is_steady((request.ad.text("Requirements"), request.ad.text("Rank"))):
+        if self._asked is None:
+            self._asked = asked_of_requests(self.slots)
+        outside = looked_at(request.ad, self._asked)
+        if outside is None:
             return None
-        outside = looked_at(request.ad)
         classes = self._classes.setdefault(outside, SlotClasses(outside))
         return _Verdicts(classes)
 

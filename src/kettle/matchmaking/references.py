@@ -10,20 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd, Expr
-from kettle.classad.nodes import (
-    AdNode,
-    AttributeReference,
-    Binary,
-    Call,
-    Conditional,
-    ListNode,
-    Parentheses,
-    Selection,
-    Subscript,
-    Unary,
-)
+from kettle.classad.nodes import AttributeReference, Selection
 from kettle.matchmaking.columns import Columns
-from kettle.matchmaking.slot_classes import is_plain
+from kettle.matchmaking.elsewhere import is_scope, looks_elsewhere, parts
+from kettle.matchmaking.slot_classes import is_plain, is_steady
 from kettle.matchmaking.slots import read_text
 
 SLOT = "slot"
@@ -40,6 +30,8 @@ class Reach:
 
     slot: tuple[str, ...]
     request: tuple[str, ...]
+    # Whether that is all that the result depends on.
+    steady: bool
 
 
 def find_names(expression: Expr) -> Iterator[tuple[str, str]]:
@@ -50,47 +42,28 @@ def find_names(expression: Expr) -> Iterator[tuple[str, str]]:
         if isinstance(node, AttributeReference):
             yield "", node.key
         elif isinstance(node, Selection):
-            if isinstance(node.base, AttributeReference) and node.base.key in ("my", "target"):
+            if isinstance(node.base, AttributeReference) and is_scope(node.base):
                 yield node.base.key, node.key
             else:
                 todo.append(node.base)
         else:
-            todo.extend(_parts(node))
-
-
-def _parts(node: Expr) -> tuple[Expr, ...]:
-    match node:
-        case Parentheses():
-            return (node.inner,)
-        case Unary():
-            return (node.operand,)
-        case Binary():
-            return (node.left, node.right)
-        case Subscript():
-            return (node.base, node.index)
-        case Conditional():
-            return tuple(each for each in (node.condition, node.yes, node.no) if each is not None)
-        case Call():
-            return node.arguments
-        case ListNode():
-            return node.elements
-        case AdNode():
-            return tuple(each for each in node.table.values() if isinstance(each, Expr))
-    return ()
+            todo.extend(parts(node))
 
 
 def find_reach(expression: Expr, side: str, columns: Columns, request: ClassAd) -> Reach:
     """Return what an expression that stands in the ad of one side may look at on both."""
     found: dict[str, set[str]] = {SLOT: {NOTHING}, REQUEST: set()}
+    steady = not looks_elsewhere(expression)
     todo = list(_places(expression, side))
     while todo:
         where, name = todo.pop()
         if name in found[where]:
             continue
         found[where].add(name)
-        for definition in _definitions(where, name, columns, request):
+        for text, definition in _definitions(where, name, columns, request):
+            steady = steady and is_steady((text,))
             todo.extend(_places(definition, where))
-    return Reach(tuple(sorted(found[SLOT])), tuple(sorted(found[REQUEST])))
+    return Reach(tuple(sorted(found[SLOT])), tuple(sorted(found[REQUEST])), steady)
 
 
 class Reaches:
@@ -137,11 +110,14 @@ def _places(expression: Expr, side: str) -> Iterator[tuple[str, str]]:
             yield _OTHER[side], name
 
 
-def _definitions(side: str, name: str, columns: Columns, request: ClassAd) -> Iterator[Expr]:
-    """Yield the expressions, other than values, that define a name on one side."""
+def _definitions(
+    side: str, name: str, columns: Columns, request: ClassAd
+) -> Iterator[tuple[str | None, Expr]]:
+    """Yield the expressions, other than values, that define a name on one side, and their texts."""
     if side == REQUEST:
-        if not is_plain(request.text(name)) and (definition := request.lookup(name)) is not None:
-            yield definition
+        text = request.text(name)
+        if not is_plain(text) and (definition := request.lookup(name)) is not None:
+            yield text, definition
         return
     column = columns.column(name)
     if column.plain:
@@ -150,4 +126,4 @@ def _definitions(side: str, name: str, columns: Columns, request: ClassAd) -> It
         if not is_plain(text):
             definition = columns.rows[row].ad.lookup(name)
             if definition is not None:
-                yield definition
+                yield text, definition

@@ -13,8 +13,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError
 from kettle.matchmaking.autoclusters import closure
+from kettle.matchmaking.elsewhere import looks_elsewhere
 from kettle.matchmaking.slots import Slot
 from kettle.remembered import Answers
 
@@ -33,12 +35,16 @@ Texts = tuple[str | None, ...]
 
 @dataclass(slots=True)
 class _Template:
-    """What one kind of slot ad makes of the names: those to compare, and its definitions."""
+    """What one kind of slot ad makes of the names: those to compare, and its definitions.
+
+    `asked` are the names that it looks up in requests.
+    """
 
     names: tuple[str, ...]
     definitions: tuple[str, ...]
     texts: Texts
     steady: bool
+    asked: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -56,13 +62,19 @@ class SlotClasses:
             self._known[key] = self._compute(slot)
         return self._known[key]
 
+    def asked(self) -> set[str]:
+        """Return what the slots of which a signature was asked look up in requests."""
+        return {name for template in self._templates for name in template.asked}
+
     def _compute(self, slot: Slot) -> Hashable:
         ad = slot.ad
         for number, template in enumerate(self._templates):
             if tuple(map(ad.text, template.definitions)) != template.texts:
                 continue
+            if not template.steady:
+                return None
             values = tuple(map(ad.text, template.names))
-            if template.steady and all(map(is_plain, values)):
+            if all(map(is_plain, values)):
                 return (number, values, slot.partitionable)
         template = self._learn(ad)
         if not template.steady:
@@ -79,10 +91,19 @@ class SlotClasses:
             tuple(name for name in names if name not in definitions),
             definitions,
             tuple(texts[name] for name in definitions),
-            not any(_UNSTEADY.search(texts[name] or "") for name in definitions),
+            is_steady(texts[name] for name in definitions),
+            tuple(name.lower() for name in elsewhere),
         )
         self._templates.append(template)
         return template
+
+
+def asked_of_requests(slots: Iterable[Slot]) -> tuple[str, ...]:
+    """Return what the slots' expressions look up in requests, lower case and sorted."""
+    classes = SlotClasses(())
+    for slot in slots:
+        classes.signature(slot)
+    return tuple(sorted(classes.asked()))
 
 
 def _is_value(text: str | None) -> bool:
@@ -100,19 +121,34 @@ def is_plain(text: str | None) -> bool:
     return _plain[text]
 
 
-def looked_at(request: ClassAd) -> tuple[str, ...]:
-    """Return the attributes that a request looks up in slots, lower case and sorted."""
-    _, outside = closure(request, ("Requirements", "Rank"))
+def looked_at(request: ClassAd, asked: Iterable[str] = ()) -> tuple[str, ...] | None:
+    """Return the attributes that a request looks up in slots, lower case and sorted.
+
+    That is what its Requirements, its Rank and what slots have `asked` of it depend on; None if
+    that may differ between slots that have the same of all of them.
+    """
+    inside, outside = closure(request, ("Requirements", "Rank", *asked))
+    if not is_steady(map(request.text, inside)):
+        return None
     return tuple(sorted({name.lower() for name in outside}))
 
 
 def is_steady(texts: Iterable[str | None]) -> bool:
-    """Tell whether expressions give the same result for the same values."""
+    """Tell whether expressions give the same result for the same values of what they name."""
     return not any(map(_unsteady.__getitem__, texts))
 
 
-def _calls_what_is_unsteady(text: str | None) -> bool:
-    return text is not None and _UNSTEADY.search(text) is not None
+def _is_unsteady(text: str | None) -> bool:
+    if is_plain(text):
+        return False
+    assert text is not None
+    if _UNSTEADY.search(text) is not None:
+        return True
+    try:
+        return looks_elsewhere(parse_expression(text, old=True))
+    except ClassAdSyntaxError:
+        # It is an error wherever it is looked at.
+        return False
 
 
-_unsteady: Final = Answers(_calls_what_is_unsteady, _MOST_KNOWN)
+_unsteady: Final = Answers(_is_unsteady, _MOST_KNOWN)

@@ -21,7 +21,7 @@ from kettle.matchmaking.rank import Candidate, Eviction, RankSettings, number
 from kettle.matchmaking.references import REQUEST, SLOT, Reaches, find_names
 from kettle.matchmaking.slot_classes import is_plain, is_steady
 from kettle.matchmaking.slots import Slot
-from kettle.matchmaking.vectors import Vectors, Where
+from kettle.matchmaking.vectors import Node, Vectors, Where
 
 # Limit: kinds of definitions that are matched at once; slots of others one by one.
 _MOST_GROUPS = 50
@@ -83,11 +83,15 @@ class WideSearch:
         self._groups, self._odd = self._gather()
         self._odd_places = np.flatnonzero(self._odd).tolist()
         # What each group's Requirements are; a slot without any matches nothing.
-        self._theirs = [
-            (group.where, self._vectors.node(own, SLOT, group.home))
-            for group in self._groups
-            if (own := group.home.lookup("Requirements")) is not None
-        ]
+        self._theirs: list[tuple[Where, Node]] = []
+        # Their expressions, each once.
+        self._owns: list[Expr] = []
+        for group in self._groups:
+            own = group.home.lookup("Requirements")
+            if own is not None:
+                self._theirs.append((group.where, self._vectors.node(own, SLOT, group.home)))
+                if not own.is_literal and all(own is not each for each in self._owns):
+                    self._owns.append(own)
         self._nothing: Numbers = np.zeros(1)
         # Requirements and Rank of requests, and what they name, of which it is known.
         self._known_requests: dict[Hashable, bool] = {}
@@ -147,9 +151,15 @@ class WideSearch:
                 ranked.change(place, number(slot.ad, expression, _NOBODY))
 
     def knows(self, request: ClassAd) -> bool:
-        """Tell whether a request can be matched at once: random and its kind cannot."""
+        """Tell whether a request can be matched at once: random and its kind cannot.
+
+        Nor can what looks at more than its names say, be it a definition of a slot's.
+        """
         if "Requirements" not in request:
             return False
+        for own in self._owns:
+            if not self._reaches.find(own, SLOT, request)[0].steady:
+                return False
         for name in ("Requirements", "Rank"):
             expression = request.lookup(name)
             if expression is None or expression.is_literal:
@@ -160,6 +170,7 @@ class WideSearch:
             if known is None:
                 texts = (text for _, text in defined)
                 known = is_steady((request.text(name), *texts))
+                known = known and self._reaches.find(expression, REQUEST, request)[0].steady
                 # The expression is kept by `definitions`: its identity stays its own.
                 self._known_requests[key] = known
             if not known:
@@ -208,6 +219,8 @@ class WideSearch:
         if expression is None:
             return self._nothing
         reach, texts = self._reaches.find(expression, SLOT, request)
+        if not reach.steady:
+            return np.array([number(slot.ad, expression, request) for slot in self.slots])
         key = (expression, texts)
         ranked = self._values.get(key)
         if ranked is None:
