@@ -268,6 +268,27 @@ def test_a_schedd_whose_ad_stays_wrong_is_asked_again_at_growing_pauses(tmp_path
     play(tmp_path, scenario)
 
 
+def test_a_schedd_that_never_has_anything_lets_no_other_wait(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 60\n")
+        await pool.advertise(slot("a"))
+        full = await world.start("SCHEDD", Schedd, name="full")
+        stopped_at_the_end(full)
+        await full.service.submit(pool.negotiator, "f@here", 1)
+        full.service.idle["f@here"] = 0
+        await asyncio.sleep(90)
+        schedd = pool.schedd.service
+        await schedd.submit(pool.negotiator, "u@here", 1)
+        schedd.idle["u@here"] = 0
+        await asyncio.sleep(1)
+        assert pool.heard.rounds == ["u@here"]
+        schedd.idle["u@here"] = 1
+        await asyncio.sleep(5)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
 def test_who_gets_nothing_is_told_why_with_its_autocluster(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         pool = await build(world)

@@ -212,7 +212,7 @@ class NegotiatorService:
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
-            await self._negotiate(_Round(statistics, pool, table, time_book, harvests))
+            harvests = await self._negotiate(_Round(statistics, pool, table, time_book))
         given = hidden or statistics.matches > 0
         self._look_again_in_time(harvests, kept_back=given and statistics.rejections > 0)
         await self.books.save()
@@ -253,8 +253,12 @@ class NegotiatorService:
         pauses = []
         if kept_back:
             pauses.append(self.recent.seconds_to_go(self.runtime.clock.steady()))
-        empty = any(one.all_of_them and not one.requests and not one.failed for one in harvests)
-        doubt = self._doubts.pause(self.settings.interval_seconds, unexplained=empty)
+        empty = [
+            (one.submitter.schedd_address, one.submitter.name)
+            for one in harvests
+            if one.all_of_them and not one.requests and not one.failed
+        ]
+        doubt = self._doubts.pause(self.settings.interval_seconds, empty)
         if doubt is not None:
             pauses.append(doubt)
         if pauses:
@@ -262,7 +266,8 @@ class NegotiatorService:
                 self._look_again.cancel()
             self._look_again = asyncio.get_running_loop().call_later(min(pauses), self.wake)
 
-    async def _negotiate(self, cycle_round: _Round) -> None:
+    async def _negotiate(self, cycle_round: _Round) -> list[Harvest]:
+        """Ask the schedds, plan, and tell them; return what they had."""
         clock = self.runtime.clock
         statistics, pool = cycle_round.statistics, cycle_round.pool
         terms = Terms(
@@ -278,7 +283,7 @@ class NegotiatorService:
         harvests = await self._schedds.fetch(pool.submitters, terms)
         statistics.prefetch = clock.now() - before
         statistics.prefetch_cpu = time.thread_time() - cpu
-        cycle_round.harvests.extend(harvests)
+        cycle_round.harvests = harvests
         plan = self._plan(cycle_round)
         statistics.phases[2] = clock.now() - before - statistics.prefetch
         planned = time.thread_time()
@@ -294,6 +299,7 @@ class NegotiatorService:
         if more and plan.matches:
             # More requests wait than one list holds, or than there was time for.
             self.wake()
+        return harvests
 
     def _plan(self, cycle_round: _Round) -> Plan:
         settings, pool, table = self.settings, cycle_round.pool, cycle_round.table
