@@ -151,7 +151,7 @@ class Log:
         self._continues = _CONTINUED_LONG_YEARS.match
         # Lines that the disk did not take, and why.
         self._lost = 0
-        # What was written last is a part of a line.
+        # What the file ends with is a part of a line.
         self._torn = False
         self._why = ""
         # Files of their own for lines of single categories, whether these are on here or not.
@@ -243,11 +243,11 @@ class Log:
             head = self._head(now, "D_ERROR")
             said = f"{self._lost} lines of this log could not be written: {self._why}"
             data = to_shown_bytes(f"{head}{said}\n") + data
-        if self._torn:
-            data = b"\n" + data
         try:
             if self._fd < 0:
                 self._open()
+            if self._torn:
+                data = b"\n" + data
             written = os.write(self._fd, data)
         except OSError as error:
             self._lose(error.errno)
@@ -373,8 +373,20 @@ class Log:
             owner = os.stat(os.path.dirname(self.path) or ".")
             os.fchown(self._fd, owner.st_uid, owner.st_gid)
         self._size = os.fstat(self._fd).st_size
+        self._torn = self._size > 0 and self._last_byte() != b"\n"
         self._opened_at = self._now()
         self._tails.clear()
+
+    def _last_byte(self) -> bytes:
+        """Return what the file ends with; a line's end where it cannot be read."""
+        try:
+            reading = os.open(f"/proc/self/fd/{self._fd}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return b"\n"
+        try:
+            return os.pread(reading, 1, self._size - 1)
+        finally:
+            os.close(reading)
 
     def _follow(self) -> None:
         """Look, once a second, whether another process wrote to the file or moved it aside."""

@@ -128,6 +128,30 @@ def test_a_line_that_broke_off_is_no_beginning_of_the_next_one(
     assert (second[-6:], third[-5:]) == ("second", "third")
 
 
+def test_a_line_that_broke_off_is_ended_by_whoever_opens_the_log_next(tmp_path: Path) -> None:
+    (tmp_path / "L").write_text("11/14/23 22:13")
+    log = log_at(tmp_path / "L")
+    log("second")
+    log.close()
+    torn, second = (tmp_path / "L").read_text().splitlines()
+    assert (torn, second[-6:]) == ("11/14/23 22:13", "second")
+
+
+def test_a_line_that_broke_off_before_its_file_was_moved_leaves_no_empty_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_at(tmp_path / "L", limit=(30, 0))
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:12]))
+    log("a line of a daemon's log")
+    monkeypatch.setattr(os, "write", write)
+    log("another line of the log")
+    log.close()
+    assert len((tmp_path / "L.old").read_text()) == 12
+    first = (tmp_path / "L").read_text().splitlines()[0]
+    assert first.endswith("No space left on device")
+
+
 def test_a_log_that_is_not_needed_is_opened_when_it_can_be(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         log_at(tmp_path / "later" / "L")
