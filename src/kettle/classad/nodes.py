@@ -13,7 +13,16 @@ from __future__ import annotations
 from typing import Final
 
 from kettle.classad.text import quote_old, render_real
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, Tree, Value
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    Closure,
+    Expr,
+    RelativeTime,
+    Tree,
+    Value,
+)
 
 
 class Literal(Expr):
@@ -166,10 +175,16 @@ class AdNode(Tree):
 
     __slots__ = ("names", "table")
 
-    def __init__(self, table: dict[str, Expr | str], names: dict[str, str]) -> None:
+    def __init__(
+        self,
+        table: dict[str, Expr | str],
+        names: dict[str, str],
+        closure: Closure | None = None,
+    ) -> None:
+        """`closure` is what evaluates it where that is no new ad of its table."""
         self.table: Final = table
         self.names: Final = names
-        self._closure = None
+        self._closure = closure
 
 
 TRUE: Final = Literal(True)

@@ -38,5 +38,4 @@ def _itself(ad: Ad) -> AdNode:
     assert isinstance(ad, ClassAd)
     node = to_expression(ad.copy())
     assert isinstance(node, AdNode)
-    node._closure = lambda _state: ad  # noqa: SLF001 - what `Expr.closure` remembers
-    return node
+    return AdNode(node.table, node.names, lambda _state: ad)
