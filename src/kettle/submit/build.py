@@ -124,6 +124,8 @@ class Submission(Struct):
     _first_text: QueueText | None = None
     # What a digest says again though it is in the cluster (`steps.take_all`).
     said_again: frozenset[str] = frozenset()
+    # What a digest of it says, once all of it is read.
+    digest_lines: tuple[str, ...] = ()
     # The statement whose jobs are being made.
     statement: QueueStatement | None = None
 
@@ -182,7 +184,7 @@ class Submission(Struct):
         Returns the queue statement; the cluster's attributes are complete then. Raises
         SubmitError, also where the description has more than one queue statement.
         """
-        from kettle.submit.digest import render_digest  # for jobs that are made later alone
+        from kettle.submit.digest import digest_lines  # for jobs that are made later alone
 
         self._read_protected()
         statement = self.first_statement()
@@ -196,7 +198,7 @@ class Submission(Struct):
         if self._next_queue(first=False) is not None:
             raise SubmitError("jobs that are made later have one queue statement")
         # A name that the digest has no need of any more is no typing error.
-        render_digest(self, statement, "")
+        self.digest_lines = digest_lines(self, statement)
         self.macros.empty_rows(statement.variables)
         self._warn_unused()
         return statement

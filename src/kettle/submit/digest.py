@@ -72,12 +72,25 @@ class Described(Protocol):
         """Where it is submitted from."""
         ...
 
+    @property
+    def digest_lines(self) -> tuple[str, ...]:
+        """Its `digest_lines`, none where nobody made them yet."""
+        ...
+
 
 def render_digest(submission: Described, statement: QueueStatement, items_file: str) -> str:
     """Return the digest of a description; `items_file` is where the schedd keeps the items.
 
-    The first job must have been made. SubmitError for a value that cannot stand there: the rest
-    would be another command.
+    The first job must have been made. SubmitError as `digest_lines` raises it.
+    """
+    lines = submission.digest_lines or digest_lines(submission, statement)
+    return "\n".join([*lines, "", render_queue(statement, items_file)]) + "\n"
+
+
+def digest_lines(submission: Described, statement: QueueStatement) -> tuple[str, ...]:
+    """Return the lines of a digest before its queue statement; what they mention is used then.
+
+    SubmitError for a value that cannot stand there: the rest would be another command.
     """
     macros = submission.macros
     used = [(row, row.used) for row in macros.row_variables.values()]
@@ -100,8 +113,7 @@ def render_digest(submission: Described, statement: QueueStatement, items_file: 
         """Sort lines as the reference does: what it adds stands at the ends."""
         return name == last, name != first, name != "FACTORY.Requirements", name.lower()
 
-    written = [_written(name, lines[name]) for name in sorted(lines, key=place)]
-    return "\n".join([*written, "", render_queue(statement, items_file)]) + "\n"
+    return tuple(_written(name, lines[name]) for name in sorted(lines, key=place))
 
 
 def _lines(submission: Described) -> dict[str, str]:

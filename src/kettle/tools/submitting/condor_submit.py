@@ -547,15 +547,16 @@ def _write_factory(
     write: Callable[[str], object],
 ) -> None:
     """Write what a schedd would make its jobs of; the first one was made for that."""
-    from kettle.submit.digest import render_digest
+    from kettle.submit.digest import digest_lines, render_digest
 
     statement = submission.statement
     assert statement is not None
     if not request.whole_ads:
         write("\n")
     # Also where it is not shown: what it mentions is no typing error.
-    text = render_digest(submission, statement, statement.source)
+    submission.digest_lines = digest_lines(submission, statement)
     if request.shows_digest:
+        text = render_digest(submission, statement, statement.source)
         show.streams.stdout.write(f"\n----- submit digest -----\n{text}-----\n")
     show.tell(submission, job.proc)
     if not request.whole_ads:
