@@ -95,8 +95,10 @@ def digest_lines(submission: Described, statement: QueueStatement) -> tuple[str,
     macros = submission.macros
     used = [(row, row.used) for row in macros.row_variables.values()]
     macros.always_live = _COUNTING
-    lines = _lines(submission)
-    macros.always_live = frozenset()
+    try:
+        lines = _lines(submission)
+    finally:
+        macros.always_live = frozenset()
     for row, was_used in used:
         # What a mention that stays is about nobody has looked at yet.
         row.used = was_used
@@ -230,9 +232,9 @@ def partly_expanded(text: str, macros: SubmitMacros) -> tuple[str, bool]:
             is_live = True
             search.position = found.end
             continue
-        macros.looked_at_live = False
-        value = macros.expand_first(search.text[found.start : found.end])
-        if macros.looked_at_live:
+        mention = search.text[found.start : found.end]
+        value, changes = macros.watch(macros.expand_first, mention)
+        if changes:
             is_live = True
             search.position = found.end
         else:

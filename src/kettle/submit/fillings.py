@@ -53,9 +53,8 @@ def filled(macros: SubmitMacros, text: str) -> str | Filling:
     """
     if "$" not in text:
         return text
-    macros.looked_at_live = macros.drew = False
-    expanded = macros.expand(text)
-    if not (macros.looked_at_live or macros.drew):
+    expanded, is_live = macros.watch(macros.expand, text)
+    if not is_live:
         return expanded
     reader = _FormReader(macros)
     try:

@@ -7,7 +7,7 @@ expansion looked at something that changes from job to job, so that only that is
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.config import metaknobs
 from kettle.config.expander import KEPT, LEAST_WORK, Expander
@@ -15,13 +15,16 @@ from kettle.submit.notices import Notice
 from kettle.submit.registry import command_names, find_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
     from kettle.config.functions import Problem
     from kettle.config.origin import Origin
     from kettle.errors import Remark
     from kettle.submit.sources import SubmitFacts, SubmitSources
+
+Subject = TypeVar("Subject")
+Given = TypeVar("Given")
 
 # Names that change with the job; the first of each group is what the queue statement sets.
 LIVE_NAMES = {
@@ -89,7 +92,8 @@ class SubmitMacros:
         self.live["Node"] = ""
         # Whether the row's values can stand in a text as they are.
         self.is_plain_row = True
-        self.looked_at_live = False
+        # Whether what changes from job to job was looked at since somebody began to watch.
+        self._looked_at_live = False
         # Names that count as live even where the description sets them, in upper case.
         self.always_live: frozenset[str] = frozenset()
         self.drew = False
@@ -127,7 +131,7 @@ class SubmitMacros:
 
         What is drawn is another thing for each job, as what is live.
         """
-        self.drew = self.looked_at_live = True
+        self.drew = self._looked_at_live = True
         return self._sources.random()
 
     def set_numbers(self, process: int, step: int, index: int) -> None:
@@ -202,19 +206,30 @@ class SubmitMacros:
         row = self.row_variables.get(key)
         if row is not None:
             row.used = True
-            self.looked_at_live = True
+            self._looked_at_live = True
             return row.text
         if key in self.always_live:
-            self.looked_at_live = True
+            self._looked_at_live = True
         variable = self.variables.get(key)
         if variable is not None:
             variable.used = True
             return variable.text
         live = LIVE_NAMES.get(key)
         if live is not None:
-            self.looked_at_live = True
+            self._looked_at_live = True
             return self.live.get(live)
         return self.defaults.get(key)
+
+    def watch(self, run: Callable[[Subject], Given], subject: Subject) -> tuple[Given, bool]:
+        """Return what something gives, and whether it looked at what changes from job to job.
+
+        What is watched in it counts for both.
+        """
+        before, self._looked_at_live = self._looked_at_live, False
+        try:
+            return run(subject), self._looked_at_live
+        finally:
+            self._looked_at_live |= before
 
     def is_set(self, name: str) -> bool:
         """Tell whether the description or the queue statement sets a name, even to nothing."""

@@ -125,9 +125,8 @@ def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
     said: list[dict[str, object]] = []
     for step in steps:
         before = _fields(first)
-        macros.looked_at_live = False
-        step.run(first)
-        if macros.looked_at_live:
+        _, is_live = macros.watch(first.take_step, step.run)
+        if is_live:
             live.add(step.run)
         said.append({name: one for name, one in _fields(first).items() if before[name] != one})
     live = with_followers(live)

@@ -253,11 +253,10 @@ def take_all(job: JobBuilder, steps: Iterable[Step]) -> frozenset[str]:
     texts = job.attributes.texts
     for step in steps:
         before = dict(texts)
-        job.macros.looked_at_live = False
-        job.take_step(step.run)
+        _, is_live = job.macros.watch(job.take_step, step.run)
         asked[step.run] = {name.lower() for name in job.asked}
         changed[step.run] = {f"my.{key}" for key, one in texts.items() if before.get(key) != one}
-        if job.macros.looked_at_live:
+        if is_live:
             live.add(step.run)
     live = with_followers(live)
     looking = live if live.isdisjoint(_TOGETHER) else live.union(_TOGETHER)

@@ -127,9 +127,7 @@ class WatchedJob(JobBuilder):
     def watch(self, step: Step) -> Record:
         """Run a step and return the record of it."""
         record = self.record = Record(self.state())
-        self.macros.looked_at_live = False
-        self.take_step(step.run)
-        record.is_live = self.macros.looked_at_live
+        _, record.is_live = self.macros.watch(self.take_step, step.run)
         record.after = self.state()
         self.record = _NOBODY
         return record
