@@ -29,6 +29,7 @@ from kettle.config.loading import AUTOMATIC
 from kettle.config.odd_lines import find_odd_lines
 from kettle.config.origin import Origin
 from kettle.config.remarks import innermost, render, sentence
+from kettle.config.sources import is_command
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, Form, Remark
 from kettle.patterns import late_pattern
@@ -175,7 +176,7 @@ def _find_words(config: Config) -> set[str]:
     texts = [entry.text for entry in config.entries()]
     texts += [text for group in TEMPLATES.values() for text in group.values()]
     for path in config.files:
-        if not path.endswith("|"):
+        if not is_command(path):
             try:
                 texts.append(_without_names(config.sources.read_text(path)))
             except (OSError, ValueError):

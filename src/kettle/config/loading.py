@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 from kettle.config import knob
 from kettle.config.origin import DEFAULT_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.reader import StatementReader, complain
-from kettle.config.sources import command_in, describe_failure, split_command, wait_status
+from kettle.config.sources import (
+    command_in,
+    describe_failure,
+    is_command,
+    split_command,
+    wait_status,
+)
 from kettle.errors import ConfigError, EndingConfigError, Form, Remark
 from kettle.octets import to_bytes
 from kettle.patterns import error_number
@@ -113,7 +119,7 @@ def _why_no_root(sources: Sources, path: str) -> str:
 
 def read_source(sources: Sources, path: str, what: str) -> str:
     """Return the text of a file, or of a command if the path ends in `|`; raise ConfigError."""
-    if "|" in path:
+    if is_command(path):
         return _said_by_command(sources, path, what)
     try:
         return sources.read_text(path)
@@ -211,7 +217,7 @@ def read_local_files(config: Loaded, reader: StatementReader) -> None:
         count += 1
         done.add(path)
         # A command has to end well in any case.
-        required = "|" in path or config.boolean("REQUIRE_LOCAL_CONFIG_FILE") is not False
+        required = is_command(path) or config.boolean("REQUIRE_LOCAL_CONFIG_FILE") is not False
         if not read_local_file(config, reader, path, required=required):
             # It counts as one of the configuration's all the same, as in the reference.
             config.files.append(path)
@@ -224,7 +230,7 @@ def read_local_files(config: Loaded, reader: StatementReader) -> None:
 def _local_files(value: str | None) -> list[str]:
     """Return the files, or the one command, that LOCAL_CONFIG_FILE names."""
     text = (value or "").strip()
-    return [text] if "|" in text else list(knob.split_list(text))
+    return [text] if is_command(text) else list(knob.split_list(text))
 
 
 def _too_many_files(config: Loaded, path: str) -> ConfigError:

@@ -106,15 +106,20 @@ class MisplacedBarError(ValueError):
     """A name that has a `|`, and more behind it: neither a file's nor a command's."""
 
 
+def is_command(name: str) -> bool:
+    """Tell whether a name means a command: it has a `|`, which has to be its end."""
+    return "|" in name
+
+
 def command_in(name: str) -> str | None:
     """Return the command that a name means by the `|` at its end, None if it means a file.
 
     Raises MisplacedBarError.
     """
-    before, bar, after = name.partition("|")
+    before, _, after = name.partition("|")
     if after.strip(" \t|"):
         raise MisplacedBarError("not a valid command, | must be at the end\n")
-    return before.strip() if bar else None
+    return before.strip() if is_command(name) else None
 
 
 def split_command(text: str) -> list[str]:
