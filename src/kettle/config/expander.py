@@ -14,7 +14,7 @@ What the functions compute is `functions.py`. Rules shown by the vectors `config
 from __future__ import annotations
 
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from kettle.config import functions
 from kettle.config.macro_search import MacroSearch, Reference
@@ -252,7 +252,7 @@ class Expander:
             self._work_more(LEAST_WORK, path, level.found)
             try:
                 value, name = self._look_up(level.found, level.search.text, path, level.given)
-            except _Wanted as wanted:
+            except Wanted as wanted:
                 # What the function asks for is expanded first, and then it is computed again.
                 level.asked = wanted.name
                 name = entered(wanted.name, path)
@@ -269,11 +269,8 @@ class Expander:
 
     def _give(self, level: _Level, text: str, path: Iterable[str]) -> None:
         """Give a level what was expanded for it: a function's argument, or its macro's value."""
-        if level.asked is None:
+        if not level.take(text):
             self._put(level, text, path)
-        else:
-            level.given[level.asked] = text
-            level.asked = None
 
     def _put(self, level: _Level, value: str, path: Iterable[str]) -> None:
         """Put the value of the macro of a level in its place, and go on to the next."""
@@ -345,7 +342,7 @@ class Expander:
         """Return what stands for a macro of a text, and the name whose text that still is.
 
         The name is empty for a default, None where all is replaced. A function asks `given` for
-        names that have macros, _Wanted for one that is not among them; without it they are expanded
+        names that have macros, Wanted for one that is not among them; without it they are expanded
         on the stack.
         """
         if found.function == "ENV":
@@ -383,7 +380,7 @@ class Expander:
             else:
                 text = self.lookup(name)
                 if text is not None and "$" in text:
-                    raise _Wanted(name, text)
+                    raise Wanted(name, text)
             return shown(text) if kept and text is not None else text
 
         call = functions.Call(
@@ -408,8 +405,8 @@ class Expander:
         return found.default(text) if found.default_start else "UNDEFINED"
 
 
-class _Wanted(Exception):  # noqa: N818 - a question, not an error
-    """A function asks for the text of a name that has macros."""
+class Wanted(Exception):  # noqa: N818 - a question, not an error
+    """A function asks for the text of a name, which has to be expanded first."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(name)
@@ -417,23 +414,48 @@ class _Wanted(Exception):  # noqa: N818 - a question, not an error
         self.text = text
 
 
-class _Level:
+Given = TypeVar("Given")
+
+
+class Level(Generic[Given]):
     """A text that is being expanded, the name that it is of, and the macro it has come to.
 
     `defaults` counts the defaults that it is in, up to the next name. If the macro is a function,
-    `given` are the texts of names that it asked for, and `asked` is the one that is expanded now.
+    `given` is what became of the names that it asked for, and `asked` is the one that is expanded
+    now.
     """
 
-    __slots__ = ("asked", "defaults", "found", "given", "name", "search", "steps")
+    __slots__ = ("asked", "defaults", "found", "given", "name", "search")
 
     def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
-        self.defaults = defaults
         self.search = search
         self.name = name
+        self.defaults = defaults
+        self.found: Reference | None = None
+        self.asked: str | None = None
+        self.given: dict[str, Given] = {}
+
+    def take(self, done: Given) -> bool:
+        """Take what became of the name that the function asks for; False if none asks for one.
+
+        Then it is the macro's own value.
+        """
+        if self.asked is None:
+            return False
+        self.given[self.asked] = done
+        self.asked = None
+        return True
+
+
+class _Level(Level[str]):
+    """One whose macros are replaced again until none is left, each of which is a step."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
+        super().__init__(search, name, defaults)
         self.found = search.next()
         self.steps = 0
-        self.asked: str | None = None
-        self.given: dict[str, str] = {}
 
 
 def entered(name: str, active: Collection[str]) -> str:

@@ -16,6 +16,8 @@ from kettle.config.expander import (
     LONGEST_TEXT,
     MOST_FOLLOWED,
     MOST_WORK,
+    Level,
+    Wanted,
     check_held,
     entered,
 )
@@ -73,34 +75,15 @@ def expand_once(text: str, config: Config) -> Passed:
     return _Pass(config).expand(text)
 
 
-class _Level:
-    """A text that is gone through, the name that it is of, and what became of its macros.
+class _Level(Level[Passed]):
+    """A text that is gone through, and what became of its macros so far."""
 
-    If the macro that was found last is a function, `given` are the names that it asked for, and
-    `asked` is the one that is gone through now. `defaults` counts the defaults that it is in.
-    """
-
-    __slots__ = (
-        "asked",
-        "count",
-        "defaults",
-        "exist",
-        "found",
-        "given",
-        "name",
-        "problem",
-        "search",
-    )
+    __slots__ = ("count", "exist", "problem")
 
     def __init__(self, search: MacroSearch, name: str = "", defaults: int = 0) -> None:
-        self.search = search
-        self.name = name
-        self.defaults = defaults
-        self.found: Reference | None = None
+        super().__init__(search, name, defaults)
         self.exist = self.count = 0
         self.problem = ""
-        self.asked: str | None = None
-        self.given: dict[str, Passed] = {}
 
     def next(self) -> Reference | None:
         """Return the macro that is to be replaced, None behind the last or where a problem is."""
@@ -112,12 +95,9 @@ class _Level:
 
     def give(self, done: Passed) -> None:
         """Take what was gone through for this: a function's argument, or its macro's value."""
-        if self.asked is None:
+        if not self.take(done):
             # That it is mentioned exists.
             self.put(done._replace(exist=1))
-        else:
-            self.given[self.asked] = done
-            self.asked = None
 
     def put(self, value: Passed) -> None:
         """Put what became of the macro that was found last in its place."""
@@ -130,15 +110,6 @@ class _Level:
         self.problem = value.problem
         self.exist |= bool(value.exist if self.problem else value.text) << self.count
         self.count += 1
-
-
-class _Wanted(Exception):  # noqa: N818 - a question, not an error
-    """A function asks for the text of a name."""
-
-    def __init__(self, name: str, text: str) -> None:
-        super().__init__(name)
-        self.name = name
-        self.text = text
 
 
 class _Pass:
@@ -167,7 +138,7 @@ class _Pass:
             if found.function and found.function != "ENV":
                 try:
                     level.put(self._compute(found, level))
-                except _Wanted as wanted:
+                except Wanted as wanted:
                     level.asked = wanted.name
                     name = entered(wanted.name, path)
                     path[name] = None
@@ -212,7 +183,7 @@ class _Pass:
                 # A part of a text, not of the value of a name.
                 return name if function == "SUBSTR" else None
             if name not in level.given:
-                raise _Wanted(name, raw)
+                raise Wanted(name, raw)
             value = level.given[name]
             inside.append(value.problem)
             return value.text
