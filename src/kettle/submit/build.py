@@ -22,7 +22,8 @@ from kettle.submit.notices import ERROR_MARK, Notice
 from kettle.submit.protected import read_protected
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
-from kettle.submit.steps import Step, all_steps, set_base, take_all
+from kettle.submit.steps import Step, all_steps, set_base
+from kettle.submit.taken import take_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,7 +123,7 @@ class Submission(Struct):
     _seen: set[str] = field(default_factory=set)
     _status: int = 1
     _first_text: QueueText | None = None
-    # What a digest says again though it is in the cluster (`steps.take_all`).
+    # What a digest says again though it is in the cluster (`taken.take_all`).
     said_again: frozenset[str] = frozenset()
     # What a digest of it says, once all of it is read.
     digest_lines: tuple[str, ...] = ()

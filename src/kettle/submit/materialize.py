@@ -15,14 +15,15 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import one_line
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit.build import JobPlan, read_submission
-from kettle.submit.job import JobBuilder
 from kettle.submit.steps import Step, all_steps, with_followers
+from kettle.submit.taken import take_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kettle.classad import ClassAd
     from kettle.config import Config
+    from kettle.submit.job import JobBuilder
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
     from kettle.wire.security.mapfile import MapFile
@@ -120,32 +121,18 @@ def _live_steps(macros: SubmitMacros, first: JobBuilder) -> tuple[Step, ...]:
     What others have said to them is said again before each. What the digest itself forces counts
     for each.
     """
-    steps = all_steps(macros)
-    live = set()
-    said: list[dict[str, object]] = []
-    for step in steps:
-        before = _fields(first)
-        _, is_live = macros.watch(first.take_step, step.run)
-        if is_live:
-            live.add(step.run)
-        said.append({name: one for name, one in _fields(first).items() if before[name] != one})
-    live = with_followers(live)
+    taken = take_each(first, all_steps(macros))
+    live = with_followers({one.step.run for one in taken if one.is_live})
     needed = []
     fields: dict[str, object] = {}
-    for step, changes in zip(steps, said, strict=True):
+    for one in taken:
+        step = one.step
         if step.forces or step.run in live:
             needed.append(step._replace(run=partial(_run, step.run, fields)))
             fields = {}
         else:
-            fields |= changes
+            fields |= one.fields
     return tuple(needed)
-
-
-_FIELDS = tuple(JobBuilder.__annotations__)
-
-
-def _fields(job: JobBuilder) -> dict[str, object]:
-    return {name: getattr(job, name) for name in _FIELDS}
 
 
 def _run(run: Callable[[JobBuilder], None], fields: dict[str, object], job: JobBuilder) -> None:

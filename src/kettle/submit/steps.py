@@ -23,8 +23,6 @@ from kettle.submit import (
 from kettle.submit.job import JobBuilder, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kettle.submit.macros import SubmitMacros, Variable
 
 # What every new job has, whatever the description says.
@@ -231,34 +229,10 @@ def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
 
 
 # Steps that say to each other what is in no ad: where one runs, the others' commands count.
-_TOGETHER = (transfer.set_transfer, universes.set_java, universes.set_container)
+TOGETHER = (transfer.set_transfer, universes.set_java, universes.set_container)
 Run = Callable[[JobBuilder], None]
 
 
 def with_followers(live: set[Run]) -> set[Run]:
     """Return what runs for each job where this does: what travels is what others say."""
-    return live if live.isdisjoint(_TOGETHER) else live | {_TOGETHER[0]}
-
-
-def take_all(job: JobBuilder, steps: Iterable[Step]) -> frozenset[str]:
-    """Run all steps for the first job of a cluster.
-
-    Returns what has to be said again, in lower case, where later jobs are made of nothing but the
-    cluster and what is said again: what is looked at together with something that changes from job
-    to job, and what forces an attribute that changes.
-    """
-    asked: dict[Run, set[str]] = {}
-    changed: dict[Run, set[str]] = {}
-    live: set[Run] = set()
-    texts = job.attributes.texts
-    for step in steps:
-        before = dict(texts)
-        _, is_live = job.macros.watch(job.take_step, step.run)
-        asked[step.run] = {name.lower() for name in job.asked}
-        changed[step.run] = {f"my.{key}" for key, one in texts.items() if before.get(key) != one}
-        if is_live:
-            live.add(step.run)
-    live = with_followers(live)
-    looking = live if live.isdisjoint(_TOGETHER) else live.union(_TOGETHER)
-    none = frozenset[str]()
-    return none.union(*(asked[run] for run in looking), *(changed[run] for run in live))
+    return live if live.isdisjoint(TOGETHER) else live | {TOGETHER[0]}
