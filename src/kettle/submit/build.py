@@ -106,6 +106,8 @@ class Submission(Struct):
     unused: list[Notice] = field(default_factory=list)
     # What no macro function could do, and of which job.
     problems: list[tuple[int, Notice]] = field(default_factory=list)
+    # What the first of the cluster's jobs begins as.
+    first_status: int = 1
     is_factory: bool = False
     job_count: int = 0
     # Whether a job has been begun that is not complete.
@@ -162,6 +164,7 @@ class Submission(Struct):
     def go_on(self, earlier: Submission) -> None:
         """Have the jobs be further ones of the cluster that another submission has begun."""
         self.cluster, self.job_count = earlier.cluster, earlier.job_count
+        self.first_status = earlier.first_status
         self._has_one_statement = False
 
     def _read_protected(self) -> None:
@@ -377,7 +380,7 @@ class Submission(Struct):
         set_base(job)
         self.said_again = take_all(job, all_steps(self.macros))
         self._finish(job)
-        self.cluster = job.attributes
+        self.cluster, self.first_status = job.attributes, self._status
         return JobPlan(self.job_count, self._status, row, Attributes())
 
     def _watched_job(self) -> WatchedJob | None:

@@ -186,6 +186,19 @@ def test_jobs_of_another_kind_have_a_cluster_of_their_own(
         assert one.queue(txn) != first
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [({}, 1), ({"hold": "true"}, 5), ({"+JobStatus": "5"}, 5), ({"MY.HoldReasonCode": "7"}, 1)],
+)
+def test_a_result_shows_what_the_first_job_begins_as(
+    said: dict[str, str], status: int, queue: Schedd
+) -> None:
+    one = htcondor.Submit({"executable": "/bin/true", **said})
+    with schedd().transaction() as txn:
+        assert one.queue_with_itemdata(txn).clusterad()["JobStatus"] == status
+    assert queue.committed == [(1, 0)]
+
+
 def test_items_and_other_descriptions_and_transactions_begin_a_cluster(queue: Schedd) -> None:
     one = htcondor.Submit({"executable": "/bin/true"})
     place = schedd()

@@ -7,7 +7,6 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Protocol
 
-from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd as Ad
 from kettle.client.jobs import reschedule
 from kettle.client.queue import Queue, check_universe, submit_factory
@@ -80,7 +79,7 @@ class Sender:
         """Return the cluster's ad as a program is shown it: with what the first job begins as."""
         ad = (self.submission.cluster_ad() if self.cluster is None else self.cluster).copy()
         ad["ClusterId"] = cluster
-        ad["JobStatus"] = int(JobStatus.HELD if "HoldReasonCode" in ad else JobStatus.IDLE)
+        ad["JobStatus"] = self.submission.first_status
         return ad
 
     def proc_ad(self, cluster: int, index: int) -> Ad | None:
