@@ -61,12 +61,12 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         facts = {
             "job": arguments.job,
             "verdict": found.verdict,
-            "explanation": asdict(found.explanation),
+            "explanation": found.explanation and asdict(found.explanation),
         }
         streams.stdout.write(json.dumps(facts, indent=2) + "\n")
         return 0
     streams.stdout.write(f"Job {name}: {found.verdict}\n")
-    if found.asks_slots:
+    if found.asks_slots and found.explanation:
         streams.stdout.write(render_conditions(found.explanation))
     return 0
 
@@ -79,18 +79,18 @@ def _judge_word(reach: Reach, word: str) -> tuple[str, Judgement]:
         verdict = describe_unmade(reach, word)
         if not verdict:
             raise
-        return word, Judgement(verdict, explain(ClassAd(), []), asks_slots=False)
+        return word, Judgement(verdict, None, asks_slots=False)
     return name_of(job), judge(reach, job, gone=gone)
 
 
 class Judgement(NamedTuple):
     """Why a job is where it is, and what stands between it and the slots.
 
-    `asks_slots`: it is idle and needs a slot.
+    `asks_slots`: it is idle and needs a slot. A job that is not made yet has no `explanation`.
     """
 
     verdict: str
-    explanation: Explanation
+    explanation: Explanation | None
     asks_slots: bool
 
     @property
@@ -98,6 +98,7 @@ class Judgement(NamedTuple):
         """Whether it waits for a slot and none of those there would take it if it were empty."""
         return (
             self.asks_slots
+            and self.explanation is not None
             and bool(self.explanation.slots)
             and not self.explanation.matching_when_empty
         )

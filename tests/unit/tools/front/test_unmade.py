@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import io
+import json
+from typing import Any
+
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import NotFoundError
+from kettle.tools.front import why
 from kettle.tools.front.unmade import describe_later
+from kettle.tools.programs import Streams
 
 BEGINNING = (
     "It has not been made yet: cluster 7 makes its jobs as there is room for them. "
@@ -56,3 +64,21 @@ def test_a_cluster_that_does_not_know_its_size_says_so() -> None:
     ad = cluster()
     ad.discard("TotalSubmitProcs")
     assert "6 are made, and how many are to come is not known yet. " in describe_later(ad, 99)
+
+
+def test_there_is_no_explanation_of_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_none(*_: object) -> Any:
+        raise NotFoundError("there is none")
+
+    monkeypatch.setattr(why.place, "reach_queue", lambda *_: None)
+    monkeypatch.setattr(why, "find_job", find_none)
+    monkeypatch.setattr(why, "describe_unmade", lambda *_: describe_later(cluster(), 9))
+    for as_json in (True, False):
+        out = io.StringIO()
+        asked = argparse.Namespace(job="7.9", dir=None, json=as_json)
+        assert why.run(asked, {}, Streams(io.StringIO(), out, io.StringIO())) == 0
+        if as_json:
+            said = json.loads(out.getvalue())
+            assert (said["job"], said["explanation"]) == ("7.9", None)
+        else:
+            assert out.getvalue().startswith("Job 7.9: It has not been made yet")

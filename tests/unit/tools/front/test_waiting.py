@@ -25,7 +25,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> list[ClassAd]:
 
     def judge(_reach: object, job: ClassAd) -> why.Judgement:
         verdict = why.describe_hold(job) if job.integer("JobStatus") == 5 else "It is idle."
-        return why.Judgement(verdict, cast(Any, SimpleNamespace(slots=0)), asks_slots=False)
+        return why.Judgement(verdict, None, asks_slots=False)
 
     monkeypatch.setattr(waiting, "query_jobs", query)
     monkeypatch.setattr(why, "judge", judge)
