@@ -201,11 +201,18 @@ def render_old_environment(variables: Mapping[str, str]) -> str:
     return OLD_DELIMITER.join(f"{name}={variables[name]}" for name in sorted(variables))
 
 
-def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str, str]:
+def select_environment(
+    wanted: str, environment: Mapping[str, str], *, beside_old: bool = False
+) -> dict[str, str]:
     """Return what `getenv` takes along: all, or what its patterns allow and none forbids.
 
+    What no ad can hold stays behind without a word, as exported functions of a shell do, and beside
+    a command that may be in the old syntax what that cannot say (recorded).
+
     Compat: no secret is taken along, not even one that is named, for anybody can read a job's ad;
-    the reference takes them (test_getenv_takes_no_secret_along).
+    the reference takes them (test_getenv_takes_no_secret_along). A carriage return, and what ends a
+    line in a name, the reference takes, and its schedd refuses the job
+    (test_getenv_leaves_out_what_no_ad_can_hold).
     """
     from kettle.attributes.secret_variables import without_secrets  # few jobs have `getenv`
 
@@ -219,8 +226,13 @@ def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str,
     def matches(name: str, among: list[str]) -> bool:
         return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in among)
 
+    def can_be_said(name: str, value: str) -> bool:
+        if beside_old and OLD_DELIMITER in value:
+            return False
+        return not any(end in text for end in "\r\n" for text in (name, value))
+
     return {
         name: value
         for name, value in without_secrets(environment).items()
-        if matches(name, allowed) and not matches(name, forbidden)
+        if can_be_said(name, value) and matches(name, allowed) and not matches(name, forbidden)
     }

@@ -199,7 +199,7 @@ def set_environment(job: JobBuilder) -> None:
     old = job.text_of("env") if new is None else None
     if job.is_later and text is None and not old:
         return
-    variables |= _from_submitter(job)
+    variables |= _from_submitter(job, beside_old=new is None and bool(either))
     if text is not None:
         try:
             if new is not None:
@@ -238,7 +238,7 @@ def _from_cluster(job: JobBuilder) -> dict[str, str]:
     )
 
 
-def _from_submitter(job: JobBuilder) -> dict[str, str]:
+def _from_submitter(job: JobBuilder, *, beside_old: bool) -> dict[str, str]:
     """Return what the job gets of the submitter's environment."""
     wanted = job.param("getenv")
     if wanted is None or wanted.lower() in ("false", "f", "no", "0"):
@@ -253,7 +253,8 @@ def _from_submitter(job: JobBuilder) -> dict[str, str]:
             "\ngetenv = true command not allowed because administrator has set "
             "SUBMIT_ALLOW_GETENV = false"
         )
-    return arguments.select_environment(wanted, job.facts.environment)
+    environment = job.facts.environment
+    return arguments.select_environment(wanted, environment, beside_old=beside_old)
 
 
 def set_input(job: JobBuilder) -> None:

@@ -82,6 +82,16 @@ def test_getenv_takes_no_secret_along(wanted: str) -> None:
     assert not secrets.keys() & chosen.keys()
 
 
+def test_getenv_leaves_out_what_no_ad_can_hold() -> None:
+    """Every bash function that is exported has lines, as Lmod leaves them in every login."""
+    odd = {"BASH_FUNC_ml%%": "() {  eval $(x)\n}", "CR": "a\rb", "END": "a\n", "na\nme": "1"}
+    kept = {"TAB": "a\tb", "BELL": "\x07", "a.b%%": "c;d", "EMPTY": "", "VT": "\x0b", "BS": "\\n"}
+    chosen = arguments.select_environment
+    assert chosen("true", odd | kept) == kept
+    assert chosen("BASH_*, CR, T*", odd | kept) == {"TAB": "a\tb"}
+    assert chosen("true", odd | kept, beside_old=True).keys() == kept.keys() - {"a.b%%"}
+
+
 def test_what_parts_fields_of_items_is_no_white_space_of_arguments() -> None:
     assert arguments.split_new("a\x1fb c\x0bd 'e\x1f'") == ["a\x1fb", "c", "d", "e\x1f"]
     assert arguments.join_new(["a\x1fb", "c d"]) == "a\x1fb c' 'd"
