@@ -155,15 +155,21 @@ class PoolFolder:
     def read_beside(self) -> str:
         """Return the text of what lies in the pool's config.d; empty where nothing does."""
         texts = []
-        folder = os.path.join(self.folder, "config.d")
-        with contextlib.suppress(OSError):
-            for name in sorted(os.listdir(folder)):
-                with (
-                    contextlib.suppress(OSError),
-                    open(os.path.join(folder, name), encoding="utf-8", errors=AS_IS) as file,
-                ):
-                    texts.append(file.read(_LARGEST_CONFIGURATION))
+        for path in self.files_beside():
+            with (
+                contextlib.suppress(OSError),
+                open(path, encoding="utf-8", errors=AS_IS) as file,
+            ):
+                texts.append(file.read(_LARGEST_CONFIGURATION))
         return "\n".join(texts)
+
+    def files_beside(self) -> list[str]:
+        """Return the paths of what lies in the pool's config.d, in the order of their names."""
+        folder = os.path.join(self.folder, "config.d")
+        try:
+            return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        except OSError:
+            return []
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which this pool's daemons (and tools) run."""

@@ -5,11 +5,14 @@ What the configuration says is `settings.py`'s, as whom root's daemons work `acc
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import secrets
 import socket
+import stat
 import sys
+from collections.abc import Iterable
 
 from kettle.errors import ConfigError, StorageError, UsageError
 from kettle.octets import AS_IS
@@ -23,7 +26,7 @@ from kettle.pool.settings import (
     read_given,
     render_configuration,
 )
-from kettle.pool.turns import make_path
+from kettle.pool.turns import keep_to_owner, make_path
 from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
@@ -59,7 +62,9 @@ class Maker:
         something else, that jobs could not enter, or that no configuration can name.
         """
         folder = self._pool.folder
-        if not self._pool.exists():
+        if self._pool.exists():
+            _check_unwritable(self._pool)
+        else:
             check_name(folder)
             _check_way(folder)
             if self._pool.master_pid() is not None:
@@ -102,6 +107,10 @@ class Maker:
         make_path(folder)
         if os.getuid() == 0:
             os.chmod(folder, 0o755)  # noqa: S103 - the account of jobs goes through
+        else:
+            keep_to_owner(folder)
+        if self._pool.exists():
+            keep_to_owner(self._pool.config_file)
         for name, mode in _FOLDERS:
             path = os.path.join(folder, name)
             os.makedirs(path, exist_ok=True)
@@ -217,7 +226,12 @@ class Maker:
 
     def _replace_configuration(self, text: str) -> None:
         temporary = self._pool.config_file + ".new"
-        with open(temporary, "w", encoding="utf-8", errors=AS_IS) as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        # Who can write it has its owner's account: an `include command` runs at the next reading.
+        with open(os.open(temporary, flags, 0o644), "w", encoding="utf-8", errors=AS_IS) as file:
+            if os.getuid() == 0:
+                # The daemons' account reads it, whatever the umask.
+                os.fchmod(file.fileno(), 0o644)
             file.write(text)
         os.rename(temporary, self._pool.config_file)
         self._pool.forget_settings()
@@ -272,6 +286,30 @@ def _has_had_a_master(folder: str) -> bool:
     """
     names = ("master.out", "InstanceLock")
     return any(os.path.isfile(os.path.join(folder, "log", name)) for name in names)
+
+
+def _check_unwritable(pool: PoolFolder) -> None:
+    """Raise UsageError where everybody can write what says how a pool is configured.
+
+    A group may be its user's own: that cannot write it any more from now on.
+    """
+    loose = find_loose((pool.folder, pool.config_file, *pool.files_beside()))
+    if loose is not None:
+        raise UsageError(
+            f"everybody can write {loose}, and with it rule this pool",
+            hint=f"look at what it says, then: chmod go-w {loose}",
+        )
+
+
+def find_loose(paths: Iterable[str]) -> str | None:
+    """Return the first of these files and folders that everybody can write."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            mode = os.stat(path).st_mode
+            # In a folder that is sticky, as /tmp is, everybody has his own.
+            if mode & 0o002 and not (stat.S_ISDIR(mode) and mode & stat.S_ISVTX):
+                return path
+    return None
 
 
 def _is_what_is_left(folder: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 
@@ -79,13 +80,23 @@ def _is_there(folder: str, descriptor: int) -> bool:
 def make_path(folder: str) -> None:
     """Make a folder, and what is missing above it; OSError.
 
-    What root makes is open to who goes through, whatever the umask: the account of jobs does.
+    What root makes is open to who goes through, whatever the umask: the account of jobs does. What
+    anybody makes is for nobody else to write.
     """
     missing = _find_missing(folder)
     os.makedirs(folder, exist_ok=True)
-    if os.getuid() == 0:
-        for each in missing:
+    for each in missing:
+        if os.getuid() == 0:
             os.chmod(each, 0o755)  # noqa: S103
+        else:
+            keep_to_owner(each)
+
+
+def keep_to_owner(path: str) -> None:
+    """Have nobody but its owner write a file or folder; OSError if it is not ours."""
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    if mode & 0o022:
+        os.chmod(path, mode & ~0o022)
 
 
 def _find_missing(folder: str) -> list[str]:

@@ -24,6 +24,7 @@ from pathlib import Path
 import kettle
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError
+from kettle.pool.making import find_loose
 from kettle.runtime.process.privileges import find_account, first_closed
 from kettle.runtime.process.terminals import Terminals, try_terminal
 from kettle.tools.front import place
@@ -212,6 +213,9 @@ def check_configuration(patient: Patient) -> Verdict:
         check_values(config)
     except KettleError as error:
         return BAD, str(error), "mend the line, then: kettle doctor"
+    loose = find_loose(each for file in config.files for each in (os.path.dirname(file), file))
+    if loose is not None:
+        return DOUBT, f"everybody can write {loose}", f"look at it, then: chmod go-w {loose}"
     for name, origin, near in find_slips(config):
         return DOUBT, f"{origin}: nothing reads {name}", f"did you mean {near}?"
     return GOOD, where, ""
