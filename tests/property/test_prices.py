@@ -15,7 +15,7 @@ from kettle.classad.compile import evaluate_lazily
 from kettle.classad.functions.library import families
 from kettle.classad.nodes import children
 from kettle.classad.state import MOST_STEPS, new_state
-from kettle.classad.values import Expr
+from kettle.classad.values import ERROR, Expr
 from kettle.compat.classad2.convert import CONTEXT
 
 # A second for all steps of an evaluation, ten times that on a slow host that others use too.
@@ -88,6 +88,31 @@ def test_no_function_costs_more_than_it_counts_as(name: str) -> None:
         if seconds > MOST_SECONDS / 2:
             seconds = _seconds_of_a_step(expr, 10)
         assert seconds < MOST_SECONDS, (arguments, seconds)
+
+
+@pytest.mark.parametrize("text", ["1" + " + x" * 5_000, '"' + "a" * 20_000 + '"', "1"])
+def test_what_is_around_a_match_costs_no_more_than_it_counts_as(text: str) -> None:
+    expr, least = parse_expression("TOPLEVEL"), float("inf")
+    ad, other = ClassAd({"A": 1}), ClassAd({"A": 1})
+    for _ in range(10):
+        # Not parsed yet, and unknown to the memory of what was.
+        ad.insert_text("Text", text.replace("x", f"x{time.monotonic_ns()}"))
+        state, begun = new_state(ad, other, CONTEXT), time.process_time()
+        evaluate_lazily(expr, state)
+        least = min(least, (time.process_time() - begun) / (state.steps + 1))
+    assert least < MOST_SECONDS
+
+
+def test_what_is_around_ads_that_are_too_large_is_an_error() -> None:
+    ad, other = ClassAd(), ClassAd({"A": 1})
+    ad.insert_text("Asked", "TOPLEVEL.RIGHT.A")
+    assert ad.evaluate("Asked", other) == 1
+    ad.insert_text("Long", "1" + " + 1" * 500_000)
+    begun = time.process_time()
+    assert ad.evaluate("Asked", other) is ERROR
+    assert time.process_time() - begun < 1
+    ad.insert_text("Asked", ".RIGHT.A")
+    assert ad.evaluate("Asked", other) == 1
 
 
 def test_what_the_parts_of_a_time_take_is_of_the_same_evaluation() -> None:

@@ -136,16 +136,21 @@ class State:
             self.ad = before
 
     def outermost(self) -> Ad | None:
-        """Return the ad around all others, in a match that around both ads; None without an ad."""
+        """Return the ad around all others, in a match that around both ads.
+
+        None without an ad, and where the two are too large for one evaluation.
+        """
         if self.right is None:
             self.failed = self.failed or self.root is None
             return self.root
         if self.around is None:
             # Loaded here: hardly a policy looks at what is around the ads of a match.
-            from kettle.classad.surroundings import surrounding_ad
+            from kettle.classad.surroundings import count_steps, surrounding_ad
 
             assert self.left is not None
-            self.steps += len(self.left.names()) + len(self.right.names())
+            self.steps += count_steps(self.left) + count_steps(self.right)
+            if self.steps > MOST_STEPS:
+                return None
             self.around = surrounding_ad(self.left, self.right)
         return self.around
 

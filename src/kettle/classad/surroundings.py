@@ -32,6 +32,18 @@ def surrounding_ad(left: Ad, right: Ad) -> ClassAd:
     return around
 
 
+def count_steps(ad: Ad) -> int:
+    """Return what an ad counts as that is put into the one around: it is parsed for that alone."""
+    steps = 0
+    assert isinstance(ad, ClassAd)
+    one: ClassAd | None = ad
+    while one is not None:
+        texts = (each for each in one.table.values() if type(each) is str)
+        steps += len(one.table) + sum(len(text) >> 4 for text in texts)
+        one = one.parent
+    return steps
+
+
 def _itself(ad: Ad) -> AdNode:
     """Return the ad as an expression whose value is no copy: what is around it is found again."""
     # Of a copy: what is parsed for this is not kept in an ad that many matches look at.
