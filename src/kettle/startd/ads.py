@@ -134,7 +134,8 @@ def expression_text(config: Config, record: SlotRecord, name: str, default: str)
 
 @lru_cache(maxsize=1024)
 def _expression_text(config: Config, type_id: int, vanilla: bool, name: str) -> str:
-    # A configuration never changes, and is asked the same for every slot at every poll.
+    # It is asked the same for every slot at every poll. A daemon's configuration never changes once
+    # it is in force: what is set from afar is assigned before, and each reading makes a new one.
     for candidate in (f"{name}_VANILLA" if vanilla else "", f"SLOT_TYPE_{type_id}_{name}"):
         text = config.get(candidate) if candidate else None
         if text is not None:
