@@ -1,4 +1,4 @@
-"""The tools that people type start fast because they load little: a list that may only shrink.
+"""The tools that people type start fast because they load little: a list of what that is.
 
 Each is run against a pool and says in the end which modules it has loaded. `tool_imports.txt` has a
 line for each module of ours with the tools that load it. A module that is no longer needed leaves
