@@ -1,7 +1,8 @@
 """Every file and folder that a pool makes is in the table here, with the mode it is to have.
 
-What others may read is what they need: the configuration, the addresses of the daemons, and the
-history, which `condor_history` reads as the user who asks (as in the reference).
+What others may read is what they need: the configuration and the addresses of the daemons. What
+tells of jobs is for the owner of a personal pool alone; in a pool of the whole machine the history
+is everybody's, which `condor_history` reads as the user who asks (as in the reference).
 """
 
 from __future__ import annotations
@@ -28,16 +29,22 @@ EXPECTED = (
     (r"execute/\.private_\d+(/\d)?", "d", 0o700),
     (r"(passwords|tokens)\.d", "d", 0o700),
     (r"(passwords|tokens)\.d/.*", "f", 0o600),
-    (r"(log|etc|lock|spool|execute|run|config\.d)", "d", 0o755),
+    (r"log|spool", "d", 0o711),
+    (r"(etc|lock|execute|run|config\.d)", "d", 0o755),
     (r"condor_config|config\.d/.*|etc/.*", "f", 0o644),
     (r"(log|spool)/\.\w+_address(\.super)?", "f", 0o644),
     (r"spool/\.schedd_classad", "f", 0o644),
-    (r"log/startd_history", "f", 0o644),
+    (r"log/startd_history", "f", 0o600),
     (r"log/InstanceLock", "f", 0o600),
     (r"log/(\w+Log(\.slot\d+(_\d+)?)?|master\.out)", "f", 0o640),
-    (r"spool/(epoch_|schedd_daemon_)?history", "f", 0o644),
+    (r"spool/(epoch_|schedd_daemon_)?history", "f", 0o600),
     (r"spool/(job_queue\.log|Accountantnew\.log|\.\w+_lock)", "f", 0o600),
     (r"spool/.*", "any", 0o600),
+)
+# Of the pool of the whole machine, whose users read its history.
+OF_THE_MACHINE = (
+    (r"log|spool", "d", 0o755),
+    (r"log/startd_history|spool/(epoch_|schedd_daemon_)?history", "f", 0o644),
 )
 
 
@@ -48,9 +55,9 @@ def kind_of(mode: int) -> str:
     return "?"
 
 
-def judge(path: str, mode: int) -> str:
+def judge(path: str, mode: int, *, system: bool = False) -> str:
     """Return what is wrong with a path's mode, empty if nothing is."""
-    for pattern, kind, expected in EXPECTED:
+    for pattern, kind, expected in (*(OF_THE_MACHINE if system else ()), *EXPECTED):
         if re.fullmatch(pattern, path):
             bits = stat.S_IMODE(mode)
             if kind not in {"any", kind_of(mode)}:
@@ -59,12 +66,13 @@ def judge(path: str, mode: int) -> str:
     return f"{path} ({kind_of(mode)} {stat.S_IMODE(mode):o}) is not in the table"
 
 
-def wrong_in(folder: str) -> list[str]:
+def wrong_in(folder: str, *, system: bool = False) -> list[str]:
     found = []
     for parent, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = os.path.join(parent, name)
-            found.append(judge(os.path.relpath(path, folder), os.lstat(path).st_mode))
+            mode = os.lstat(path).st_mode
+            found.append(judge(os.path.relpath(path, folder), mode, system=system))
     return sorted(filter(None, found))
 
 

@@ -43,6 +43,9 @@ _FOLDERS = (
     ("passwords.d", 0o700),
     ("tokens.d", 0o700),
 )
+# What tells of jobs is its owner's alone in a personal pool, as its READ is; what others make for
+# root's jobs, such as their sandboxes, they reach by name.
+_OWN_FOLDERS = {"log": 0o711, "spool": 0o711}
 _DAEMONS_FOLDERS = ("log", "spool", "execute", "lock", "run")
 
 
@@ -114,7 +117,11 @@ class Maker:
         for name, mode in _FOLDERS:
             path = os.path.join(folder, name)
             os.makedirs(path, exist_ok=True)
-            os.chmod(path, mode)
+            if name in _OWN_FOLDERS and not self._is_for_the_machine():
+                os.chmod(path, _OWN_FOLDERS[name])
+                _close_records(path)
+            else:
+                os.chmod(path, mode)
 
     def _give_folders(self) -> None:
         """What root made becomes the account's that the daemons work as."""
@@ -299,6 +306,21 @@ def _check_unwritable(pool: PoolFolder) -> None:
             f"everybody can write {loose}, and with it rule this pool",
             hint=f"look at what it says, then: chmod go-w {loose}",
         )
+
+
+def _close_records(folder: str) -> None:
+    """Take from others what they could read in histories of a pool that an earlier version made."""
+    with os.scandir(folder) as entries:
+        names = [entry.path for entry in entries if "history" in entry.name]
+    for path in names:
+        with contextlib.suppress(OSError):
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                facts = os.fstat(fd)
+                if stat.S_ISREG(facts.st_mode) and facts.st_mode & 0o077:
+                    os.fchmod(fd, 0o600)
+            finally:
+                os.close(fd)
 
 
 def find_loose(paths: Iterable[str]) -> str | None:

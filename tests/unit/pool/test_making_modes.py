@@ -80,3 +80,16 @@ def test_a_group_loses_what_it_could_write(place: Path) -> None:
         each.chmod(mode_of(each) | 0o020)
     make(pool)
     assert not any(mode_of(each) & 0o020 for each in (pool, pool / "condor_config"))
+
+
+def test_what_an_earlier_version_left_open_is_closed_in_a_personal_pool(place: Path) -> None:
+    """Histories tell who ran what, with which arguments: the pool's READ is its owner's alone."""
+    pool = place / "pool"
+    make(pool)
+    names = ["spool/history", "spool/history.20260101T000000", "log/startd_history"]
+    for name in (*names, "spool/.schedd_address"):
+        (pool / name).touch(mode=0o644)
+    make(pool)
+    assert {mode_of(pool / name) for name in names} == {0o600}
+    assert mode_of(pool / "spool/.schedd_address") == 0o644
+    assert (mode_of(pool / "spool"), mode_of(pool / "log")) == (0o711, 0o711)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -69,6 +70,9 @@ def refresh(history_path: str, paths: Sequence[str]) -> None:
     for attempt in range(2):
         try:
             with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as base:
+                with contextlib.suppress(OSError):
+                    # Who may not read the history reads nothing of it here.
+                    os.chmod(path, stat.S_IMODE(os.stat(history_path).st_mode))
                 _refresh(base, paths)
             return
         except sqlite3.OperationalError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -65,6 +66,11 @@ def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRul
     )
 
 
+def _mode_in(folder: str) -> int:
+    """Return for whom a new history is to read: its owner, and who may list its folder."""
+    return 0o600 | (stat.S_IMODE(os.stat(folder or ".").st_mode) & 0o044)
+
+
 class RecordFile:
     """A file of records that is rotated as the rules want it.
 
@@ -84,6 +90,7 @@ class RecordFile:
         self._size = -1
         # Whether what is written stays there: /dev/null and pipes keep nothing.
         self._keeps = True
+        self._mode = 0o600
         self._unsynced = unsynced
         # About what the index lacks; the files of an earlier life may lack all of theirs.
         self.unindexed_bytes = self.total_bytes()
@@ -134,7 +141,7 @@ class RecordFile:
         count = len(records)
         if count:
             data = b"".join(records)
-            self._files.append(self.path, data)
+            self._files.append(self.path, data, mode=self._mode)
             if self._keeps:
                 if self._unsynced is not None:
                     self._unsynced.wrote(self.path, self._size, data)
@@ -147,6 +154,7 @@ class RecordFile:
         """Note how large the file is, and whether it is one at all; OSError."""
         there = os.path.exists(self.path)
         self._keeps = not there or os.path.isfile(self.path)
+        self._mode = _mode_in(os.path.dirname(self.path))
         self._size = os.path.getsize(self.path) if there and self._keeps else 0
 
     def _has_no_room(self, adding: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from kettle.errors import StorageError
 from kettle.records import history
 from kettle.records.history import RotationRules
 from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.history_index import refresh
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
 from kettle.runtime.storage.unsynced_records import UnsyncedRecords
 
@@ -111,7 +113,7 @@ def test_what_the_disk_does_not_take_is_told_apart(
     file = RecordFile(files, str(tmp_path / "history"), RotationRules(most_bytes=130, rotations=9))
     append, room = files.append, [2]
 
-    def full_after_two(path: str, data: bytes) -> None:
+    def full_after_two(path: str, data: bytes, **_: int) -> None:
         room[0] -= 1
         if room[0] < 0:
             raise StorageError("no space")
@@ -210,3 +212,20 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     asyncio.run(Files().sync(str(tmp_path / "history")))
     file = RecordFile(Files(), str(tmp_path / "history"), RotationRules())
     assert list(file.backwards()) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "file"), [(0o755, 0o644), (0o750, 0o640), (0o711, 0o600), (0o700, 0o600)]
+)
+def test_a_history_is_for_those_to_read_who_may_list_its_folder(
+    tmp_path: Path, folder: int, file: int
+) -> None:
+    """Another account that knows the name would read a closed folder's; its index is no other."""
+    tmp_path.chmod(folder)
+    records = RecordFile(Files(), str(tmp_path / "history"), RotationRules(3 * len(record(1)), 5))
+    for number in range(4):
+        records.append(lambda _, number=number: record(number), 1_700_000_000)  # type: ignore[misc]
+    refresh(records.path, [records.path])
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 3
+    assert set(modes.values()) == {file}
