@@ -453,7 +453,25 @@ class JobProcesses:
                 remove_shared_objects(self.account.uid)
 
     def sample(self) -> Sample:
-        """Measure the living processes; those that ended count through `Child.usage`."""
+        """Measure the living processes; those that ended count through `Child.usage`.
+
+        What several share counts once in what is resident, as a control group counts it.
+
+        Compat: without one, too, where the reference adds up what each process has
+        (test_what_the_processes_of_a_job_share_counts_once).
+        """
+        found = self._summed()
+        known = self.group.memory_bytes() if self.group is not None else None
+        if known is not None:
+            return found._replace(resident_kib=known[0] // 1024)
+        if found.pids < 2:
+            return found
+        with self._privileges.as_root():
+            own = sum(map(_proportional_bytes, self._below())) // 1024
+        return found._replace(resident_kib=min(own, found.resident_kib))
+
+    def _summed(self) -> Sample:
+        """Measure the living processes, each by itself."""
         pids = image = resident = reads = writes = 0
         user = system = 0.0
         for pid in self._below():
@@ -476,7 +494,7 @@ class JobProcesses:
         Each shared page once for each who has it; only where that could be more than `enough` are
         they divided among their users.
         """
-        resident = self.sample().resident_kib * 1024
+        resident = self._summed().resident_kib * 1024
         if enough is None:
             return resident
         with self._privileges.as_root():
