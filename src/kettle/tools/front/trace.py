@@ -105,9 +105,12 @@ def find_patiently(reach: Reach, word: str) -> tuple[ClassAd, bool, list[str]]:
 
 
 def is_leaving(job: ClassAd) -> bool:
-    """Whether a job of the queue is removed or held, and its program has not left its machine."""
-    held_or_removed = job.integer("JobStatus") in (JobStatus.REMOVED, JobStatus.HELD)
-    return held_or_removed and bool(job.string("RemoteHost"))
+    """Whether a job of the queue does not run, and its program has not left its machine.
+
+    It was removed or held, and may have been released since.
+    """
+    stopped = job.integer("JobStatus") in (JobStatus.REMOVED, JobStatus.HELD, JobStatus.IDLE)
+    return stopped and bool(job.string("RemoteHost"))
 
 
 def describe_status(job: ClassAd, *, leaving: bool) -> str:
@@ -116,6 +119,8 @@ def describe_status(job: ClassAd, *, leaving: bool) -> str:
         status = JobStatus(job.integer("JobStatus") or 0).name.replace("_", " ").lower()
     except ValueError:
         return "unknown"
+    if leaving and status == "idle":
+        return "idle while its last run leaves"
     return f"being {status}" if leaving else status
 
 

@@ -110,8 +110,11 @@ def judge(reach: Reach, job: ClassAd, *, gone: bool = False) -> Judgement:
     needs_no_slot = job.integer("JobUniverse") in (*BESIDE_THE_SCHEDD, JobUniverse.GRID)
     slots = [] if gone or needs_no_slot else find_slots(reach)
     found = explain(job, slots, user=job.string("User") or "")
+    still_there = "" if gone or not waits else describe_last_run(job)
     if gone:
         verdict = "It is not in the queue any more: " + describe_end(job)
+    elif still_there:
+        return Judgement(still_there, found, asks_slots=False)
     elif waits and needs_no_slot:
         verdict = describe_slotless(job, time.time()) or describe_beside(job, find_schedd(reach))
     else:
@@ -202,6 +205,22 @@ def decide_verdict(job: ClassAd, found: Explanation, now: float, *, ahead: int =
     if found.matching and now < (job.integer(RESTS_UNTIL) or 0):
         return describe_rest(job, now)
     return describe_idle(found, rejection_of(job), name=name_of(job)) + describe_turn(ahead, found)
+
+
+def describe_last_run(job: ClassAd) -> str:
+    """Return what keeps an idle job whose last run has not left its machine yet; else nothing.
+
+    Such a one was held and released meanwhile. Where it runs goes from its ad with the run.
+    """
+    where = job.string("RemoteHost")
+    if where is None:
+        return ""
+    return (
+        f"It is idle, but its last run has not left {where} yet, and it starts nowhere before "
+        "that. If its program does not heed its signal, it is killed there when the time is over "
+        "that it may take: its job_max_vacate_time, or what the machine allows "
+        "(MachineMaxVacateTime)."
+    )
 
 
 def describe_rest(job: ClassAd, now: float) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.config import Config
 from kettle.matchmaking.explain import explain
+from kettle.tools.front import trace, why
 from kettle.tools.front.why import (
     decide_verdict,
     describe_beside,
@@ -13,6 +18,7 @@ from kettle.tools.front.why import (
     describe_trouble,
     render_conditions,
 )
+from kettle.tools.reach import Reach
 
 
 def job(requirements: str = "TARGET.Memory >= RequestMemory", **facts: object) -> ClassAd:
@@ -194,3 +200,30 @@ def test_what_to_ask_for_instead_is_all_that_no_slot_has_and_what_the_largest_ha
     ad = job("TARGET.Cpus >= RequestCpus", RequestCpus=8)
     (condition,) = explain(ad, [slot(**parts)]).job_conditions
     assert (condition.met, condition.met_when_empty, condition.suggestion) == (0, 1, "")
+
+
+def test_a_job_whose_last_run_has_not_left_is_not_said_to_start_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It was held and released, and its program ignores SIGTERM: no slot gets it meanwhile."""
+    monkeypatch.setattr(why, "find_slots", lambda _: [slot()])
+    monkeypatch.setattr(why, "count_ahead", lambda *_: 0)
+    monkeypatch.setattr(why, "describe_log_trouble", lambda *_: "")
+    reach = cast(Reach, SimpleNamespace(config=Config.from_text("")))
+    found = why.judge(reach, job(RemoteHost="slot1_1@vm"))
+    assert found.verdict.startswith("It is idle, but its last run has not left slot1_1@vm yet")
+    assert not found.asks_slots
+    assert "should start within moments" in why.judge(reach, job()).verdict
+    # Of one that runs or is held it is told anyway.
+    assert "It runs on" in why.judge(reach, job(JobStatus=2, RemoteHost="slot1_1@vm")).verdict
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(1, "idle while its last run leaves"), (3, "being removed"), (5, "being held")],
+)
+def test_a_trace_says_that_a_run_is_still_leaving(status: int, said: str) -> None:
+    ad = job(JobStatus=status, RemoteHost="slot1_1@vm")
+    assert trace.is_leaving(ad)
+    assert trace.describe_status(ad, leaving=True) == said
+    assert not trace.is_leaving(job(JobStatus=status))
