@@ -61,15 +61,19 @@ class SubmitEvent(Event):
     _first: ClassVar[str] = "Job submitted from host: "
 
     def add_to_ad(self, ad: ClassAd) -> None:
-        """Add the notes that have names; those of old logs name a DAG's node."""
-        text = self.structured
-        if not text and (self.log_notes or "").startswith(_NODE):
-            from kettle.classad.text import quote_old
-
-            text = f"[ DAGNodeName = {quote_old((self.log_notes or '').removeprefix(_NODE))} ]"
+        """Add the notes that have names."""
+        text = self._named_notes()
         notes = _parse_notes(text) if text else None
         if notes is not None:
             ad["StructuredNotes"] = notes
+
+    def _named_notes(self) -> str | None:
+        """Return the notes that have names; those of old logs name a DAG's node."""
+        if self.structured or not (self.log_notes or "").startswith(_NODE):
+            return self.structured
+        from kettle.classad.unparse import quote
+
+        return f"[ DAGNodeName = {quote((self.log_notes or '').removeprefix(_NODE))} ]"
 
     def take_from_ad(self, ad: ClassAd) -> None:
         """Take the notes that have names."""
@@ -82,7 +86,7 @@ class SubmitEvent(Event):
     def body(self) -> list[str]:
         """Return the host, the notes and the warnings."""
         lines = [f"{self._first}{one_line(self.host)}"]
-        notes = [self.structured or self.log_notes, self.user_notes]
+        notes = [self._named_notes() or self.log_notes, self.user_notes]
         # An empty note that a log has keeps what follows in its place.
         follows = bool(self.user_notes or self.warnings or self.extra)
         lines += [f"    {one_line(n)}" for n in notes if n or (n == "" and follows)]

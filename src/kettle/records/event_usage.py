@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 UsageValue = int | float | str
 UsageTable = Mapping[str, UsageValue]
 
-# What these resources are measured in, in the label of their row.
-_UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
+# What these resources are measured in, in the label of their row: names in just these letters, as
+# in the reference, which takes what is used of `Gpus` for an average wherever it has it from.
+_UNITS = {
+    "Memory": "MB",
+    "Disk": "KB",
+    "TimeExecute": "s",
+    "TimeSlotBusy": "s",
+    "Gpus": "Average",
+}
 _TIMES = late_pattern(r"Usr {0} {0}:{0}:{0},\s*Sys {0} {0}:{0}:{0}(?!\d)".format(r"(-?\d{1,18})"))
 # More seconds than the world is old are no time.
 _ENDLESS = 1e18
@@ -178,7 +185,7 @@ def render_usage_table(table: UsageTable) -> list[str]:
 def _label(name: str, *, averaged: bool) -> str:
     if averaged:
         return f"{name} (Average)"
-    unit = _UNITS.get(name.lower())
+    unit = _UNITS.get(name)
     return name if unit is None else f"{name} ({unit})"
 
 

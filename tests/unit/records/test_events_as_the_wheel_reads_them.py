@@ -139,3 +139,70 @@ def test_a_reason_may_be_empty(tmp_path: Path) -> None:
 def test_a_change_in_an_ad_that_names_no_attribute_says_none(tmp_path: Path) -> None:
     [said] = said_in(tmp_path / "log", '{"EventTypeNumber": 33}')
     assert not {"Attribute", "Value"} & set(said)
+
+
+ENDED = (
+    f"005 {HEAD} Job terminated.\n\t(1) Normal termination (return value 0)\n"
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n"
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage\n"
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Remote Usage\n"
+    "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Local Usage\n"
+    "\t0  -  Run Bytes Sent By Job\n\t0  -  Run Bytes Received By Job\n"
+    "\t0  -  Total Bytes Sent By Job\n\t0  -  Total Bytes Received By Job\n"
+)
+
+
+def text_of(path: Path, log: str) -> str:
+    path.write_text(log + "...\n")
+    [event] = JobEventLog(str(path)).events(0)
+    return str(event)
+
+
+@pytest.mark.parametrize(
+    ("read", "shown"),
+    [
+        # As str(event) of the wheel and `condor_wait -echo` of 25.14.1 have them.
+        ("Gpus (Average)", "Gpus (Average)"),
+        ("Gpus", "Gpus (Average)"),
+        ("GPUs (Average)", "GPUs"),
+        ("Foo (Average)", "Foo"),
+        ("Disk (Average)", "Disk (KB)"),
+        ("memory (MB)", "memory"),
+        ("TimeSlotBusy", "TimeSlotBusy (s)"),
+    ],
+)
+@pytest.mark.parametrize("used", ["0.75", ""])
+def test_the_label_of_a_row_is_that_of_its_resource(
+    read: str, shown: str, used: str, tmp_path: Path
+) -> None:
+    heading = "\tPartitionable Resources :    Usage  Request Allocated Assigned\n"
+    row = '\t   {:<20} : {:>8}        1         1 "GPU-1"\n'
+    text = text_of(tmp_path / "log", ENDED + heading + row.format(read, used))
+    assert text == ENDED + heading + row.format(shown, used)
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"),
+    [("A", '"A"'), ('A "q" \\ b', r'"A \"q\" \\ b"'), ("ü", '"\\303\\274"')],
+)
+@pytest.mark.parametrize("kind", ["000 {} Job", "035 {} Cluster"])
+def test_a_node_of_an_old_log_is_shown_as_notes_with_names(
+    kind: str, note: str, shown: str, tmp_path: Path
+) -> None:
+    first = f"{kind.format(HEAD)} submitted from host: <127.0.0.1:1>\n"
+    text = text_of(tmp_path / "log", f"{first}    DAG Node: {note}\n    mine\n")
+    assert text == f"{first}    [ DAGNodeName = {shown} ]\n    mine\n"
+
+
+def test_the_text_drops_no_line(tmp_path: Path) -> None:
+    ended = ENDED + "\tJob terminated of its own accord at 2026-11-21T12:00:02Z with exit-code 0.\n"
+    evicted = (
+        f"004 {HEAD} Job was evicted.\n\t(0) CPU times\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage\n"
+        "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage\n"
+        "\t0  -  Run Bytes Sent By Job\n\t0  -  Run Bytes Received By Job\n"
+        "\tPartitionable Resources :    Usage  Request Allocated \n"
+        "\t   Cpus                 :                 1         1 \n"
+    )
+    for log in (ended, evicted):
+        assert text_of(tmp_path / "log", log) == log

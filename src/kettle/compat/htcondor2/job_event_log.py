@@ -70,6 +70,8 @@ class JobEvent(Mapping[str, Any]):
         )
 
     def __str__(self) -> str:
+        # Compat: all lines of the log, as condor_wait -echo has them; the wheel drops the table of
+        # an eviction and what an event's kind does not know (test_the_text_drops_no_line).
         return self._event_text
 
 

@@ -222,8 +222,8 @@ class Watch:
 def render_echo(event: Event, style: Style) -> str:
     """Return an event in the form that `-echo` asks for.
 
-    Compat: text has all lines of the log; the reference drops the table of an eviction and when a
-    program ended of its own accord, and makes an ad of a node's name
+    Compat: text has all lines of the log; the reference drops the table of an eviction, when a
+    program ended of its own accord, and what else an event's kind does not know
     (test_echo_drops_no_line_of_the_log).
     """
     if style.form is Format.TEXT:
