@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, get_args, get_type
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
+from kettle.records.event_text import quoted
 from kettle.records.event_usage import CpuTimes
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class Lines:
         """Take a line that begins with `prefix` and return the rest of it."""
         line = self.take()
         if not line.startswith(prefix):
-            raise BodyError(f"{line!r} does not begin with {prefix!r}")
+            raise BodyError(f"{quoted(line)} does not begin with {prefix!r}")
         return line[len(prefix) :]
 
     def maybe_after(self, prefix: str) -> str | None:
@@ -237,12 +238,12 @@ def add_texts(ad: ClassAd, texts: Iterable[tuple[str, str]]) -> None:
 def number_in(text: str, prefix: str, suffix: str = "") -> int:
     """Return the integer between `prefix` and `suffix`; BodyError if there is none."""
     if not text.startswith(prefix) or not text.endswith(suffix):
-        raise BodyError(f"{text!r} is not of the form {prefix!r} number {suffix!r}")
+        raise BodyError(f"{quoted(text)} is not of the form {prefix!r} number {suffix!r}")
     middle = text[len(prefix) : len(text) - len(suffix) if suffix else None]
     try:
         return int(middle)
     except ValueError:
-        raise BodyError(f"{middle!r} in {text!r} is no number") from None
+        raise BodyError(f"{quoted(middle)} in {quoted(text)} is no number") from None
 
 
 _LEADING = late_pattern(r"\s*([-+]?\d{1,19})(?!\d)")
@@ -257,7 +258,7 @@ def leading_number(text: str, otherwise: int | None = None) -> int:
     if found is not None and MIN_INTEGER <= (number := int(found[1])) <= MAX_INTEGER:
         return number
     if otherwise is None:
-        raise BodyError(f"{text!r} begins with no number")
+        raise BodyError(f"{quoted(text)} begins with no number")
     return otherwise
 
 

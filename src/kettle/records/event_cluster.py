@@ -24,7 +24,7 @@ from kettle.records.event_base import (
 )
 from kettle.records.event_grid import Prefixed
 from kettle.records.event_kinds import SubmitEvent
-from kettle.records.event_text import one_line
+from kettle.records.event_text import one_line, quoted
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -245,7 +245,7 @@ class FileTransferEvent(Event):
         first = lines.take()
         kinds = [kind for kind, sentence in cls._SENTENCES.items() if sentence == first]
         if not kinds:
-            raise BodyError(f"{first!r} is no stage of a file transfer")
+            raise BodyError(f"{quoted(first)} is no stage of a file transfer")
         event = cls(kind=kinds[0])
         seconds = lines.maybe_after("\tSeconds spent in queue: ")
         event.queue_seconds = None if seconds is None else number_in(seconds or "0", "")

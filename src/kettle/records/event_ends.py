@@ -25,7 +25,7 @@ from kettle.records.event_base import (
     render_count,
     render_times,
 )
-from kettle.records.event_text import one_line
+from kettle.records.event_text import one_line, quoted
 from kettle.records.event_usage import (
     NO_TIME,
     CpuTimes,
@@ -147,12 +147,12 @@ class _Ended(Event):
             self.normal, self.return_value = True, number_in(found[1], "")
             return
         if (found := _ABNORMAL.match(line)) is None:
-            raise BodyError(f"{line!r} does not say how a process ended")
+            raise BodyError(f"{quoted(line)} does not say how a process ended")
         self.normal, self.signal = False, number_in(found[1], "")
         if core:
             line = lines.take()
             if (found := _CORE.match(line)) is None:
-                raise BodyError(f"{line!r} does not speak of a core file")
+                raise BodyError(f"{quoted(line)} does not speak of a core file")
             self.core_file = found[1]
 
 

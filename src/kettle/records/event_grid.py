@@ -22,7 +22,7 @@ from kettle.records.event_base import (
     add_texts,
     assignment_in,
 )
-from kettle.records.event_text import one_line
+from kettle.records.event_text import one_line, quoted
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -332,7 +332,7 @@ class JobAdInformationEvent(Event):
         for line in lines.rest():
             found = assignment_in(line)
             if found is None:
-                raise BodyError(f"{line!r} is no attribute with its value")
+                raise BodyError(f"{quoted(line)} is no attribute with its value")
             event.attributes[found[0]] = found[1]
         if not event.attributes:
             raise BodyError("it has no attributes")

@@ -25,6 +25,7 @@ from kettle.records.event_base import BodyError, Event, Lines
 from kettle.records.event_future import RawEvent
 from kettle.records.event_header import read_header
 from kettle.records.event_pieces import Pieces
+from kettle.records.event_text import quoted
 from kettle.wire.security.secret_words import hide_secrets
 
 END = "..."
@@ -194,14 +195,10 @@ def damage_in(event: Event) -> str:
         return ""
     number = event.header_number
     if not event.has_header:
-        return f"an event {number:03} is damaged: {event.damage}: {event.head[:_SHOWN]!r}"
+        return f"an event {number:03} is damaged: {event.damage}: {quoted(event.head)}"
     job = f"{event.cluster}.{event.proc}.{event.subproc}"
     moment = render_time(event.time, DEFAULT_STYLE)
     return f"event {number:03} of job {job} at {moment} is damaged: {event.damage}"
-
-
-# How much of a line that is wrong is told, in characters.
-_SHOWN = 60
 
 
 # Where an event begins between two ends: at its number, if only empty lines stand before it, else

@@ -12,3 +12,13 @@ def one_line(text: str) -> str:
         text = " ".join(text.split())
     # Blanks at the end are lost at reading, so that a cut may not leave any.
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT].rstrip()
+
+
+# How much of a line that is wrong is told, in letters.
+_SHOWN = 60
+
+
+def quoted(line: str) -> str:
+    """Return a wrong line for a message: its beginning, and how many letters follow that."""
+    left = len(line) - _SHOWN
+    return repr(line) if left <= 0 else f"{line[:_SHOWN]!r} and {left:,} more letters"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.classad.text import quote_old, read_old_string
 from kettle.patterns import late_pattern
-from kettle.records.event_text import one_line
+from kettle.records.event_text import one_line, quoted
 from kettle.remembered import Answers
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class CpuTimes:
         """
         match = _TIMES.match(text.strip())
         if match is None:
-            raise ValueError(f"not a usage: {text!r}")
+            raise ValueError(f"not a usage: {quoted(text)}")
         days, hours, minutes, seconds = (int(part) for part in match.groups()[:4])
         user = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
         days, hours, minutes, seconds = (int(part) for part in match.groups()[4:])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kettle.records.event_base import Event
@@ -126,3 +128,21 @@ def test_a_row_of_a_table_that_is_torn_costs_no_event() -> None:
     event = read(4, f"{EVICTED}\tReason: x\n{heading}\t   Cpus                 :   001 (1.0.0)")
     assert isinstance(event, JobEvictedEvent)
     assert (event.reason, event.run_remote.user_seconds) == ("x", 1)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "005 (012.003.000) 2026-03-01 10:11:12 Job terminated.\n\t{}",
+        "000 (012.003.000) 2026-03-01 10:11:12 {}",
+        "040 (012.003.000) 2026-03-01 10:11:12 {}",
+        "003 (012.003.000) 2026-03-01 10:11:12 Job was checkpointed.\n{}",
+        "011 {}",
+    ],
+)
+def test_a_damaged_line_is_told_by_its_beginning_however_long_it_is(log: str) -> None:
+    event = parse_event(log.format("é" * 100_000))
+    assert event is not None
+    said = damage_in(event)
+    assert len(said) < 250
+    assert re.search(r"'(\\t)?é{59,60}' and 99,94[01] more letters", said)
