@@ -113,7 +113,11 @@ def find_leaders(clusters: Mapping[int, Sequence[ClassAd]]) -> dict[int, int]:
 
 
 def _top(number: int, above: Mapping[int, int]) -> int:
-    """Follow what is above a cluster; in a circle the smallest is the top."""
+    """Follow what is above a cluster; in a circle the smallest is the top.
+
+    Compat: the reference dies of many a circle
+    (test_a_job_that_names_itself_or_a_circle_is_in_one_row).
+    """
     passed = [number]
     while above[passed[-1]] not in passed:
         passed.append(above[passed[-1]])
@@ -225,11 +229,12 @@ def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: 
 
 
 def count_job(batch: Batch, ad: ClassAd) -> None:
-    """Count a job that is in the queue."""
+    """Count a job that is in the queue; the ids are those of jobs that are no DAGs."""
     where = job_id(ad)
-    batch.first = min(batch.first, where) if batch.present else where
-    batch.last = max(batch.last, where)
-    batch.present += 1
+    if not is_dag(ad):
+        batch.first = min(batch.first, where) if batch.present else where
+        batch.last = max(batch.last, where)
+        batch.present += 1
     match ad.integer("JobStatus"):
         case JobStatus.RUNNING | JobStatus.TRANSFERRING_OUTPUT:
             batch.running += 1

@@ -25,3 +25,25 @@ def test_a_cluster_is_one_row_named_after_its_first_job() -> None:
 def test_clusters_share_a_row_if_name_and_owner_are_the_same() -> None:
     ads = [job(1, 0, "ann", "x"), job(2, 0, "ann", "x"), job(3, 0, "bob", "x"), job(4, 0, "bob")]
     assert rows(*ads) == [("ann", "x", 2), ("bob", "x", 1), ("bob", "ID: 4", 1)]
+
+
+def test_what_stands_for_a_batch_is_no_part_of_its_ids() -> None:
+    # As condor_q -jobads of 25.14.1 shows them: 0.0 where no other job is there.
+    graphs = [job(1, 0, "ann"), job(1, 1, "ann"), job(9, 0, "ann", "x"), job(9, 1, "ann", "x")]
+    for ad in graphs:
+        ad["JobUniverse"] = 7
+    nodes = [job(3, 0, "bob"), job(11, 2, "cid")]
+    for ad in nodes:
+        ad["DAGManJobId"] = 1
+    found = find_batches([*graphs, *nodes])
+    assert [(batch.name, batch.ids, batch.idle) for batch in found] == [
+        ("DAG: 1", "3.0 ... 11.2", 3),
+        ("x", "0.0", 1),
+    ]
+
+
+def test_a_job_that_names_itself_or_a_circle_is_in_one_row() -> None:
+    ads = [job(2, 0, "ann"), job(3, 0, "bob"), job(4, 0, "cid"), job(5, 0, "ann")]
+    for ad, above in zip(ads, (2, 4, 3, 4), strict=True):
+        ad["DAGManJobId"] = above
+    assert rows(*ads) == [("ann", "ID: 2", 1), ("bob", "ID: 3", 3)]
