@@ -94,6 +94,14 @@ def test_rules_whose_statements_stand_in_an_if_are_applied(
     assert out.count("B = 1\n") == (0 if "MY.C" in condition else times)
 
 
+@pytest.mark.parametrize("a", [1, 2])
+def test_a_branch_of_an_expression_is_taken_or_not_without_a_word(a: int) -> None:
+    text = f"SET X 1\nif true\nif $(MY.A) == {a}\nSET B 1\nelse\nSET B 2\nendif\nendif\nSET Z 1\n"
+    code, out, err = rules(text, "one")
+    assert (code, err) == (0, "")
+    assert f"B = {a}\n" in out
+
+
 def test_a_configured_rule_whose_statements_stand_in_an_if_is_applied() -> None:
     config = "JOB_TRANSFORM_T @=e\nif defined MY.A\nSET B 1\nendif\n@e\n"
     assert run("-jobt", "T", "one", config=config) == (0, f"A = 1\nB = 1\n{ONE[6:]}\n", "")

@@ -24,6 +24,7 @@ from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader, at_queue
 from kettle.submit.steps import Step, all_steps, set_base
 from kettle.submit.taken import take_all
+from kettle.submit.transfer import refuse_services
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -225,6 +226,7 @@ class Submission(Struct):
         if self._is_late is None:
             job = self.builder()
             try:
+                refuse_services(job)
                 self._limit = job.integer("max_materialize", bits=32)
                 idle = None if self._limit is not None else job.integer("max_idle", bits=32)
             except (ConfigError, SubmitError) as error:

@@ -345,9 +345,16 @@ def set_proxy(job: JobBuilder) -> None:
             )
         job.set_integer("DelegateJobGSICredentialsLifetime", int(lifetime))
     _set_token(job)
+    refuse_services(job)
+
+
+def refuse_services(job: JobBuilder) -> None:
+    """Raise SubmitError where a job wants tokens of OAuth services.
+
+    Compat: the reference asks a credd for them, before it looks at the jobs; there is none here to
+    ask (test_oauth_services_are_refused_before_anything_is_queued).
+    """
     if (job.param("use_oauth_services") or "").strip():
-        # Compat: the reference asks a credd first; there is none here to ask
-        # (test_oauth_services_are_refused_before_anything_is_queued).
         raise SubmitError(
             "use_oauth_services needs a credd, and no credd can be asked for tokens here"
         )

@@ -87,7 +87,9 @@ class TransformReader(StatementReader):
 
         Without an ad what mentions macros may be anything, and is not in force.
         Compat: what is false is false here; the reference takes it for no condition, and the rule
-        fails (test_a_condition_may_be_an_expression_over_the_ad).
+        fails, `condor_transform_ads` with 255; and before there is an ad it complains of any
+        expression (test_a_condition_may_be_an_expression_over_the_ad,
+        test_a_branch_of_an_expression_is_taken_or_not_without_a_word).
         """
         if self.macros.ad is None and "$" in written:
             return False

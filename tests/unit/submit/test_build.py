@@ -135,9 +135,10 @@ def test_many_queue_statements_are_possible_where_the_configuration_allows_them(
     assert [job.proc for job in jobs] == [0, 1, 2, 3]
 
 
-def test_oauth_services_are_refused_before_anything_is_queued() -> None:
+@pytest.mark.parametrize("wrong", ["", "max_idle = a\n", "max_materialize = a\n"])
+def test_oauth_services_are_refused_before_anything_is_queued(wrong: str) -> None:
     with pytest.raises(SubmitError, match="needs a credd"):
-        jobs_of("use_oauth_services = box\nqueue\n")
+        jobs_of(f"{wrong}use_oauth_services = box\nqueue\n")
 
 
 def test_a_circle_of_macros_is_an_error() -> None:
