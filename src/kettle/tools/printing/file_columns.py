@@ -14,13 +14,10 @@ from kettle.classad import UNDEFINED, ClassAd, Expr, Value, to_expression, unpar
 from kettle.classad.nodes import AttributeReference
 from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
-from kettle.tools.printing.columns import (
-    AutoColumn,
-    Columns,
+from kettle.tools.printing.columns import AutoColumn, Columns, FormatColumn, parse_column
+from kettle.tools.printing.formats import (
     Format,
-    FormatColumn,
     pad_text,
-    parse_column,
     print_address,
     print_number,
     read_conversion,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
-from kettle.tools.printing.columns import read_width, unescape
 from kettle.tools.printing.file_columns import FileColumn
+from kettle.tools.printing.formats import read_width, unescape
 from kettle.tools.printing.ways import Ways
 from kettle.tools.printing.widths import length
 

@@ -11,12 +11,8 @@ from collections.abc import Iterable, MutableSequence
 
 from kettle.classad import ClassAd, Expr
 from kettle.structs import Struct
-from kettle.tools.printing.columns import (
-    NUMBERS,
-    FormatColumn,
-    parse_column,
-    parse_format,
-)
+from kettle.tools.printing.columns import FormatColumn, parse_column
+from kettle.tools.printing.formats import NUMBERS, parse_format
 from kettle.tools.printing.values import Shown, show_value
 from kettle.tools.printing.widths import cut, length, measured_width
 

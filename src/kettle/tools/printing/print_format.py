@@ -15,9 +15,10 @@ from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.runtime.storage.texts import read_text
 from kettle.structs import Struct, field
-from kettle.tools.printing.columns import Columns, unescape
+from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.file_columns import FileColumn, FileMask, SaidColumn
 from kettle.tools.printing.format_words import Complaint, Words, read_column
+from kettle.tools.printing.formats import unescape
 from kettle.tools.printing.values import written
 from kettle.tools.printing.ways import Ways
 
