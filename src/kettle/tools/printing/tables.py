@@ -43,6 +43,11 @@ class Cell(Struct):
     # To how many characters the column may shrink where there is no room; None: to no fewer.
     shrinks_to: int | None = None
 
+    @property
+    def is_widened(self) -> bool:
+        """Whether a row's content widens the column for the rows below it."""
+        return self.grows or self.widens
+
     def text(self, ad: ClassAd) -> str:
         """Return what stands in the cell for an ad, not yet filled up."""
         found = self.shown(ad)
@@ -131,12 +136,11 @@ def _grown(cells: list[Cell], texts: Sequence[str]) -> list[Cell]:
     """
     each = zip(cells, texts, strict=True)
     if not any(
-        (cell.grows or cell.widens) and not cell.lines and length(text) > cell.width
-        for cell, text in each
+        cell.is_widened and not cell.lines and length(text) > cell.width for cell, text in each
     ):
         return cells
     return [
-        cell.changed(width=max(cell.width, length(text))) if cell.grows or cell.widens else cell
+        cell.changed(width=max(cell.width, length(text))) if cell.is_widened else cell
         for cell, text in zip(cells, texts, strict=True)
     ]
 
