@@ -22,7 +22,6 @@ from kettle.tools.printing.formats import (
     print_address,
     print_number,
 )
-from kettle.tools.printing.times import format_moment, format_span
 from kettle.tools.printing.values import as_number, raw_text, show_value
 from kettle.tools.printing.widths import length, measured_width
 
@@ -91,7 +90,7 @@ class FormatColumn(Struct):
         shown = self._convert(ad)
         if shown is None:
             return None
-        if form.letter in "TY":
+        if form.is_time:
             return shown.rjust(form.width)
         text = form.before + shown + form.after
         if form.letter == "c" and "\0" in text:
@@ -131,14 +130,15 @@ class AutoColumn(Struct):
     heading: str = ""
     quoted: bool = False
     raw: bool = False
-    letter: str = ""
+    # That of a span or a moment, if one of them is asked for.
+    form: Format | None = None
     # None: columns are not aligned.
     width: int | None = None
     # The attribute, in lower case, if the column shows nothing else.
     key: str = ""
 
     def __post_init__(self) -> None:
-        if self.expression is not None and not self.letter:
+        if self.expression is not None and self.form is None:
             internal, _ = _find_references(self.expression, ClassAd({self.text: 0}))
             if self.text.isidentifier() and internal == {self.text}:
                 self.key = self.text.lower()
@@ -164,11 +164,9 @@ class AutoColumn(Struct):
                     return raw
                 if _STRING.match(raw) is not None:
                     return raw if self.quoted else raw[1:-1]
-        if self.letter:
+        if self.form is not None:
             number = as_number(ad.evaluate_expression(self.expression))
-            if number is None:
-                return ""
-            return format_span(number) if self.letter == "T" else format_moment(number)
+            return "" if number is None else print_number(self.form, number)
         return show_value(ad, self.expression, quoted=self.quoted)
 
     def values(self, run: AdRun) -> list[str]:
@@ -194,7 +192,8 @@ class AutoColumn(Struct):
         self.measure(ad)
         self.width = max(self.width, length(text))
         blanks = " " * (self.width - length(text))
-        return blanks + text if self.letter else text + blanks
+        at_right = self.form is not None and self.form.is_time
+        return blanks + text if at_right else text + blanks
 
     def measure(self, ad: ClassAd) -> None:
         """Widen the column for a row to come, as if it were printed bare."""
@@ -203,7 +202,7 @@ class AutoColumn(Struct):
         if self.expression is None:
             self.width = max(self.width, len(_job_id(ad)))
             return
-        if self.raw or self.letter:
+        if self.raw or self.form is not None:
             self.width = max(self.width, length(self.value(ad)))
             return
         value = ad.evaluate_expression(self.expression)
@@ -273,7 +272,7 @@ class Columns:
                 text,
                 quoted=quoted,
                 raw=raw,
-                letter=letter,
+                form=parse_format(f"%{letter}") if letter else None,
             )
             self._append(column)
         if headings or self.headings:

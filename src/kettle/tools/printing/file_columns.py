@@ -16,6 +16,8 @@ from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
 from kettle.tools.printing.columns import AutoColumn, Columns, FormatColumn, parse_column
 from kettle.tools.printing.formats import (
+    NUMBERS,
+    TIMES,
     Format,
     pad_text,
     print_address,
@@ -27,9 +29,8 @@ from kettle.tools.printing.values import as_number, bare_text, evaluate
 from kettle.tools.printing.ways import Way
 from kettle.tools.printing.widths import length
 
-_WHOLE = frozenset("diouxX")
 _REAL = frozenset("eEfFgGaA")
-_NUMBERS = _WHOLE | _REAL | frozenset("TY")
+_NUMBERS = NUMBERS | TIMES
 
 
 class FileColumn(Struct):
@@ -186,7 +187,7 @@ class FileColumn(Struct):
     def _number(self, form: Format, number: int | float) -> str:
         """Return a number, which stands at the right of the column's width, cut where C would."""
         text = print_address(form, number) if form.letter == "p" else print_number(form, number)
-        if form.letter not in "TY":
+        if not form.is_time:
             text = form.before + text + form.after
         text = " " * (self.width - length(text)) + text
         return text.partition("\0")[0]

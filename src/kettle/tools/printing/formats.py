@@ -23,7 +23,9 @@ _CONVERSION = late_pattern(
 _FIRST = late_pattern(r"((?:[^%]|%%)*+)%([-+ #0']*+)(\d*)(?:\.(\d*))?([hlLqjzt]*+)([a-zA-Z])")
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
-# Letters of formats whose column stands at the right.
+# Letters of spans and of moments.
+TIMES = frozenset("TY")
+# Letters of formats that show numbers as they are.
 NUMBERS = frozenset("diouxXeEfFgGaA")
 _BITS = {None: 32, "h": 16, "hh": 8}
 _OWN_LETTERS = frozenset("vVrRTY")
@@ -50,6 +52,11 @@ class Format(Struct):
     bits: int = 64
     # Two conversions fit no single attribute: nothing is ever printed.
     impossible: bool = False
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it shows a span or a moment: at the right, with none of its literal text."""
+        return self.letter in TIMES
 
 
 def read_conversion(text: str) -> Format | None:

@@ -107,7 +107,7 @@ class Mask(Struct):
             expression = parse_column(text)
             printf = FormatColumn(form, text, expression)
             column = Column(text, expression=expression, printf=printf, text=text)
-            column.left = form.letter not in {"T", "Y"}
+            column.left = not form.is_time
             self.columns.append(column)
 
     def _fitted(self) -> list[int]:
