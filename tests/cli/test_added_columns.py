@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 from kettle.tools.programs import Streams, load_tool
 
 
@@ -66,3 +68,20 @@ def test_added_columns_stand_above_totals_without_headings(tmp_path: Path) -> No
     rows = show(tmp_path, "-totals -aaf X Owner")
     assert rows[:2] == ["longer text ann", "undefined   bob"]
     assert rows[2].startswith("Total for query: 2 jobs")
+
+
+@pytest.mark.parametrize(
+    ("qualifiers", "surplus"),
+    [("VT", "T"), ("TTT", "TT"), ("jV", "jV"), ("Tj", "j"), ("r:V", ":V")],
+)
+@pytest.mark.parametrize("tool", ["condor_q", "condor_status", "condor_who"])
+def test_a_column_has_one_qualifier_and_what_is_more_is_named(
+    tool: str, qualifiers: str, surplus: str
+) -> None:
+    error = io.StringIO()
+    streams = Streams(io.StringIO(), io.StringIO(), error)
+    argv = [tool, "-nobatch"] if tool == "condor_q" else [tool]
+    argv.append(f"-aaf:{qualifiers}")
+    assert load_tool(tool)([*argv, "X"], {"CONDOR_CONFIG": "ONLY_ENV"}, streams) == 1
+    said = f"Error: {surplus} is invalid -aaf format qualifier. only one of V"
+    assert error.getvalue().startswith(said)

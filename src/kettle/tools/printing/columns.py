@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # An integer as every writer of ads spells it; it has no other form when printed.
 _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
 _STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
+# The qualifiers of -aaf, of which a column has no more than one.
+_ADDED = frozenset("VrTY")
 
 
 def parse_column(text: str) -> Expr:
@@ -119,6 +121,28 @@ class FormatColumn(Struct):
             return value
         found = ad.lookup(self.text) if self.text.isidentifier() else None
         return None if found is None else unparse(found, old=True)
+
+
+def added_columns(added: Iterable[tuple[str, str]]) -> list[FormatColumn]:
+    """Return columns of `-aaf`: the qualifier of each, V, r, T, Y or none, and what it shows.
+
+    They are widened and headed by what they are added to.
+    """
+    return [
+        FormatColumn(parse_format(f"%{qualifier or 'v'}"), text, parse_column(text))
+        for qualifier, text in added
+    ]
+
+
+def complain_of_added(qualifiers: str, choice: str = "V, r, T or Y") -> str:
+    """Return what is said of letters behind `-aaf:` that it does not take; empty if it does.
+
+    What is behind the first that it takes is too much. The tools spell the choice in their ways.
+    """
+    surplus = qualifiers[1:] if qualifiers[:1] in _ADDED else qualifiers
+    if not surplus:
+        return ""
+    return f"Error: {surplus} is invalid -aaf format qualifier. only one of {choice} is permitted."
 
 
 class AutoColumn(Struct):
@@ -247,6 +271,14 @@ class Columns:
 
     def __bool__(self) -> bool:
         return bool(self._columns)
+
+    @classmethod
+    def of_added(cls, added: Iterable[tuple[str, str]]) -> Columns:
+        """Return the columns of `-aaf` by themselves, each with its qualifier."""
+        columns = cls()
+        for qualifier, text in added:
+            columns.add_auto(qualifier, [text])
+        return columns
 
     def add_format(self, form: str, text: str) -> None:
         """Add `-format FORM TEXT`."""

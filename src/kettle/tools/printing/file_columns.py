@@ -14,7 +14,7 @@ from kettle.classad import UNDEFINED, ClassAd, Expr, Value, to_expression, unpar
 from kettle.classad.nodes import AttributeReference
 from kettle.octets import to_bytes, to_text
 from kettle.structs import Struct
-from kettle.tools.printing.columns import AutoColumn, Columns, FormatColumn, parse_column
+from kettle.tools.printing.columns import AutoColumn, Columns, FormatColumn, added_columns
 from kettle.tools.printing.formats import (
     NUMBERS,
     TIMES,
@@ -279,18 +279,25 @@ class FileMask(Struct):
     most: int = 0
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
-        """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show.
+        """Add the columns of -aaf at the end.
 
         Compat: one of -format before them has the width that it says and no other; in condor_status
         of the reference it grows then, as one of the file does
         (test_a_format_before_added_columns_has_the_width_that_it_says).
         """
         headed = self._is_headed
-        for qualifiers, text in added:
-            column = FileColumn(text, text, parse_column(text), headed=headed)
-            column.form_text = f"%{qualifiers[:1] or 'v'}"
-            column.settle(-length(text))
-            self.columns.append(column)
+        self.columns += [
+            FileColumn(
+                said.text,
+                said.text,
+                said.expression,
+                width=length(said.text),
+                left=True,
+                form=said.form,
+                headed=headed,
+            )
+            for said in added_columns(added)
+        ]
 
     def take_columns(self, columns: Columns) -> None:
         """Add the columns of a command line, where the file stands among them.

@@ -11,8 +11,8 @@ from collections.abc import Iterable, MutableSequence
 
 from kettle.classad import ClassAd, Expr
 from kettle.structs import Struct
-from kettle.tools.printing.columns import FormatColumn, parse_column
-from kettle.tools.printing.formats import NUMBERS, parse_format
+from kettle.tools.printing.columns import FormatColumn, added_columns
+from kettle.tools.printing.formats import NUMBERS
 from kettle.tools.printing.values import Shown, show_value
 from kettle.tools.printing.widths import cut, length, measured_width
 
@@ -94,7 +94,7 @@ class Mask(Struct):
     _widths: list[int] | None = None
 
     def append(self, added: Iterable[tuple[str, str]]) -> None:
-        """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
+        """Add the columns of -aaf at the end."""
         last = self.columns[-1] if self.columns else None
         if last is not None and last.width is not None:
             # It grows from the width that it had; its heading may stick out.
@@ -102,13 +102,16 @@ class Mask(Struct):
             last.width = None
             last.missing = last.missing or last.missing_within
         self.fill_heading = True
-        for qualifiers, text in added:
-            form = parse_format(f"%{qualifiers[:1] or 'v'}")
-            expression = parse_column(text)
-            printf = FormatColumn(form, text, expression)
-            column = Column(text, expression=expression, printf=printf, text=text)
-            column.left = not form.is_time
-            self.columns.append(column)
+        self.columns += [
+            Column(
+                said.text,
+                expression=said.expression,
+                printf=said,
+                text=said.text,
+                left=not said.form.is_time,
+            )
+            for said in added_columns(added)
+        ]
 
     def _fitted(self) -> list[int]:
         if self._widths is None:

@@ -6,11 +6,11 @@ others when all words are read.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import UsageError
+from kettle.tools.printing.columns import complain_of_added
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
@@ -89,12 +89,10 @@ def _check_groups(wish: Wish) -> None:
 
 def check_added(added: Sequence[tuple[str, str]]) -> None:
     """Raise UsageError for qualifiers that `-aaf` does not have."""
-    for each in itertools.chain.from_iterable(qualifiers for qualifiers, _ in added):
-        if each not in "VrTY":
-            raise UsageError(
-                f"Error: {each} is invalid -aaf format qualifier. "
-                "only one of V,r,T, or Y is permitted."
-            )
+    for qualifiers, _ in added:
+        wrong = complain_of_added(qualifiers, "V,r,T, or Y")
+        if wrong:
+            raise UsageError(wrong)
 
 
 def check_factory(qualifiers: str) -> None:

@@ -154,10 +154,7 @@ class Wish(Struct):
 
     def added_columns(self) -> Columns:
         """Return the columns of `-aaf` by themselves."""
-        columns = Columns()
-        for qualifiers, text in self.added:
-            columns.add_auto(qualifiers, [text])
-        return columns
+        return Columns.of_added(self.added)
 
     @property
     def _shows_rows(self) -> bool:

@@ -253,7 +253,7 @@ def render_print_format(
     if wish.form:
         return render(wish, ads)
     found.take_columns(wish.columns)
-    found.mask.append(wish.added_words)
+    found.mask.append(wish.added)
     found.mask.measure([*widths_of, *ads])
     ads = _looked_at(wish, ads)
     if _is_compact(wish):
@@ -401,7 +401,7 @@ def render(
     if not ads:
         return ""
     if _is_compact(wish):
-        wide, added = wish.wide or bool(wish.added), wish.added or None
+        wide, added = wish.wide or bool(wish.added), wish.added_columns() or None
         within = within.changed(rest=0)
         lines = render_compact(wish.mode, ads, wide=wide, within=within, added=added)
     else:
@@ -451,7 +451,7 @@ def _table_lines(
         cells = tables.fitted_collectors(within.width)
     lines: list[str] = []
     if not wish.totals_only and cells:
-        shown, added = _looked_at(wish, ads), wish.added or None
+        shown, added = _looked_at(wish, ads), wish.added_columns() or None
         lines += render_table(cells, shown, added, widths_of=[*ads, *widths_of], within=within)
     if mode.totals is not None:
         of_gpus = wish.mode in {"gpus", "startd_gpus"}

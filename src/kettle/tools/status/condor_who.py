@@ -16,6 +16,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, Unreached, UsageError, WireError
 from kettle.tools.options import (
     MANY,
+    BriefError,
     Given,
     Option,
     UnknownOptionError,
@@ -24,6 +25,7 @@ from kettle.tools.options import (
     take_by,
 )
 from kettle.tools.phrases import Phrases
+from kettle.tools.printing.columns import complain_of_added
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.status.daemon_logs import Traces, render_daemons
@@ -162,6 +164,9 @@ def read_wish(words: Sequence[str]) -> Wish:
         if option.name in ("af", "autoformat"):
             wish.columns.add_auto(option.qualifiers, list(option.values))
         elif option.name == "aaf":
+            wrong = complain_of_added(option.qualifiers)
+            if wrong:
+                raise BriefError(wrong)
             wish.added.add_auto(f"h{option.qualifiers}", list(option.values))
         else:
             _take(wish, option)

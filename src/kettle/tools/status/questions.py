@@ -61,7 +61,7 @@ def projection(wish: Wish) -> list[str]:
         names = wish.columns.names()
     else:
         mode = MODES[wish.mode]
-        names = set(mode.names.split()) | wish.added.names()
+        names = set(mode.names.split()) | wish.added_columns().names()
         if wish.sums_alone and mode.totals is not None and mode.totals.names:
             return mode.totals.names.split()
         if wish.compact is not None:

@@ -13,7 +13,7 @@ from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options, take_by
-from kettle.tools.printing.columns import Columns
+from kettle.tools.printing.columns import Columns, complain_of_added, parse_column
 from kettle.tools.status.modes import MODES
 
 USAGE = """\
@@ -141,9 +141,12 @@ class Wish(Struct):
     form: str = ""
     attributes: list[str] = field(default_factory=list)
     columns: Columns = field(default_factory=Columns)
-    added: Columns = field(default_factory=Columns)
-    # The same, each with its qualifiers, for those behind the columns of a file.
-    added_words: list[tuple[str, str]] = field(default_factory=list)
+    # The columns of -aaf: the qualifier of each, and what it shows.
+    added: list[tuple[str, str]] = field(default_factory=list)
+
+    def added_columns(self) -> Columns:
+        """Return the columns of `-aaf` by themselves."""
+        return Columns.of_added(self.added)
 
     @property
     def sums_alone(self) -> bool:
@@ -281,16 +284,15 @@ def _known_form(form: str, forms: Sequence[str] = FORMS[:-1]) -> str:
 
 def _add_columns(wish: Wish, option: Given) -> None:
     """Take -af, or -aaf, whose qualifiers are fewer."""
-    adds = option.name == "aaf"
-    wrong = next((each for each in option.qualifiers if each not in "VrTY"), "") if adds else ""
+    if option.name != "aaf":
+        wish.columns.add_auto(option.qualifiers, list(option.values))
+        return
+    wrong = complain_of_added(option.qualifiers)
     if wrong:
-        raise PlainError(
-            f"Error: {wrong} is invalid -aaf format qualifier. "
-            "only one of V, r, T or Y is permitted."
-        )
-    if adds:
-        wish.added_words += [(option.qualifiers, text) for text in option.values]
-    (wish.added if adds else wish.columns).add_auto(option.qualifiers, list(option.values))
+        raise PlainError(wrong)
+    for text in option.values:
+        parse_column(text)
+        wish.added.append((option.qualifiers, text))
 
 
 def _read_limit(text: str) -> int:
