@@ -33,6 +33,8 @@ _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
 _STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
 # The qualifiers of -aaf, of which a column has no more than one.
 _ADDED = frozenset("VrTY")
+# What is said where there are no columns to which those of -aaf could be added.
+ADDED_TO_NONE = "Error: output formatting options conflict with -aaf options"
 
 
 def parse_column(text: str) -> Expr:

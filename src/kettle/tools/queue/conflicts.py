@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import UsageError
-from kettle.tools.printing.columns import complain_of_added
+from kettle.tools.printing.columns import ADDED_TO_NONE, complain_of_added
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
@@ -53,7 +53,7 @@ def check_wish(wish: Wish) -> None:
         raise UsageError("Error: -batch conflicts with -format and -af")
     whole = wish.form and not wish.print_format
     if wish.added and (wish.columns or whole or wish.analyses):
-        raise UsageError("Error: output formatting options conflict with -aaf options")
+        raise UsageError(ADDED_TO_NONE)
     if wish.added and batches and not _has_rows(wish):
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "

@@ -13,7 +13,7 @@ from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options, take_by
-from kettle.tools.printing.columns import Columns, complain_of_added, parse_column
+from kettle.tools.printing.columns import ADDED_TO_NONE, Columns, complain_of_added, parse_column
 from kettle.tools.status.modes import MODES
 
 USAGE = """\
@@ -181,8 +181,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         _note_contradiction(wish, wish.format_option)
     others = wish.columns or wish.totals_only
     if wish.added and (wish.form or (others and not wish.print_format)):
-        said = "Error: output formatting options conflict with -aaf options"
-        raise PlainError("\n".join([*wish.warnings, said]))
+        raise PlainError("\n".join([*wish.warnings, ADDED_TO_NONE]))
     if wish.form:
         # Whole ads are shown whatever columns were named, as the reference shows them.
         wish.columns = Columns()
