@@ -201,19 +201,22 @@ def set_environment(job: JobBuilder) -> None:
         return
     variables |= _from_submitter(job, beside_old=new is None and bool(either))
     if text is not None:
-        try:
-            if new is not None:
-                arguments.require_new_syntax(new, what="a double-quoted environment string")
-            variables |= arguments.parse_environment(text)
-        except SubmitError as error:
-            given = f"\nThe environment you specified was: '{text}'"
-            raise SubmitError(
-                f"{error.message}{given}",
-                complaint=f"{error.complaint}{given}",
-                command="environment" if new is None else "environment2",
-            ) from None
+        variables |= _parse_given(text, "environment" if new is None else "environment2")
     is_old = old is not None and old != "" and not arguments.is_new_syntax(old)
     _write_environment(job, variables, is_old=is_old)
+
+
+def _parse_given(text: str, command: str) -> dict[str, str]:
+    """Return the variables that a command gives; SubmitError, which shows its text."""
+    try:
+        if command == "environment2":
+            arguments.require_new_syntax(text, what="a double-quoted environment string")
+        return arguments.parse_environment(text)
+    except SubmitError as error:
+        given = f"\nThe environment you specified was: '{text}'"
+        raise SubmitError(
+            f"{error.message}{given}", complaint=f"{error.complaint}{given}", command=command
+        ) from None
 
 
 def _write_environment(job: JobBuilder, variables: dict[str, str], *, is_old: bool) -> None:
