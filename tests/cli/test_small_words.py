@@ -101,6 +101,18 @@ def test_condor_transfer_data_finds_no_job_by_a_constraint_that_means_nothing() 
     assert err.getvalue().startswith("foo( is no constraint: ")
 
 
+@pytest.mark.usefixtures("schedd")
+def test_condor_transfer_data_says_that_no_job_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schedd leaves out jobs of others without a word, as if they were not there."""
+    nothing: list[tuple[ClassAd, SimpleNamespace]] = []
+    monkeypatch.setattr(spool, "fetch_output", lambda *_: iter(nothing))
+    where, out, err = streams()
+    assert condor_transfer_data.main(["condor_transfer_data", "9.0"], HERE, where) == 0
+    assert out.getvalue() == "Fetching data files...\n"
+    said = "Nothing was fetched: no job that was asked for is there and yours.\n"
+    assert err.getvalue() == said
+
+
 @pytest.mark.parametrize("words", [[], ["-u"], ["-a"], ["-hello"], ["-getenv"]])
 def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str]) -> None:
     where, out, err = streams()

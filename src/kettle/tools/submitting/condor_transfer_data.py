@@ -123,7 +123,7 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
 
     reach = Reach(environment, **wish.reach)
     schedd = _find_schedd(reach)
-    failures = 0
+    jobs = failures = 0
     streams.stdout.write("Fetching data files...\n")
     if wish.nonsense:
         streams.stderr.write(f"{wish.nonsense}\n")
@@ -131,6 +131,7 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     fetched = fetch_output(reach.connector, schedd.address, wish.constraint(), place_for)
     try:
         for job, outcome in fetched:
+            jobs += 1
             if outcome.failure is not None:
                 failures += 1
                 name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
@@ -147,6 +148,10 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             raise
     if failures:
         streams.stderr.write("ERROR: Failed to spool job files.\n")
+    elif not jobs:
+        # Compat: the reference is silent then, also of somebody else's jobs
+        # (test_condor_transfer_data_says_that_no_job_was_meant).
+        streams.stderr.write("Nothing was fetched: no job that was asked for is there and yours.\n")
     return 1 if failures else 0
 
 
