@@ -60,7 +60,6 @@ LATE = (
     ("kettle.matchmaking.kept_slots", "kettle.matchmaking.columns"),
     ("kettle.records.event_kinds", "kettle.classad"),
     ("kettle.records.event_kinds", "kettle.classad.nodes"),
-    ("kettle.records.event_kinds", "kettle.classad.text"),
     ("kettle.records.event_kinds", "kettle.classad.unparse"),
     ("kettle.runtime.credentials", "kettle.classad"),
     ("kettle.runtime.credentials", "kettle.runtime.process.kernel"),
