@@ -76,6 +76,24 @@ def test_what_makes_the_wheel_fault_raises_what_can_be_caught(
         ClassAd(values)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("countMatches(9223372036854775807, UNDEFINED)", "0"),
+        ('stringListMember("a", "a,b")', "True"),
+    ],
+)
+def test_functions_of_htcondor_are_known_from_the_start(text: str, value: str) -> None:
+    script = (
+        "import sys\nfrom kettle.compat.classad2 import ClassAd\n"
+        "print(ClassAd(f'[ a = {sys.argv[1]} ]').eval('a'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, text], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{value}\n"
+
+
 def test_unquoting_nothing_raises_a_type_error() -> None:
     """The wheel crashes on unquote(None)."""
     with pytest.raises(TypeError):

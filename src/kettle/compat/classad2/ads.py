@@ -49,6 +49,10 @@ class ClassAd(MutableMapping[str, Any]):
 
     Reading gives Python's values: int, float, bool, str, datetime, list, `ClassAd`, `Value`, and
     an `ExprTree` for anything that has to be evaluated first.
+
+    Compat: HTCondor's own functions are known at once; to the wheel they are errors until a program
+    has called `parseOne` or imported `htcondor2`
+    (test_functions_of_htcondor_are_known_from_the_start).
     """
 
     __slots__ = ("__weakref__", "_ad")
