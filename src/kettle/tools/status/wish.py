@@ -177,7 +177,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         raise _worded(error, expert=wish.expert) from error
     _settle(wish)
     if wish.format_option is not None:
-        # As in the reference `-json -print-format F` is told twice and `-print-format F -json` once.
+        # As in the reference `-json -print-format F` is told twice, `-print-format F -json` once.
         _note_contradiction(wish, wish.format_option)
     others = wish.columns or wish.totals_only
     if wish.added and (wish.form or (others and not wish.print_format)):
