@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,28 @@ def test_slots_of_one_side_are_rolled_up(tmp_path: Path) -> None:
     assert sum(line.startswith("a ") for line in lines) == 2
     both = next(at for at, line in enumerate(lines) if "in both" in line)
     assert lines[both - 1] == ""
+
+
+def test_parts_of_a_comparison_are_members_of_one_object_in_json(tmp_path: Path) -> None:
+    slot = 'MyType = "Machine"\nName = "slot{}@a"\nMachine = "a"\nState = "Claimed"\n'
+    one, two, three = (slot.format(number) for number in (1, 2, 3))
+    other = tmp_path / "other.ads"
+    words = ("-merge", str(other), "-json", "-attributes", "Name")
+
+    def compared(ours: list[str], theirs: list[str]) -> str:
+        other.write_text("\n".join(theirs))
+        return "\n".join(show_slots(tmp_path, *words, slots="\n".join(ours)))
+
+    shown = compared([one, two], [one, three])
+    assert json.loads(shown) == {
+        "query-only": [{"Name": "slot2@a"}],
+        "both": [{"Name": "slot1@a"}],
+        "file-only": [{"Name": "slot3@a"}],
+    }
+    ad = '[\n{{\n  "Name": "slot{}@a"\n}}\n]'
+    assert compared([one], [one]) == (
+        f'{{\n"query-only": [ ],\n"both": {ad.format(1)}\n,\n"file-only": [ ]\n}}'
+    )
+    assert compared([one], [two]) == (
+        f'{{\n"query-only": {ad.format(1)}\n,\n"both": [ ],\n"file-only": {ad.format(2)}\n\n}}'
+    )

@@ -8,8 +8,9 @@ columns `printing/columns.py`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -181,20 +182,39 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
         others = []
     ours, theirs = {_identity(ad) for ad in ads}, {_identity(ad) for ad in others}
     both, mine = _part(ads, theirs)
-    parts = (
-        ("only in the query", mine),
-        (f"in both the query and in '{wish.merge_file}'", both),
-        (f"only in '{wish.merge_file}'", _part(others, ours)[1]),
-    )
+    new = _part(others, ours)[1]
+    render_part = partial(_render_part, wish, widths_of=[*ads, *others], streams=streams)
+    if wish.form == "json":
+        return _as_members({"query-only": mine, "both": both, "file-only": new}, render_part)
+    parts = {
+        "only in the query": mine,
+        f"in both the query and in '{wish.merge_file}'": both,
+        f"only in '{wish.merge_file}'": new,
+    }
+    return _below_titles(parts, render_part)
+
+
+def _as_members(
+    parts: Mapping[str, list[ClassAd]], render_part: Callable[[list[ClassAd]], str]
+) -> str:
+    """Return lists in JSON as members of one object, with the line ends of the reference."""
+    members = [f'"{name}": {render_part(ads) if ads else "[ ]"}' for name, ads in parts.items()]
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def _below_titles(
+    parts: Mapping[str, list[ClassAd]], render_part: Callable[[list[ClassAd]], str]
+) -> str:
+    """Return the parts that there are, each below a line that says which it is."""
     text, apart = "", False
-    for which, found in parts:
+    for which, found in parts.items():
         if not found:
             continue
         # An empty line parts the ads that are in both from others.
         of_both = which.startswith("in")
         text += "\n" if text and (of_both or apart) else ""
         text += f"The following ads were found {which}:\n"
-        text += _render_part(wish, found, [*ads, *others], streams)
+        text += render_part(found)
         apart = of_both
     return text
 
