@@ -126,6 +126,17 @@ def test_columns_beside_a_file_stay_with_totals(tmp_path: Path) -> None:
         assert lines[2].startswith("Total for query: 2 jobs")
 
 
+def test_totals_behind_columns_take_their_place(tmp_path: Path) -> None:
+    for words in (("-af", "Owner"), ("-format", "%s", "Owner"), ("-af", "Owner", "-totals")):
+        lines = show_jobs(tmp_path, *words, "-totals")
+        assert lines[3].startswith("Total for query: 2 jobs")
+    assert show_jobs(tmp_path, "-af", "Owner", "-totals", "-af", "Jobs") == ["undefined 2", ""]
+    lines = show_jobs(tmp_path, "-af", "Owner", "-totals", "-aaf", "Owner")
+    assert lines[3:5] == ["ann", "bob"]
+    words = ("-jobads", str(tmp_path / "jobs.ads"), "-af", "Owner", "-totals", "-batch")
+    assert run("condor_q", *words)[2].startswith("Error: -batch conflicts")
+
+
 def test_an_ad_without_a_name_is_shown_by_its_machine(tmp_path: Path) -> None:
     file = tmp_path / "slots.ads"
     file.write_text('MyType = "Machine"\nMachine = "host"\nState = "Claimed"\n')

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.options import Asked, Option, UnknownOptionError, choose_option
+from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.queue.conflicts import (
     POOL_ADVICE,
@@ -153,6 +154,11 @@ def read_wish(words: Sequence[str]) -> Wish:
             wish.ids.append(word.rstrip("."))
         else:
             wish.owners.append(word)
+    wish.columns_named = bool(wish.columns)
+    if wish.totals_said_last and not wish.print_format:
+        # As in the reference -totals takes away the columns before it; those behind it, with them,
+        # show the counts instead of the totals.
+        wish.columns = Columns()
     return wish
 
 
@@ -281,8 +287,10 @@ def _take_form(wish: Wish, name: str, qualifiers: str, values: Sequence[str], re
         case "attributes":
             wish.attributes += values[0].replace(",", " ").split()
         case "format":
+            wish.totals_said_last = False
             wish.columns.add_format(*values)
         case "autoformat" | "af":
+            wish.totals_said_last = False
             wish.columns.add_auto(qualifiers, rest.take_all("-autoformat"))
         case "aaf":
             wish.added += [(qualifiers, text) for text in rest.take_all("-aaf")]
@@ -348,6 +356,9 @@ def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) 
             wish.analyses.append((name, qualifiers))
         case "capture-raw-results":
             wish.capture = qualifiers or "-"
+        case "totals":
+            wish.flags.add(name)
+            wish.totals_said_last = True
         case "factory":
             check_factory(qualifiers)
             wish.flags.add(name)

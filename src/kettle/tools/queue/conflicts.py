@@ -49,7 +49,7 @@ def check_wish(wish: Wish) -> None:
     _check_unmatchable(wish)
     _check_groups(wish)
     batches = wish.batch_is_default if wish.batch is None else wish.batch
-    if wish.batch and wish.columns:
+    if wish.batch and wish.columns_named:
         raise UsageError("Error: -batch conflicts with -format and -af")
     whole = wish.form and not wish.print_format
     if wish.added and (wish.columns or whole or wish.analyses):

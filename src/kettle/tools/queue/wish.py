@@ -64,6 +64,9 @@ class Wish(Struct):
     form: str = ""
     attributes: list[str] = field(default_factory=list)
     columns: Columns = field(default_factory=Columns)
+    # Whether any were named, also where they are not shown; whether -totals is behind all of them.
+    columns_named: bool = False
+    totals_said_last: bool = False
     # Columns after the table's: qualifiers and attribute.
     added: list[tuple[str, str]] = field(default_factory=list)
     print_format: str = ""
