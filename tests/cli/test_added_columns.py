@@ -85,3 +85,19 @@ def test_a_column_has_one_qualifier_and_what_is_more_is_named(
     assert load_tool(tool)([*argv, "X"], {"CONDOR_CONFIG": "ONLY_ENV"}, streams) == 1
     said = f"Error: {surplus} is invalid -aaf format qualifier. only one of V"
     assert error.getvalue().startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "heading"),
+    [("T", "Reason"), ("Y", "Reason"), ("r", "Reason   "), ("V", "Reason ")],
+)
+def test_an_added_column_is_as_wide_as_what_it_shows(
+    tmp_path: Path, qualifier: str, heading: str
+) -> None:
+    (tmp_path / "jobs").write_text('ClusterId = 1\nProcId = 0\nReason = "1234567"\n')
+    out = io.StringIO()
+    argv = ["condor_q", "-jobads", str(tmp_path / "jobs"), "-nobatch", f"-aaf:{qualifier}"]
+    environment = {"CONDOR_CONFIG": "ONLY_ENV"}
+    streams = Streams(io.StringIO(), out, out)
+    assert load_tool("condor_q")([*argv, "Reason"], environment, streams) == 0
+    assert out.getvalue().splitlines()[3].endswith(f" {heading}")

@@ -88,7 +88,7 @@ class FormatColumn(Struct):
             return form.before
         if form.impossible:
             return ""
-        if form.letter in "rR":
+        if form.is_raw:
             raw = raw_text(ad, self.text, self.expression)
             return form.before + pad_text(raw, form) + form.after
         shown = self._convert(ad)

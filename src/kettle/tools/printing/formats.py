@@ -25,6 +25,7 @@ _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
 # Letters of spans and of moments.
 TIMES = frozenset("TY")
+_RAW = frozenset("rR")
 # Letters of formats that show numbers as they are.
 NUMBERS = frozenset("diouxXeEfFgGaA")
 _BITS = {None: 32, "h": 16, "hh": 8}
@@ -57,6 +58,11 @@ class Format(Struct):
     def is_time(self) -> bool:
         """Whether it shows a span or a moment: at the right, with none of its literal text."""
         return self.letter in TIMES
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether it shows an expression as it is written."""
+        return self.letter in _RAW
 
 
 def read_conversion(text: str) -> Format | None:

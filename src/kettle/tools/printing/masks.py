@@ -12,7 +12,7 @@ from collections.abc import Iterable, MutableSequence
 from kettle.classad import ClassAd, Expr
 from kettle.structs import Struct
 from kettle.tools.printing.columns import FormatColumn, added_columns
-from kettle.tools.printing.formats import NUMBERS
+from kettle.tools.printing.formats import NUMBERS, TIMES
 from kettle.tools.printing.values import Shown, show_value
 from kettle.tools.printing.widths import cut, length, measured_width
 
@@ -56,13 +56,15 @@ class Column(Struct):
             return 0
         if self.shown is not None:
             return length(self.value(ad))
+        if self.printf is not None and self.printf.form.is_raw:
+            return length(self.value(ad))
         expression = self.printf.expression if self.printf is not None else self.expression
         assert expression is not None
         value = ad.evaluate_expression(expression)
         if self.printf is not None and not isinstance(value, str):
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
             return length(self.value(ad)) if is_number else 0
-        if self.printf is not None and self.printf.form.letter in NUMBERS:
+        if self.printf is not None and self.printf.form.letter in NUMBERS | TIMES:
             return length(self.value(ad))
         return measured_width(value)
 
