@@ -244,6 +244,8 @@ def _take_values(wish: Wish, option: Option, word: str, rest: Words) -> list[str
 def _apply(wish: Wish, option: Option, qualifiers: str, values: Sequence[str], rest: Words) -> None:
     """Put what an option says into the wish."""
     name = _SAME.get(option.name, option.name)
+    if name == "totals":
+        wish.totals_said_last = True
     if _take_source(wish, name, qualifiers, values):
         return
     if not _take_form(wish, name, qualifiers, values, rest):
@@ -356,9 +358,6 @@ def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) 
             wish.analyses.append((name, qualifiers))
         case "capture-raw-results":
             wish.capture = qualifiers or "-"
-        case "totals":
-            wish.flags.add(name)
-            wish.totals_said_last = True
         case "factory":
             check_factory(qualifiers)
             wish.flags.add(name)
