@@ -212,6 +212,8 @@ def test_what_is_wrong_is_told_by_the_exceptions_of_version_1() -> None:
         htcondor.poll(1)  # type: ignore[arg-type]
     with pytest.raises(htcondor.HTCondorEnumError, match="DaemonCore command"):
         htcondor.SecMan().ping(nobody, "BOGUS")
+    with pytest.raises(htcondor.HTCondorIOError):
+        htcondor.SecMan().ping(nobody, "write")
 
 
 NOBODY = classad.ClassAd({"MyAddress": "<127.0.0.1:1>", "Name": "x", "Machine": "m"})

@@ -19,6 +19,7 @@ from kettle.compat.htcondor.errors import (
     raising,
 )
 from kettle.compat.htcondor2.process import PROCESS
+from kettle.compat.htcondor2.security import command_of
 from kettle.octets import AS_IS
 from kettle.wire.commands import Command
 
@@ -81,8 +82,10 @@ class SecMan:
         What was agreed on is returned.
         """
         name = self.getCommandString(command) if isinstance(command, int) else str(command)
-        if not isinstance(command, int) and name.upper() not in Command.__members__:
-            raise HTCondorEnumError("Unable to determine DaemonCore command value")
+        try:
+            command_of(name)
+        except htcondor2.HTCondorException:
+            raise HTCondorEnumError("Unable to determine DaemonCore command value") from None
         with raising(HTCondorIOError):
             place = ClassAd({"MyAddress": ad}) if isinstance(ad, str) else ad
             answer: ClassAd = shown(htcondor2.ping(location_of(place), name))

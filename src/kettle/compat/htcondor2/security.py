@@ -47,7 +47,7 @@ def ping(
     address = location if isinstance(location, str) else location.get("MyAddress")
     if address is None:
         raise ValueError("Address not available in location argument.")
-    command = _command_of(authz or "DC_NOP")
+    command = command_of(authz or "DC_NOP")
     from kettle.client.daemon import ping as ask
 
     connector = PROCESS.connector_for(None if security is None else security.preferred_token)
@@ -64,8 +64,8 @@ def ping(
     return of_engine(_policy_of(found, command))
 
 
-def _command_of(word: str) -> int:
-    """Return a command by name, or the one that asks for nothing but a level."""
+def command_of(word: str) -> int:
+    """Return a command by name, or the one that asks for nothing but a level; HTCondorException."""
     name = word.upper()
     if name == "ALLOW":
         return int(Command.DC_NOP)

@@ -65,7 +65,7 @@ class _Table:
 
 
 # As a number it is zero, however many there are: the reference reads one of them back as none.
-_MINUS_ZERO = re.compile(r"-+0(?![\w.])")
+_MINUS_ZERO = re.compile(r"(?<!-)-++0(?![\w.])")
 _JSON_MINUS = re.compile(r'"\\/Expr\((-[0-9.E+-]+)\)\\/"')
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kettle.config.store import Config, Macro
 
 _OF_JOBS = "SYSTEM_PERIODIC_"
-# A text, which may have quotes in it, or what is between single quotes.
-_QUOTED = late_pattern(r'"(?:[^"\\]|\\.)*"|' r"'((?:[^'\\]|\\.)*)'")
+# A text, which may have quotes in it, or what is between single quotes; either may lack its end.
+_QUOTED = late_pattern(r'"(?:[^"\\]|\\.)*+(?:"|$)|' r"'((?:[^'\\]|\\.)*+)(?:'|$)")
 # Limit: names of one expression that are looked at.
 _MOST_NAMES = 200
 
@@ -54,7 +54,7 @@ def find_policy_faults(config: Config) -> Iterator[Finding]:
 def _find_quoted(macro: Macro, text: str) -> Iterator[Finding]:
     """Find names in single quotes of which a text was probably meant."""
     for match in _QUOTED.finditer(text):
-        name = match[1]
+        name = match[1] if match[0].endswith("'") else None
         if name is not None and name.lower() not in known_names():
             sentence = f"in {macro.name}, '{name}' is the name of an attribute"
             yield make(
