@@ -65,8 +65,13 @@ def _read(ad: Ad, key: str) -> Value:
 
 
 def _named(ad: Ad, other: Ad, key: str) -> Value:
-    """Return the value of a bare name: the ad's own, else the other ad's."""
-    return _read(ad if ad.entry(key) is not None else other, key)
+    """Return the value of a bare name, as `_read` does: the ad's own, else the other ad's."""
+    found = ad.entry(key) or other.entry(key)
+    if found is None:
+        return UNDEFINED
+    if type(found) is not Literal:
+        raise MissedError
+    return found.value
 
 
 def _call_alone(call: PlainCall, values: list[Value]) -> Value:
