@@ -38,6 +38,15 @@ REFERENCES = (
     *(f"MY.{name}" for name in NAMES[:5]),
 )
 FUNCTIONS = ("size", "isUndefined", "isError", "floor", "int", "toLower", "string", "real")
+# Functions with ways of their own for arguments that are constants.
+PAIRS = (
+    *("regexp", "member", "identicalMember", "strcat", "stringListSubsetMatch"),
+    *("stringListMember", "stringListIMember", "stringListISubsetMatch", "stringListsIntersect"),
+)
+CONSTANTS = (
+    *('"a"', '"A,b 7"', '"^[aA]"', '"[a"', '".*a.*a"', '""', "undefined", "error", "7", "true"),
+    *('{ "a",7,2.5,"B",undefined }', "{}", "{ A }", '"' + "a," * 1500 + '"', '{ { "a" } }'),
+)
 
 
 def _nest(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -52,6 +61,9 @@ def _nest(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("strcat({}, {})".format, inner, inner),
         st.builds("member({}, {})".format, inner, inner),
         st.builds("regexp({}, {})".format, inner, inner),
+        st.builds("{}({}, {})".format, st.sampled_from(PAIRS), inner, inner),
+        st.builds("{}({}, {})".format, st.sampled_from(PAIRS), st.sampled_from(CONSTANTS), inner),
+        st.builds("{}({}, {})".format, st.sampled_from(PAIRS), inner, st.sampled_from(CONSTANTS)),
     )
 
 

@@ -519,7 +519,7 @@ def _compile_call(expr: Expr) -> Closure:
 
         return run_lazy
     assert isinstance(function.apply, StrictFunction)
-    strict, plain, _, price = function.apply
+    strict, plain, price = function.apply.call, function.apply.plain, function.apply.price
     closures = tuple(argument.closure for argument in expr.arguments)
     if plain is not None:
         return lambda state: call_plain(

@@ -5,7 +5,9 @@ ads it was made for: no state, no calls between operators, the attributes that a
 into written out where they are used. It begins with what it takes for granted (which expression
 is under a name, which names are not there) and returns MISSED where that does not hold, or where
 a text is so long that reading it would count; the closures answer then. So what is generated need
-not know everything, and a property test proves it equal wherever it answers.
+not know everything, and a property test proves it equal wherever it answers. Texts up to
+LONGEST_SHORT and all expressions that are light enough are together less than an evaluation may
+read, so nothing counts that.
 
 The text that is compiled is made of names that are chosen here, never of what an ad says: names
 of attributes, texts and numbers are handed to it as values. Expressions of one shape share it.
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kettle.classad.functions.table import PlainCall, call_strict
+from kettle.classad.functions.table import LONGEST_SHORT, call_strict
 from kettle.classad.generated_source import (
     ARITHMETIC,
     MOST_WEIGHT,
@@ -43,9 +45,6 @@ from kettle.classad.values import (
 from kettle.digits import MAX_INTEGER, MIN_INTEGER
 from kettle.remembered import Answers
 
-# Limit: a text that is longer is read by the closures, which count what they read. Shorter ones,
-# and all expressions that are light enough, are together less than an evaluation may read.
-_LONGEST_TEXT: Final = 2048
 # Functions that read more than this many steps together may come near what an evaluation may do.
 _FEW_STEPS: Final = MOST_STEPS // 4
 
@@ -74,25 +73,10 @@ def _named(ad: Ad, other: Ad, key: str) -> Value:
     return found.value
 
 
-def _call_alone(call: PlainCall, values: list[Value]) -> Value:
-    """Return what a function of its values alone makes of them, which are small."""
-    for value in values:
-        kind = type(value)
-        if kind is str:
-            if len(value) > _LONGEST_TEXT:  # type: ignore[arg-type]
-                raise MissedError
-        elif kind is ExprList or kind is list:
-            raise MissedError
-    try:
-        return call(values)
-    except FAULT:
-        return ERROR
-
-
 def _short(operation: Operation) -> Operation:
     def apply(left: Value, right: Value) -> Value:
         for value in (left, right):
-            if type(value) is str and len(value) > _LONGEST_TEXT:
+            if type(value) is str and len(value) > LONGEST_SHORT:
                 raise MissedError
         return operation(left, right)
 
@@ -102,16 +86,17 @@ def _short(operation: Operation) -> Operation:
 # All that a generated text may name besides its own values.
 _WORLD: Final[dict[str, Any]] = {
     "ERROR": ERROR,
+    "FAULT": FAULT,
     "FAULTS": (*ANY_FAULT, MissedError),
     "FEW": _FEW_STEPS,
     "INFINITE": float("inf"),
     "LEAST": MIN_INTEGER,
+    "LISTS": (ExprList, list),
     "Literal": Literal,
     "MISSED": MISSED,
     "MOST": MAX_INTEGER,
     "State": State,
     "UNDEFINED": UNDEFINED,
-    "alone": _call_alone,
     "call": call_strict,
     "fold": fold_case,
     "named": _named,
@@ -151,4 +136,4 @@ def generate(expr: Expr, ad: Ad, other: Ad | None) -> tuple[Run, int] | None:
         return None
     source = source_of(writer, result.name, matched=other is not None)
     run = _makers[source](*writer.constants)
-    return run, 3 * len(source) + 200 * len(writer.constants) + 1000
+    return run, 3 * len(source) + 200 * len(writer.constants) + writer.size + 1000

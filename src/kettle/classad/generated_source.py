@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from kettle.classad.functions.library import find_function
-from kettle.classad.functions.table import StrictFunction
+from kettle.classad.functions.table import FREE, LONGEST_SHORT, StrictFunction
 from kettle.classad.nodes import (
     AttributeReference,
     Binary,
@@ -26,7 +26,7 @@ from kettle.classad.nodes import (
     Unary,
 )
 from kettle.classad.operators import BINARY, COMPARISONS, UNARY
-from kettle.classad.state import AROUND, SPECIAL
+from kettle.classad.state import AROUND, FAULT, SPECIAL
 from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value, fold_case
 
 # Limit: an expression that is larger, with those it looks into, is left to the closures; so is
@@ -62,6 +62,20 @@ class _Operand(NamedTuple):
     value: Value = UNDEFINED
 
 
+def _is_short(value: Value) -> bool:
+    if type(value) is str:
+        return len(value) <= LONGEST_SHORT
+    return not isinstance(value, ExprList | list)
+
+
+def _guarded(call: Callable[[], Value]) -> Value:
+    """Return what a call makes of constants."""
+    try:
+        return call()
+    except FAULT:
+        return ERROR
+
+
 _WORDS: Final[list[tuple[Value, str]]] = [
     (True, "True"),
     (False, "False"),
@@ -86,6 +100,8 @@ class Writer:
         # What must not be an attribute: `my` and `target`, of which ad.
         self.absent: Final[set[tuple[str, int]]] = set()
         self.calls = False
+        # The bytes of what is made for this expression alone, beside its constants.
+        self.size = 0
 
     # -- Lines and names --------------------------------------------------------------------
 
@@ -274,19 +290,66 @@ class Writer:
         # What nobody knows now a program may still add.
         if function is None or not isinstance(function.apply, StrictFunction):
             raise UnsupportedError
-        call, plain, may_repeat, _ = function.apply
-        if not may_repeat:
+        if not function.apply.may_repeat:
             raise UnsupportedError
-        arguments = [self.write(argument, side).name for argument in expr.arguments]
-        name, called = self._variable(), self.constant(plain or call)
-        if plain is not None:
-            self.say(f"{name} = alone({called}, [{', '.join(arguments)}])")
-            return _Operand(name)
+        arguments = [self.write(argument, side) for argument in expr.arguments]
+        made = self._call_prepared(function.apply, arguments)
+        if made is None:
+            made = self._call_short(function.apply, arguments)
+        return made or self._call_strict(function.apply, arguments, side)
+
+    def _call_prepared(
+        self, function: StrictFunction, arguments: list[_Operand]
+    ) -> _Operand | None:
+        """Write the call of what a function makes of its constant arguments, if it has any way."""
+        if function.prepare is None:
+            return None
+        prepared = function.prepare([each.value if each.constant else FREE for each in arguments])
+        if prepared is None:
+            return None
+        free = [each for each in arguments if not each.constant]
+        if not free:
+            return self._literal(_guarded(prepared.call))
+        self.size += prepared.size
+        self._expect_short(free, prepared.longest)
+        return self._guarded_call(prepared.call, ", ".join(each.name for each in free))
+
+    def _call_short(self, function: StrictFunction, arguments: list[_Operand]) -> _Operand | None:
+        """Write the call of a function of short values, if it is one; its value of constants."""
+        short = function.short
+        if short is None or not all(_is_short(each.value) for each in arguments if each.constant):
+            return None
+        if all(each.constant for each in arguments):
+            return self._literal(_guarded(lambda: short([each.value for each in arguments])))
+        self._expect_short(arguments, LONGEST_SHORT)
+        return self._guarded_call(short, f"[{', '.join(each.name for each in arguments)}]")
+
+    def _expect_short(self, arguments: list[_Operand], longest: int) -> None:
+        """Write the question whether all are short texts, or neither texts nor lists."""
+        most = self.constant(longest)
+        for each in arguments:
+            if not each.constant and not each.logical:
+                self.say(f"if type({each.name}) is str:")
+                self.say(f"    if len({each.name}) > {most}: return MISSED")
+                self.say(f"elif type({each.name}) in LISTS: return MISSED")
+
+    def _guarded_call(self, function: Callable[..., Value], arguments: str) -> _Operand:
+        name = self._variable()
+        self.say(f"try: {name} = {self.constant(function)}({arguments})")
+        self.say(f"except FAULT: {name} = ERROR")
+        return _Operand(name)
+
+    def _call_strict(
+        self, function: StrictFunction, arguments: list[_Operand], side: int
+    ) -> _Operand:
+        """Write the call of a function that reads the state, or counts what it reads."""
+        name, called = self._variable(), self.constant(function.call)
         self.calls = True
         match = "None, None" if self._ads[1] is None else "a0, a1"
         self.say(f"if state is None: state = State(a0, {match}, context)")
         self.say(f"state.ad = a{side}")
-        self.say(f"{name} = call({called}, state, [{', '.join(arguments)}])")
+        names = ", ".join(each.name for each in arguments)
+        self.say(f"{name} = call({called}, state, [{names}])")
         self.say("if state.steps > FEW: return MISSED")
         return _Operand(name)
 
@@ -434,10 +497,13 @@ _WRITERS: Final[dict[type[Expr], Callable[[Writer, Any, int], _Operand]]] = {
 def source_of(writer: Writer, result: str, *, matched: bool) -> str:
     """Return what defines `make`, which makes the function of what it is to hold."""
     names = ", ".join(f"c{number}" for number in range(len(writer.constants)))
-    sides = (0, 1) if matched else (0,)
+    written = "\n".join(writer.lines)
+    # An ad that nothing looks into may be any.
+    sides = [side for side in ((0, 1) if matched else (0,)) if side == 0 or "a1" in written]
+    matched = 1 in sides
     head = [f"def make({names}):", "    def run(a0, a1, context):", "        try:"]
     body = [f"table{side} = a{side}.table" for side in sides]
-    body += [f"get{side} = table{side}.get" for side in sides]
+    body += [f"get{side} = table{side}.get" for side in sides if f"get{side}(" in written]
     body += [f"up{side} = a{side}.parent" for side in sides]
     outside = [f"a{side}.scope is not None" for side in sides]
     if matched:

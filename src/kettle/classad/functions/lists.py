@@ -8,7 +8,15 @@ from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.functions.convert import elements_of, list_of, text_of
-from kettle.classad.functions.table import Function, StrictCall, plain, strict
+from kettle.classad.functions.table import (
+    FREE,
+    Free,
+    Function,
+    Prepared,
+    StrictCall,
+    plain,
+    strict,
+)
 from kettle.classad.operators import (
     Operation,
     add,
@@ -23,7 +31,7 @@ from kettle.classad.operators import (
     not_equal,
 )
 from kettle.classad.state import State
-from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, PlainValues, Value
 
 # What a part of a text counts as.
 _PART_BYTES: Final = 64
@@ -127,23 +135,51 @@ def _compared(state: State, value: Value, items: ExprList) -> Sequence[Value]:
     return found
 
 
-def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
-    def call(state: State, values: list[Value]) -> Value:
+class _Membership:
+    """Whether a value is the same as an element; `refuses` what is undefined or error."""
+
+    def __init__(self, same: Operation, *, refuses: bool) -> None:
+        self._same: Final = same
+        self._exactly: Final = same is is_same
+        self._refuses: Final = refuses
+
+    def call(self, state: State, values: list[Value]) -> Value:
+        """`member(value, list)`."""
         if len(values) != 2:
             return ERROR
         value, items = values
-        if items is UNDEFINED or (refuse_undefined and value is UNDEFINED):
+        if items is UNDEFINED or (self._refuses and value is UNDEFINED):
             return UNDEFINED
-        if isinstance(value, ExprList | ClassAd) or (refuse_undefined and value is ERROR):
+        if not isinstance(items, ExprList) or self._is_refused(value):
             return ERROR
-        if not isinstance(items, ExprList):
-            return ERROR
-        found = _compared(state, value, items)
-        if type(value) is str and items.plain is not None:
-            return items.plain.holds(value, exactly=same is is_same)
-        return any(same(value, item) is True for item in found)
+        return self._is_among(value, _compared(state, value, items), items.plain)
 
-    return call
+    def prepare(self, values: Sequence[Value | Free]) -> Prepared | None:
+        """Return the function of a value, or of nothing, where the list is one of plain values."""
+        items = values[1] if len(values) == 2 else None
+        plain = items.plain if isinstance(items, ExprList) else None
+        if plain is None:
+            return None
+
+        def call(value: Value) -> Value:
+            if self._refuses and value is UNDEFINED:
+                return UNDEFINED
+            return ERROR if self._is_refused(value) else self._is_among(value, plain.values, plain)
+
+        value = values[0]
+        return Prepared(call) if value is FREE else Prepared(lambda: call(value))  # type: ignore[arg-type]
+
+    def _is_refused(self, value: Value) -> bool:
+        return isinstance(value, ExprList | ClassAd) or (self._refuses and value is ERROR)
+
+    def _is_among(self, value: Value, items: Sequence[Value], plain: PlainValues | None) -> bool:
+        if type(value) is str and plain is not None:
+            return plain.holds(value, exactly=self._exactly)
+        return any(self._same(value, item) is True for item in items)
+
+
+_MEMBER: Final = _Membership(equal, refuses=True)
+_IDENTICAL_MEMBER: Final = _Membership(is_same, refuses=False)
 
 
 def _comparing(decisive: bool) -> StrictCall:
@@ -257,14 +293,15 @@ LISTS: Final[tuple[Function, ...]] = (
            split, ('split("a, b")', '{ "a","b" }'), ('split("a b:c",":")', '{ "a b","c" }'),
            ('split("a,,b, ,c")', '{ "a","","b","","c" }')),
     strict("member", "member(value, list)", "Whether the value == an element of the list.",
-           _membership(equal, refuse_undefined=True), ('member("B",{ "a","b" })', "true"),
-           ("member(3,{ 1,2.0,3.0 })", "true"), ('member("x",{ "a" })', "false")),
+           _MEMBER.call, ('member("B",{ "a","b" })', "true"),
+           ("member(3,{ 1,2.0,3.0 })", "true"), ('member("x",{ "a" })', "false"),
+           prepare=_MEMBER.prepare),
     strict("identicalMember", "identicalMember(value, list)",
            "Whether the value =?= an element of the list.",
-           _membership(is_same, refuse_undefined=False),
-           ('identicalMember("B",{ "a","b" })', "false"),
+           _IDENTICAL_MEMBER.call, ('identicalMember("B",{ "a","b" })', "false"),
            ("identicalMember(1,{ 1.0,2 })", "false"),
-           ('identicalMember("b",{ "a","b" })', "true")),
+           ('identicalMember("b",{ "a","b" })', "true"),
+           prepare=_IDENTICAL_MEMBER.prepare),
     strict("anyCompare", "anyCompare(operator, list, value)",
            "Whether the comparison holds between any element and the value.",
            _comparing(decisive=True), ('anyCompare("<",{ 1,5 },3)', "true"),

@@ -66,11 +66,17 @@ def to_boolean(values: list[Value]) -> Value:
     return saturate_32(value.seconds) != 0 if isinstance(value, RelativeTime) else ERROR
 
 
-def _rounding(round_real: Callable[[float], float]) -> PlainCall:
+# Reals between this and its negative are integers that fit when they are rounded.
+_EXACT: Final = 2.0**62
+
+
+def _rounding(round_real: Callable[[float], int]) -> PlainCall:
     def call(values: list[Value]) -> Value:
         if len(values) != 1:
             return ERROR
         value = values[0]
+        if type(value) is float and -_EXACT < value < _EXACT:
+            return round_real(value)
         if isinstance(value, int):
             return int(value)
         number = real_of(value)

@@ -14,7 +14,15 @@ from typing import Final, Protocol, TypeVar
 
 from kettle.classad.context import AMBIENT
 from kettle.classad.functions.convert import elements_of, error_or_undefined
-from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.functions.table import (
+    FREE,
+    LONGEST_SHORT,
+    Free,
+    Function,
+    Prepared,
+    StrictCall,
+    strict,
+)
 from kettle.classad.state import PATTERN_SECONDS, PATTERN_STEPS, State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns.perl import compile_perl
@@ -292,6 +300,41 @@ def regexp(state: State, values: list[Value]) -> Value:
     return _search(state, compiled, _shapes[compiled], _bytes(text)) is not None
 
 
+# Limit: the steps of a search that nobody counts, of which an expression may have as many as it has
+# calls; the bytes of its pattern, which is kept with the expression; the characters of a text that
+# is worth it.
+_FEW_STEPS: Final = 25_000
+_SMALL_COMPILED: Final = 4096
+_WORTH: Final = 100
+
+
+def prepare_regexp(values: Sequence[Value | Free]) -> Prepared | None:
+    """Return the function of a text, where the pattern is known and every search is a quick one."""
+    if len(values) not in (2, 3) or values[1] is not FREE:
+        return None
+    pattern, options = values[0], values[2] if len(values) == 3 else ""
+    if not (isinstance(pattern, str) and isinstance(options, str)):
+        return None
+    compiled = compile_pattern(pattern, options)
+    shape = None if compiled is None else _shapes[compiled]
+    if compiled is None or shape is None or (size := _pattern_bytes(compiled)) > _SMALL_COMPILED:
+        return None
+    longest = LONGEST_SHORT
+    # A character has up to four bytes.
+    while longest > _WORTH and shape.factor * (4 * longest) ** shape.degree > _FEW_STEPS:
+        longest //= 2
+    if longest <= _WORTH:
+        return None
+    search = compiled.search
+
+    def call(text: Value) -> Value:
+        if type(text) is str:
+            return search(text.encode("utf-8", "surrogateescape")) is not None
+        return UNDEFINED if text is UNDEFINED else ERROR
+
+    return Prepared(call, longest, size)
+
+
 def regexp_member(state: State, values: list[Value]) -> Value:
     """`regexpMember(pattern, list[, options])`."""
     if len(values) not in (2, 3):
@@ -403,7 +446,8 @@ PATTERNS: Final[tuple[Function, ...]] = (
     strict("regexp", "regexp(pattern, text[, options])",
            "Whether the pattern matches somewhere in the text.",
            _in_time(regexp), ('regexp("^slot[0-9]+@","slot1@h")', "true"),
-           ('regexp("LINUX","linux","i")', "true"), ('regexp("^l","Linux")', "false")),
+           ('regexp("LINUX","linux","i")', "true"), ('regexp("^l","Linux")', "false"),
+           prepare=prepare_regexp),
     strict("regexpMember", "regexpMember(pattern, list[, options])",
            "Whether the pattern matches one of the texts in the list.",
            _in_time(regexp_member), ('regexpMember("^b",{ "abc","bcd" })', "true"),

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from sys import getsizeof
 from typing import Final
 
 from kettle.classad.functions.convert import number_in
 from kettle.classad.functions.regex import compile_pattern, matches_any
-from kettle.classad.functions.table import Function, PlainCall, StrictCall, plain, strict
+from kettle.classad.functions.table import (
+    FREE,
+    Free,
+    Function,
+    Prepared,
+    StrictCall,
+    plain,
+    strict,
+)
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, saturate_integer
 from kettle.patterns import late_pattern
+from kettle.remembered import Allowance, Memory
 
 # Membership also splits at tabs and ends of lines.
 _DEFAULT: Final = " ,"
@@ -96,10 +106,37 @@ def _greatest(numbers: list[float]) -> float:
     return result
 
 
-def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) -> PlainCall:
-    """Return a function of two lists for which UNDEFINED is the empty list, unless both are."""
+# Limit: the bytes of the lists whose items are remembered: those of an ad are asked for by every
+# job, and those of a policy about every slot.
+_known: Final[Memory[str, frozenset[str]]] = Memory(Allowance(1024 * 1024))
+_find_known: Final = _known.get
 
-    def call(values: list[Value]) -> Value:
+
+def _members(text: str, separators: str = _MEMBERSHIP) -> frozenset[str]:
+    """Return the items of a text list."""
+    if separators != _MEMBERSHIP:
+        return frozenset(items_of(text, separators))
+    found = _find_known(text)
+    if found is None:
+        found = frozenset(items_of(text, separators))
+        _known.keep(text, found, sum(map(getsizeof, (text, found, *found))))
+    return found
+
+
+class _Pair:
+    """A function of two lists for which UNDEFINED is the empty list, unless both are.
+
+    `judge` is handed the first text, the separators, and the items of the second.
+    """
+
+    def __init__(
+        self, judge: Callable[[str, str, frozenset[str]], bool], fold: Callable[[str], str] = str
+    ) -> None:
+        self._judge: Final = judge
+        self._fold: Final = fold
+
+    def call(self, values: list[Value]) -> Value:
+        """`name(one, other[, separators])`."""
         if len(values) not in (2, 3):
             return ERROR
         texts = []
@@ -107,25 +144,54 @@ def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) 
             if value is UNDEFINED:
                 texts.append("" if position < 2 else _MEMBERSHIP)
             elif isinstance(value, str):
-                texts.append(value.lower() if fold and position < 2 else value)
+                texts.append(self._fold(value) if position < 2 else value)
             else:
                 return ERROR
         if values[0] is UNDEFINED and values[1] is UNDEFINED:
             return UNDEFINED
         separators = texts[2] if len(texts) == 3 else _MEMBERSHIP
-        return judge([texts[0], separators], items_of(texts[1], separators))
+        return self._judge(texts[0], separators, _members(texts[1], separators))
 
-    return call
+    def prepare(self, values: Sequence[Value | Free]) -> Prepared | None:
+        """Return the function of the one text where the other is known, and no separators."""
+        judge, fold = self._judge, self._fold
+        if len(values) != 2:
+            return None
+        one, other = values
+        if type(other) is str and one is FREE:
+            items = _members(fold(other))
+
+            def call_one(text: Value) -> Value:
+                if type(text) is str:
+                    return judge(fold(text), _MEMBERSHIP, items)
+                return self.call([text, other])
+
+            return Prepared(call_one, size=sum(map(getsizeof, (items, *items))))
+        if type(one) is str and other is FREE:
+            wanted = fold(one)
+
+            def call_other(text: Value) -> Value:
+                if type(text) is str:
+                    return judge(wanted, _MEMBERSHIP, _members(fold(text)))
+                return self.call([one, text])
+
+            return Prepared(call_other, size=getsizeof(wanted))
+        return None
 
 
-def _is_member(item: list[str], items: list[str]) -> bool:
-    return item[0] in items
+def _is_member(item: str, _separators: str, items: frozenset[str]) -> bool:
+    return item in items
 
 
-def _is_subset(wanted: list[str], items: list[str]) -> bool:
+def _is_subset(wanted: str, separators: str, items: frozenset[str]) -> bool:
     # Compat: a text without items has one here, an empty one; shown by functions_lists.json.
-    parts = items_of(wanted[0], wanted[1]) or ([""] if wanted[0] else [])
-    return set(parts) <= set(items)
+    return (_members(wanted, separators) or frozenset([""] if wanted else ())) <= items
+
+
+_MEMBER: Final = _Pair(_is_member)
+_MEMBER_FOLDED: Final = _Pair(_is_member, str.lower)
+_SUBSET: Final = _Pair(_is_subset)
+_SUBSET_FOLDED: Final = _Pair(_is_subset, str.lower)
 
 
 def intersect(values: list[Value]) -> Value:
@@ -182,20 +248,24 @@ STRING_LISTS: Final[tuple[Function, ...]] = (
            ('stringListMax("2.5;7",";")', "7.000000000000000E+00")),
     plain("stringListMember", "stringListMember(item, list[, separators])",
           "Whether the item is in the list.",
-          _pair(_is_member), ('stringListMember("b","a,b")', "true"),
-          ('stringListMember("B","a,b")', "false")),
+          _MEMBER.call, ('stringListMember("b","a,b")', "true"),
+          ('stringListMember("B","a,b")', "false"),
+          prepare=_MEMBER.prepare),
     plain("stringListIMember", "stringListIMember(item, list[, separators])",
           "Whether the item is in the list, without regard to case.",
-          _pair(_is_member, fold=True), ('stringListIMember("B","a,b")', "true"),
-          ('stringListIMember("c","a,b")', "false")),
+          _MEMBER_FOLDED.call, ('stringListIMember("B","a,b")', "true"),
+          ('stringListIMember("c","a,b")', "false"),
+          prepare=_MEMBER_FOLDED.prepare),
     plain("stringListSubsetMatch", "stringListSubsetMatch(one, other[, separators])",
           "Whether every item of one is in other.",
-          _pair(_is_subset), ('stringListSubsetMatch("a","a,b")', "true"),
-          ('stringListSubsetMatch("a,c","a,b")', "false")),
+          _SUBSET.call, ('stringListSubsetMatch("a","a,b")', "true"),
+          ('stringListSubsetMatch("a,c","a,b")', "false"),
+          prepare=_SUBSET.prepare),
     plain("stringListISubsetMatch", "stringListISubsetMatch(one, other[, separators])",
           "Whether every item of one is in other, without regard to case.",
-          _pair(_is_subset, fold=True), ('stringListISubsetMatch("A","a,b")', "true"),
-          ('stringListISubsetMatch("C","a,b")', "false")),
+          _SUBSET_FOLDED.call, ('stringListISubsetMatch("A","a,b")', "true"),
+          ('stringListISubsetMatch("C","a,b")', "false"),
+          prepare=_SUBSET_FOLDED.prepare),
     plain("stringListsIntersect", "stringListsIntersect(one, other[, separators])",
           "Whether the lists have an item in common.",
           intersect, ('stringListsIntersect("a,b","b,c")', "true"),

@@ -24,11 +24,15 @@ _LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}
 
 def concatenate(state: State, values: list[Value]) -> Value:
     """`strcat(…)`."""
+    joined = _joined(values)
+    return joined if type(joined) is not str or state.charge(len(joined)) else ERROR
+
+
+def _joined(values: list[Value]) -> Value:
     special = first_special(values)
     if special is not None:
         return special
-    texts = list(map(text_of, values))
-    return "".join(texts) if state.charge(sum(map(len, texts))) else ERROR
+    return "".join([value if type(value) is str else text_of(value) for value in values])
 
 
 def substring(values: list[Value]) -> Value:
@@ -68,11 +72,13 @@ def _comparing(fold: Callable[[str], str]) -> PlainCall:
     return call
 
 
-def _changing(letters: dict[int, int]) -> PlainCall:
+def _changing(change: Callable[[str], str], letters: dict[int, int]) -> PlainCall:
     def call(values: list[Value]) -> Value:
         if len(values) != 1:
             return ERROR
         value = values[0]
+        if type(value) is str and value.isascii():
+            return change(value)
         if value is UNDEFINED or value is ERROR:
             return value
         return text_of(value).translate(letters)
@@ -172,7 +178,8 @@ def version_in_range(values: list[Value]) -> Value:
 STRINGS: Final[tuple[Function, ...]] = (
     strict("strcat", "strcat(value, …)", "The texts of the values, one after the other.",
            concatenate, ('strcat("slot",3 - 2,"_State")', '"slot1_State"'),
-           ('strcat("a",undefined)', "undefined"), ("strcat(1,true)", '"1true"')),
+           ('strcat("a",undefined)', "undefined"), ("strcat(1,true)", '"1true"'),
+           short=_joined),
     plain("substr", "substr(text, offset[, length])",
           "Part of the text. A negative offset counts from the end, a negative length leaves "
           "that many bytes off the end.",
@@ -185,9 +192,10 @@ STRINGS: Final[tuple[Function, ...]] = (
           _comparing(lambda text: text.translate(_LOWER)), ('stricmp("A","a")', "0"),
           ('stricmp("a","B")', "-1")),
     plain("toUpper", "toUpper(value)", "The text in capitals.",
-          _changing(_UPPER), ('toUpper("Linux")', '"LINUX"'), ("toUpper(true)", '"TRUE"')),
+          _changing(str.upper, _UPPER), ('toUpper("Linux")', '"LINUX"'),
+          ("toUpper(true)", '"TRUE"')),
     plain("toLower", "toLower(value)", "The text in small letters.",
-          _changing(_LOWER), ('toLower("Linux")', '"linux"'), ("toLower(12)", '"12"')),
+          _changing(str.lower, _LOWER), ('toLower("Linux")', '"linux"'), ("toLower(12)", '"12"')),
     plain("splitUserName", "splitUserName(name)", "User and domain; without @ it is all user.",
           split_user_name, ('splitUserName("a@b")', '{ "a","b" }'),
           ('splitUserName("a")', '{ "a","" }')),

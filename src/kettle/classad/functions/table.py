@@ -6,7 +6,7 @@ counted, what it raises is ERROR.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from kettle.classad.ad import ClassAd
@@ -32,18 +32,52 @@ class Price(NamedTuple):
 COMMON: Final = Price()
 
 
+class Free:
+    """There is one, FREE."""
+
+    __slots__ = ()
+
+
+# Stands for an argument that is no constant.
+FREE: Final = Free()
+# Limit: the characters of a text that is a short one: what a function reads of a few hundred of
+# them need not be counted.
+LONGEST_SHORT: Final = 2048
+
+
+class Prepared(NamedTuple):
+    """A call of which some arguments are constants: a function of the others, in their order.
+
+    They are no lists, and texts of at most `longest` characters. `size` is the bytes that it takes.
+    """
+
+    call: Callable[..., Value]
+    longest: int = LONGEST_SHORT
+    size: int = 0
+
+
+Preparer = Callable[[Sequence[Value | Free]], Prepared | None]
+
+
 class StrictFunction(NamedTuple):
     """Called with the values of the arguments.
 
     `call` is handed the state and may read it; a function of its values alone has `plain` instead,
     which cannot. Generated code calls a function again where it gives up, so one whose calls mean
     something besides their value, or that looks at the evaluation under way, must not be repeated.
+
+    Generated code prefers `prepare`, which may have a shorter way where some arguments are
+    constants, then `short`, which says the same of values that are short texts and no lists: a
+    function of its values alone, though `call` counts what it makes of long ones. It is `plain`
+    where there is one.
     """
 
     call: StrictCall
     plain: PlainCall | None = None
     may_repeat: bool = True
     price: Price = COMMON
+    short: PlainCall | None = None
+    prepare: Preparer | None = None
 
 
 class LazyFunction(NamedTuple):
@@ -73,9 +107,12 @@ def strict(
     *examples: tuple[str, str],
     may_repeat: bool = True,
     price: Price = COMMON,
+    short: PlainCall | None = None,
+    prepare: Preparer | None = None,
 ) -> Function:
     """Return the row of a function of values that may read the state of the evaluation."""
-    return Function(name, signature, doc, examples, StrictFunction(call, None, may_repeat, price))
+    apply = StrictFunction(call, None, may_repeat, price, short, prepare)
+    return Function(name, signature, doc, examples, apply)
 
 
 def plain(
@@ -85,9 +122,12 @@ def plain(
     call: PlainCall,
     *examples: tuple[str, str],
     price: Price = COMMON,
+    prepare: Preparer | None = None,
 ) -> Function:
     """Return the row of a function of its values alone."""
-    apply = StrictFunction(lambda _state, values: call(values), call, price=price)
+    apply = StrictFunction(
+        lambda _state, values: call(values), call, price=price, short=call, prepare=prepare
+    )
     return Function(name, signature, doc, examples, apply)
 
 
