@@ -9,11 +9,12 @@ is made with, `v1` and so on its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from kettle.classad.functions.library import find_function
 from kettle.classad.functions.table import FREE, LONGEST_SHORT, StrictFunction
+from kettle.classad.generated_text import Operand, Text, guarded, is_short
 from kettle.classad.nodes import (
     AttributeReference,
     Binary,
@@ -26,8 +27,8 @@ from kettle.classad.nodes import (
     Unary,
 )
 from kettle.classad.operators import BINARY, COMPARISONS, UNARY
-from kettle.classad.state import AROUND, FAULT, SPECIAL
-from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value, fold_case
+from kettle.classad.state import AROUND, SPECIAL
+from kettle.classad.values import UNDEFINED, Ad, Expr, ExprList, Value, fold_case
 
 # Limit: an expression that is larger, with those it looks into, is left to the closures; so is
 # one in which operators stand so deep in one another.
@@ -51,50 +52,13 @@ UNARY_NAMES: Final[dict[str, str]] = {
 }
 
 
-class _Operand(NamedTuple):
-    """What stands for a value in the text: its name, and what is known of it."""
-
-    name: str
-    # Whether it is true, false, undefined or error, and nothing else.
-    logical: bool = False
-    # Whether it is a constant, and which.
-    constant: bool = False
-    value: Value = UNDEFINED
-
-
-def _is_short(value: Value) -> bool:
-    if type(value) is str:
-        return len(value) <= LONGEST_SHORT
-    return not isinstance(value, ExprList | list)
-
-
-def _guarded(call: Callable[[], Value]) -> Value:
-    """Return what a call makes of constants."""
-    try:
-        return call()
-    except FAULT:
-        return ERROR
-
-
-_WORDS: Final[list[tuple[Value, str]]] = [
-    (True, "True"),
-    (False, "False"),
-    (UNDEFINED, "UNDEFINED"),
-    (ERROR, "ERROR"),
-]
-
-
-class Writer:
+class Writer(Text):
     """Writes the function of one expression for an ad and the other ad of a match, if any."""
 
     def __init__(self, ad: Ad, other: Ad | None) -> None:
+        super().__init__()
         self._ads: Final = (ad, other)
-        self.lines: Final[list[str]] = []
-        self.constants: Final[list[object]] = []
-        self._places: Final[dict[object, str]] = {}
-        self._level = 3
         self._nodes = 0
-        self._variables = 0
         # The attributes whose expressions are being written out: one in itself is circular.
         self._under_way: Final[set[tuple[int, int]]] = set()
         # What must not be an attribute: `my` and `target`, of which ad.
@@ -103,83 +67,46 @@ class Writer:
         # The bytes of what is made for this expression alone, beside its constants.
         self.size = 0
 
-    # -- Lines and names --------------------------------------------------------------------
-
-    def say(self, line: str) -> None:
-        """Add a line."""
-        self.lines.append("    " * self._level + line)
-
-    def constant(self, value: object) -> str:
-        """Return the name of a value that the function is made with."""
-        place = (type(value), value) if type(value) in (int, str) else id(value)
-        name = self._places.get(place)
-        if name is None:
-            name = self._places[place] = f"c{len(self.constants)}"
-            self.constants.append(value)
-        return name
-
-    def _variable(self) -> str:
-        self._variables += 1
-        return f"v{self._variables}"
-
-    def _literal(self, value: Value) -> _Operand:
-        for known, word in _WORDS:
-            if value is known:
-                return _Operand(word, logical=True, constant=True, value=value)
-        return _Operand(self.constant(value), constant=True, value=value)
-
-    def _block(self, condition: str, expr: Expr, side: int) -> _Operand:
+    def _block(self, condition: str, expr: Expr, side: int) -> Operand:
         """Write the expression in a block of its own, after `condition`."""
         self.say(condition)
-        self._level += 1
-        if self._level > _MOST_LEVELS:
+        self.level += 1
+        if self.level > _MOST_LEVELS:
             raise UnsupportedError
         return self.write(expr, side)
 
-    def _assign(self, name: str, made: _Operand) -> None:
-        self.say(f"{name} = {made.name}")
-
-    def _as_truth(self, made: _Operand) -> _Operand:
-        """Return what logic takes the value for."""
-        if made.logical:
-            return made
-        name = self._variable()
-        self.say(f"{name} = {made.name}")
-        self.say(f"if {name} is not True and {name} is not False: {name} = truth({name})")
-        return _Operand(name, logical=True)
-
     # -- Expressions ------------------------------------------------------------------------
 
-    def write(self, expr: Expr, side: int) -> _Operand:
+    def write(self, expr: Expr, side: int) -> Operand:
         """Write what computes the expression in the ad of that side; return what stands for it."""
         self._nodes += 1
         if self._nodes > _MOST_NODES:
             raise UnsupportedError
         if isinstance(expr, Literal):
-            return self._literal(expr.value)
+            return self.literal(expr.value)
         writer = _WRITERS.get(type(expr))
         if writer is None:
             raise UnsupportedError
         return writer(self, expr, side)
 
-    def parentheses(self, expr: Parentheses, side: int) -> _Operand:
+    def parentheses(self, expr: Parentheses, side: int) -> Operand:
         """`(a)`."""
         return self.write(expr.inner, side)
 
-    def plain_list(self, expr: ListNode, _side: int) -> _Operand:
+    def plain_list(self, expr: ListNode, _side: int) -> Operand:
         """`{ 1, "a" }`: one and the same list in any ad, if all its elements are values."""
         made = ExprList(expr.elements)
         if made.plain is None:
             raise UnsupportedError
-        return self._literal(made)
+        return self.literal(made)
 
-    def reference(self, expr: AttributeReference, side: int) -> _Operand:
+    def reference(self, expr: AttributeReference, side: int) -> Operand:
         """`name`."""
         if expr.absolute:
             raise UnsupportedError
         return self._attribute(side, expr.key, bare=True)
 
-    def selection(self, expr: Selection, side: int) -> _Operand:
+    def selection(self, expr: Selection, side: int) -> Operand:
         """`MY.name` and `TARGET.name`."""
         base = expr.base
         if not isinstance(base, AttributeReference) or base.absolute:
@@ -190,10 +117,10 @@ class Writer:
         if base.key == "my":
             return self._attribute(side, expr.key, bare=False)
         if self._ads[1] is None:
-            return self._literal(UNDEFINED)
+            return self.literal(UNDEFINED)
         return self._attribute(1 - side, expr.key, bare=False)
 
-    def _attribute(self, side: int, key: str, *, bare: bool) -> _Operand:
+    def _attribute(self, side: int, key: str, *, bare: bool) -> Operand:
         if key in SPECIAL or key in AROUND:
             raise UnsupportedError
         at, found = side, self._entry(side, key)
@@ -208,9 +135,9 @@ class Writer:
         assert ad is not None
         return ad.entry(key)
 
-    def _value_of(self, side: int, at: int, key: str, *, bare: bool) -> _Operand:
+    def _value_of(self, side: int, at: int, key: str, *, bare: bool) -> Operand:
         """Write what reads an attribute that is a value written out, or not there."""
-        name, held = self._variable(), self.constant(key)
+        name, held = self.variable(), self.constant(key)
         missing = f"read(a{side}, {held})"
         if bare and self._ads[1] is not None:
             missing = f"named(a{side}, a{1 - side}, {held})"
@@ -224,9 +151,9 @@ class Writer:
         elif not bare:
             self.say(f"elif {name} is None and up{side} is None: {name} = UNDEFINED")
         self.say(f"else: {name} = {missing}")
-        return _Operand(name)
+        return Operand(name)
 
-    def _written_out(self, found: Expr, side: int, at: int, key: str) -> _Operand:
+    def _written_out(self, found: Expr, side: int, at: int, key: str) -> Operand:
         """Write the expression that is under a name, and the question whether it still is."""
         mark = (id(found), at)
         if mark in self._under_way or found.weight > MOST_WEIGHT:
@@ -241,47 +168,47 @@ class Writer:
         self._under_way.discard(mark)
         return made
 
-    def unary(self, expr: Unary, side: int) -> _Operand:
+    def unary(self, expr: Unary, side: int) -> Operand:
         """`-a`, `!a`."""
         inner = self.write(expr.operand, side)
         if inner.constant:
-            return self._literal(UNARY[expr.operator](inner.value))
-        name = self._variable()
+            return self.literal(UNARY[expr.operator](inner.value))
+        name = self.variable()
         otherwise = f"{UNARY_NAMES[expr.operator]}({inner.name})"
         if expr.operator != "!":
             self.say(f"{name} = {otherwise}")
-            return _Operand(name)
+            return Operand(name)
         self.say(
             f"{name} = False if {inner.name} is True else"
             f" True if {inner.name} is False else {otherwise}"
         )
-        return _Operand(name, logical=True)
+        return Operand(name, logical=True)
 
-    def conditional(self, expr: Conditional, side: int) -> _Operand:
+    def conditional(self, expr: Conditional, side: int) -> Operand:
         """`a ? b : c` and `a ?: c`."""
         if expr.yes is not None:
             return self._choice(expr.condition, expr.yes, expr.no, side)
-        name = self._variable()
+        name = self.variable()
         first = self.write(expr.condition, side)
-        self._assign(name, first)
+        self.assign(name, first)
         last = self._block(f"if {name} is UNDEFINED:", expr.no, side)
-        self._assign(name, last)
-        self._level -= 1
-        return _Operand(name, logical=first.logical and last.logical)
+        self.assign(name, last)
+        self.level -= 1
+        return Operand(name, logical=first.logical and last.logical)
 
-    def _choice(self, condition: Expr, yes: Expr, no: Expr, side: int) -> _Operand:
-        chosen = self._as_truth(self.write(condition, side))
-        name = self._variable()
+    def _choice(self, condition: Expr, yes: Expr, no: Expr, side: int) -> Operand:
+        chosen = self.as_truth(self.write(condition, side))
+        name = self.variable()
         one = self._block(f"if {chosen.name} is True:", yes, side)
-        self._assign(name, one)
-        self._level -= 1
+        self.assign(name, one)
+        self.level -= 1
         other = self._block(f"elif {chosen.name} is False:", no, side)
-        self._assign(name, other)
-        self._level -= 1
+        self.assign(name, other)
+        self.level -= 1
         self.say(f"else: {name} = {chosen.name}")
-        return _Operand(name, logical=one.logical and other.logical)
+        return Operand(name, logical=one.logical and other.logical)
 
-    def call(self, expr: Call, side: int) -> _Operand:
+    def call(self, expr: Call, side: int) -> Operand:
         """`name(arguments)` of a function of values, and `ifThenElse`."""
         key = expr.name.lower()
         if key == "ifthenelse" and len(expr.arguments) == 3:
@@ -298,9 +225,7 @@ class Writer:
             made = self._call_short(function.apply, arguments)
         return made or self._call_strict(function.apply, arguments, side)
 
-    def _call_prepared(
-        self, function: StrictFunction, arguments: list[_Operand]
-    ) -> _Operand | None:
+    def _call_prepared(self, function: StrictFunction, arguments: list[Operand]) -> Operand | None:
         """Write the call of what a function makes of its constant arguments, if it has any way."""
         if function.prepare is None:
             return None
@@ -309,22 +234,22 @@ class Writer:
             return None
         free = [each for each in arguments if not each.constant]
         if not free:
-            return self._literal(_guarded(prepared.call))
+            return self.literal(guarded(prepared.call))
         self.size += prepared.size
         self._expect_short(free, prepared.longest)
         return self._guarded_call(prepared.call, ", ".join(each.name for each in free))
 
-    def _call_short(self, function: StrictFunction, arguments: list[_Operand]) -> _Operand | None:
+    def _call_short(self, function: StrictFunction, arguments: list[Operand]) -> Operand | None:
         """Write the call of a function of short values, if it is one; its value of constants."""
         short = function.short
-        if short is None or not all(_is_short(each.value) for each in arguments if each.constant):
+        if short is None or not all(is_short(each.value) for each in arguments if each.constant):
             return None
         if all(each.constant for each in arguments):
-            return self._literal(_guarded(lambda: short([each.value for each in arguments])))
+            return self.literal(guarded(lambda: short([each.value for each in arguments])))
         self._expect_short(arguments, LONGEST_SHORT)
         return self._guarded_call(short, f"[{', '.join(each.name for each in arguments)}]")
 
-    def _expect_short(self, arguments: list[_Operand], longest: int) -> None:
+    def _expect_short(self, arguments: list[Operand], longest: int) -> None:
         """Write the question whether all are short texts, or neither texts nor lists."""
         most = self.constant(longest)
         for each in arguments:
@@ -333,17 +258,17 @@ class Writer:
                 self.say(f"    if len({each.name}) > {most}: return MISSED")
                 self.say(f"elif type({each.name}) in LISTS: return MISSED")
 
-    def _guarded_call(self, function: Callable[..., Value], arguments: str) -> _Operand:
-        name = self._variable()
+    def _guarded_call(self, function: Callable[..., Value], arguments: str) -> Operand:
+        name = self.variable()
         self.say(f"try: {name} = {self.constant(function)}({arguments})")
         self.say(f"except FAULT: {name} = ERROR")
-        return _Operand(name)
+        return Operand(name)
 
     def _call_strict(
-        self, function: StrictFunction, arguments: list[_Operand], side: int
-    ) -> _Operand:
+        self, function: StrictFunction, arguments: list[Operand], side: int
+    ) -> Operand:
         """Write the call of a function that reads the state, or counts what it reads."""
-        name, called = self._variable(), self.constant(function.call)
+        name, called = self.variable(), self.constant(function.call)
         self.calls = True
         match = "None, None" if self._ads[1] is None else "a0, a1"
         self.say(f"if state is None: state = State(a0, {match}, context)")
@@ -351,51 +276,51 @@ class Writer:
         names = ", ".join(each.name for each in arguments)
         self.say(f"{name} = call({called}, state, [{names}])")
         self.say("if state.steps > FEW: return MISSED")
-        return _Operand(name)
+        return Operand(name)
 
     # -- Operators --------------------------------------------------------------------------
 
-    def binary(self, expr: Binary, side: int) -> _Operand:
+    def binary(self, expr: Binary, side: int) -> Operand:
         """`a operator b`."""
         if expr.operator in ("&&", "||"):
             return self._logic(expr, side)
         left = self.write(expr.left, side)
         right = self.write(expr.right, side)
         if left.constant and right.constant and type(left.value) is not str:
-            return self._literal(BINARY[expr.operator](left.value, right.value))
+            return self.literal(BINARY[expr.operator](left.value, right.value))
         if expr.operator in ARITHMETIC:
             return self._arithmetic(expr.operator, left, right)
         if expr.operator in COMPARISONS:
             return self._comparison(expr.operator, left, right)
         if expr.operator in _IDENTITY:
             return self._identity(expr.operator, left, right)
-        name = self._variable()
+        name = self.variable()
         general = f"{name} = {OPERATOR_NAMES[expr.operator]}({left.name}, {right.name})"
         if expr.operator == "/" and right.constant:
             general = self._quotient(name, left, right) + general
         self.say(general)
-        return _Operand(name)
+        return Operand(name)
 
-    def _logic(self, expr: Binary, side: int) -> _Operand:
-        first = self._as_truth(self.write(expr.left, side))
+    def _logic(self, expr: Binary, side: int) -> Operand:
+        first = self.as_truth(self.write(expr.left, side))
         on, off = ("True", "False") if expr.operator == "&&" else ("False", "True")
         if first.constant and first.name in (off, "ERROR"):
             return first
-        name = self._variable()
-        self._assign(name, first)
-        second = self._as_truth(
+        name = self.variable()
+        self.assign(name, first)
+        second = self.as_truth(
             self._block(f"if {name} is {on} or {name} is UNDEFINED:", expr.right, side)
         )
         self.say(
             f"if {name} is {on} or {second.name} is {off} or {second.name} is ERROR:"
             f" {name} = {second.name}"
         )
-        self._level -= 1
-        return _Operand(name, logical=True)
+        self.level -= 1
+        return Operand(name, logical=True)
 
-    def _identity(self, operator: str, left: _Operand, right: _Operand) -> _Operand:
+    def _identity(self, operator: str, left: Operand, right: Operand) -> Operand:
         """Write `a =?= b` or `a =!= b`."""
-        name = self._variable()
+        name = self.variable()
         sign = "" if operator == "=?=" else "not "
         kind = type(right.value).__name__
         if "UNDEFINED" in (left.name, right.name):
@@ -406,9 +331,9 @@ class Writer:
             )
         else:
             self.say(f"{name} = {OPERATOR_NAMES[operator]}({left.name}, {right.name})")
-        return _Operand(name, logical=True)
+        return Operand(name, logical=True)
 
-    def _quotient(self, name: str, left: _Operand, right: _Operand) -> str:
+    def _quotient(self, name: str, left: Operand, right: Operand) -> str:
         """Write the division of usual numbers by a number; return how the line of others begins."""
         if type(right.value) is int and right.value > 0:
             self.say(f"if type({left.name}) is int and {left.name} >= 0:")
@@ -421,8 +346,8 @@ class Writer:
             return "else: "
         return ""
 
-    def _arithmetic(self, operator: str, left: _Operand, right: _Operand) -> _Operand:
-        name = self._variable()
+    def _arithmetic(self, operator: str, left: Operand, right: Operand) -> Operand:
+        name = self.variable()
         word = "if"
         for kind in (int, float):
             tests = [
@@ -441,17 +366,17 @@ class Writer:
             word = "elif"
         general = f"{name} = {OPERATOR_NAMES[operator]}({left.name}, {right.name})"
         self.say(general if word == "if" else f"else: {general}")
-        return _Operand(name)
+        return Operand(name)
 
-    def _comparison(self, operator: str, left: _Operand, right: _Operand) -> _Operand:
-        name = self._variable()
+    def _comparison(self, operator: str, left: Operand, right: Operand) -> Operand:
+        name = self.variable()
         general = f"{OPERATOR_NAMES[operator]}({left.name}, {right.name})"
         plain = f"{name} = {left.name} {operator} {right.name}"
         known = [each for each in (left, right) if each.constant]
         word = "if"
         if known and type(known[0].value) is str:
             self._comparison_with_text(name, operator, left, right)
-            return _Operand(name, logical=True)
+            return Operand(name, logical=True)
         for kind in (int, float):
             if known and type(known[0].value) is not kind:
                 continue
@@ -463,10 +388,10 @@ class Writer:
             self.say(f"{word} {' and '.join(tests)}: {plain}")
             word = "elif"
         self.say(f"{name} = {general}" if word == "if" else f"else: {name} = {general}")
-        return _Operand(name, logical=True)
+        return Operand(name, logical=True)
 
     def _comparison_with_text(
-        self, name: str, operator: str, left: _Operand, right: _Operand
+        self, name: str, operator: str, left: Operand, right: Operand
     ) -> None:
         general = f"{name} = {OPERATOR_NAMES[operator]}({left.name}, {right.name})"
         if operator not in ("==", "!=") or not isinstance(right.value, str):
@@ -482,7 +407,7 @@ class Writer:
         self.say(f"else: {general}")
 
 
-_WRITERS: Final[dict[type[Expr], Callable[[Writer, Any, int], _Operand]]] = {
+_WRITERS: Final[dict[type[Expr], Callable[[Writer, Any, int], Operand]]] = {
     AttributeReference: Writer.reference,
     Binary: Writer.binary,
     Call: Writer.call,
@@ -497,28 +422,37 @@ _WRITERS: Final[dict[type[Expr], Callable[[Writer, Any, int], _Operand]]] = {
 def source_of(writer: Writer, result: str, *, matched: bool) -> str:
     """Return what defines `make`, which makes the function of what it is to hold."""
     names = ", ".join(f"c{number}" for number in range(len(writer.constants)))
-    written = "\n".join(writer.lines)
-    # An ad that nothing looks into may be any.
-    sides = [side for side in ((0, 1) if matched else (0,)) if side == 0 or "a1" in written]
-    matched = 1 in sides
-    head = [f"def make({names}):", "    def run(a0, a1, context):", "        try:"]
-    body = [f"table{side} = a{side}.table" for side in sides]
-    body += [f"get{side} = table{side}.get" for side in sides if f"get{side}(" in written]
-    body += [f"up{side} = a{side}.parent" for side in sides]
-    outside = [f"a{side}.scope is not None" for side in sides]
-    if matched:
-        outside.append("table0 is table1")
-    for key, side in sorted(writer.absent):
-        outside.append(f"{key!r} in table{side}")
-        if key == "target" and not matched:
-            outside.append(f"up{side} is not None")
-    body.append(f"if {' or '.join(outside)}: return MISSED")
+    body = [*_opening(writer, matched=matched)]
     if writer.calls:
         body.append("state = None")
-    lines = [*head, *("            " + line for line in body), *writer.lines]
+    lines = [f"def make({names}):", "    def run(a0, a1, context):", "        try:"]
+    lines += [*("            " + line for line in body), *writer.lines]
     lines += [
         f"            return {result}",
         "        except FAULTS: return MISSED",
         "    return run",
     ]
     return "\n".join(lines)
+
+
+def _opening(writer: Writer, *, matched: bool) -> Iterator[str]:
+    """Yield what names the parts of the ads, and asks whether they are ads of the usual kind.
+
+    One that nothing looks into may be any.
+    """
+    written = "\n".join(writer.lines)
+    sides = (0, 1) if matched and "a1" in written else (0,)
+    outside = []
+    for side in sides:
+        yield f"table{side} = a{side}.table"
+        if f"get{side}(" in written:
+            yield f"get{side} = table{side}.get"
+        yield f"up{side} = a{side}.parent"
+        outside.append(f"a{side}.scope is not None")
+    if len(sides) > 1:
+        outside.append("table0 is table1")
+    for key, side in sorted(writer.absent):
+        outside.append(f"{key!r} in table{side}")
+        if key == "target" and not matched:
+            outside.append(f"up{side} is not None")
+    yield f"if {' or '.join(outside)}: return MISSED"
