@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.choices import Choice
 from kettle.classad import ClassAd, Expr, unparse
 
 
-class Verdict(Enum):
+class Verdict(Choice):
     """What is to be done with a job."""
 
     NOTHING = "nothing"

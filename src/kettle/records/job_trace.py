@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 
+from kettle.choices import Choice
 from kettle.classad import ClassAd
 
 CATEGORY = "D_JOB"
@@ -21,7 +21,7 @@ _FLAGS = r"(?:\((?:fd:-?\d+|pid:\d+|D_\w+(?::\d)?)\) )*+"
 _LINE = re.compile(rf"{_FLAGS}({_NAME.pattern})/(\d+) ([a-z-]+)(?:: (.*))?$")
 
 
-class Step(Enum):
+class Step(Choice):
     """A step, by the word in its line: which daemon says it, and what it means."""
 
     SUBMITTED = ("submitted", "schedd", "the job is in the queue")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 from weakref import WeakValueDictionary
 
+from kettle.choices import Choice
 from kettle.classad import ClassAd
 from kettle.errors import ImpossibleTransition
 from kettle.schedd.job_machine import Attributes
@@ -21,7 +21,7 @@ from kettle.schedd.queue.job_ids import JobId
 from kettle.wire.security.claim_id import public_claim_id
 
 
-class Phase(Enum):
+class Phase(Choice):
     """Where a claim is in its life."""
 
     REQUESTING = "Requesting"
@@ -71,7 +71,7 @@ ClaimEvent = (
 )
 
 
-class Effect(Enum):
+class Effect(Choice):
     """What follows from a transition."""
 
     CHOOSE_JOB = "choose the next job"

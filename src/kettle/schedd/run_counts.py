@@ -7,13 +7,14 @@ is `statistics`' business.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import auto
 
 from kettle.attributes.codes import ShadowExit
+from kettle.choices import Choice
 from kettle.classad import ClassAd
 
 
-class Worth(Enum):
+class Worth(Choice):
     """What became of a run's work."""
 
     KEPT = auto()

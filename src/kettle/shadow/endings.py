@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
-from enum import Enum
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
+from kettle.choices import Choice
 from kettle.classad import ClassAd, parse_expression
 from kettle.policy.evict_changes import next_request
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.transfer.plan import core_name
 
 
-class Wish(Enum):
+class Wish(Choice):
     """Who wants the job to leave, and for what."""
 
     REMOVE = "remove"
@@ -74,7 +74,7 @@ class ExitReport:
     info: ClassAd
 
 
-class Last(Enum):
+class Last(Choice):
     """The last events of a run, in order."""
 
     TERMINATED = "005"

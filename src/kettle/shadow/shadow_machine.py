@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
+from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
 
 
-class Phase(Enum):
+class Phase(Choice):
     """Where a shadow is, and with that what the shell is about until it changes."""
 
     ACTIVATING = "activating"  # asking the startd to start the job
@@ -30,7 +30,7 @@ class Phase(Enum):
     DONE = "done"  # the run is judged, its last event written, the schedd told
 
 
-class Event(Enum):
+class Event(Choice):
     """What happens to a shadow."""
 
     ACCEPTED = "the startd started a starter"
@@ -51,7 +51,7 @@ class Event(Enum):
     CLAIM_SILENT = "the claim cannot be told, and the program may be alive"
 
 
-class Effect(Enum):
+class Effect(Choice):
     """What the shell does at a transition; what it is about in a phase says `Phase`."""
 
     LOG_EXECUTE = "write event 001"

@@ -9,10 +9,10 @@ lease is over (manual, Claimed State and Leases; wire notes, Leases). The slot's
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
 from kettle.policy.lease import SHORTEST_SECONDS
 
@@ -22,7 +22,7 @@ LOWEST_ALIVE_INTERVAL_SECONDS = 10
 ALIVES_PER_LEASE = 3
 
 
-class ClaimPhase(Enum):
+class ClaimPhase(Choice):
     """Where a claim is in its life."""
 
     OFFERED = "offered"

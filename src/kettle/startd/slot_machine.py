@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.choices import Choice
 from kettle.errors import ImpossibleTransition
 from kettle.startd.slot_events import (
     AllSlotsDrained,
@@ -67,7 +67,7 @@ from kettle.startd.slot_events import (
 )
 
 
-class Phase(Enum):
+class Phase(Choice):
     """The sixteen legal pairs of State and Activity; no other can be written down."""
 
     OWNER_IDLE = ("Owner", "Idle")
@@ -115,7 +115,7 @@ _STORY_LENGTH = 20
 # ---- the slot's own part ----------------------------------------------------------------------
 
 
-class Destination(Enum):
+class Destination(Choice):
     """Where a slot goes when its backfill client is dead."""
 
     OWNER = "Owner"

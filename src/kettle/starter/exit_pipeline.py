@@ -8,10 +8,11 @@ they stopped. Doing them is `services/ending.py`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from enum import Enum
+
+from kettle.choices import Choice
 
 
-class ExitStep(Enum):
+class ExitStep(Choice):
     """One step of the end, in their order (starter exit notes)."""
 
     CANCEL_UPDATES = "cancel the periodic updates"

@@ -6,6 +6,8 @@ Programs read there where they are, what they have, and what their files are cal
 
 from __future__ import annotations
 
+from typing import Final
+
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
@@ -32,7 +34,7 @@ def job_as_run(
 ) -> ClassAd:
     """Return the job's ad with what .job.ad adds to it; `home` is that of the job's account.
 
-    `had` is what it was `given`.
+    `had` is what it was given (`Givings`).
     """
     ad = ClassAd(parent=job)
     for name in ("Cmd", "Iwd"):
@@ -40,7 +42,7 @@ def job_as_run(
         if text is not None:
             ad.insert_text(f"Orig{name}", text)
     if job.integer("JobUniverse") == JobUniverse.LOCAL:
-        ad.update(_of_account(job))
+        ad.update(_of_account(_account(job)))
         return _without_the_schedds(ad)
     ad.update(had)
     ad.discard(_SCRATCH)
@@ -52,22 +54,39 @@ def job_as_run(
     return ad
 
 
-def given(job: ClassAd, sandbox: Sandbox, provisioned: ClassAd) -> ClassAd:
-    """Return what STARTD_HISTORY has of what a job was given on its machine.
+class Givings:
+    """What STARTD_HISTORY has of what jobs were given on their machine, in one sandbox.
 
-    `provisioned` is what the slot has for the job, `as_shown`.
+    `provisioned` is what the slot has for them, `as_shown`. Nobody changes the ads: what is the
+    same for the next job is the same ad.
     """
-    ad = ClassAd()
-    ad.update(provisioned)
-    ad.update(_of_account(job))
-    ad[_SCRATCH] = sandbox.scratch
-    if job.lookup("TransferInputFileCounts") is None:
-        ad["TransferInputFileCounts"] = ClassAd(count_input(job))
-    return ad
+
+    def __init__(self, sandbox: Sandbox, provisioned: ClassAd) -> None:
+        self._sandbox: Final = sandbox
+        self._provisioned: Final = provisioned
+        self._last: tuple[tuple[str, object], ClassAd] | None = None
+
+    def to(self, job: ClassAd) -> ClassAd:
+        """Return what this job was given."""
+        owner = _account(job)
+        counts = None if "TransferInputFileCounts" in job else count_input(job)
+        if self._last is not None and self._last[0] == (owner, counts):
+            return self._last[1]
+        ad = ClassAd()
+        ad.update(self._provisioned)
+        ad.update(_of_account(owner))
+        ad[_SCRATCH] = self._sandbox.scratch
+        if counts is not None:
+            ad["TransferInputFileCounts"] = ClassAd(counts)
+        self._last = ((owner, counts), ad)
+        return ad
 
 
-def _of_account(job: ClassAd) -> dict[str, object]:
-    owner = job.string("OsUser") or job.string("Owner")
+def _account(job: ClassAd) -> str:
+    return job.string("OsUser") or job.string("Owner") or ""
+
+
+def _of_account(owner: str) -> dict[str, object]:
     return {"OsUser": owner} if owner else {}
 
 

@@ -8,10 +8,11 @@ over. Who gives the orders is `services/control.py`; signals, timers and connect
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+
+from kettle.choices import Choice
 
 
-class Stage(Enum):
+class Stage(Choice):
     """How far the job is."""
 
     PREPARING = "its input travels, or it waits for its time"
@@ -20,7 +21,7 @@ class Stage(Enum):
     TELLING = "its end is being told"
 
 
-class Order(Enum):
+class Order(Choice):
     """What is asked of it."""
 
     SOON = "to leave within some seconds"
@@ -28,7 +29,7 @@ class Order(Enum):
     NOW = "to leave at once"
 
 
-class Effect(Enum):
+class Effect(Choice):
     """What the shell does."""
 
     BLAME = "keep in mind why: the job has not ended by itself and goes back to the queue"

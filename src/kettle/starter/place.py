@@ -16,7 +16,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
 from kettle.starter.affinity import choose_affinity
-from kettle.starter.job_file import as_shown
+from kettle.starter.job_file import Givings, as_shown
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Allowance, Limits, allow_disk, plan_limits
 from kettle.starter.private_view import SHARED_MEMORY, is_needed, private_folders
@@ -152,9 +152,9 @@ class Place:
         return ad
 
     @cached_property
-    def shown_provisioned(self) -> ClassAd:
-        """The same under the names that .job.ad has for it: GpusProvisioned; nobody changes it."""
-        return as_shown(self.provisioned)
+    def givings(self) -> Givings:
+        """What each job is given, by the names that .job.ad has for it: GpusProvisioned."""
+        return Givings(self.sandbox, as_shown(self.provisioned))
 
     # ---- what jobs get ------------------------------------------------------------------------
 

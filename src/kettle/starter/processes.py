@@ -6,10 +6,11 @@ What starts and reaps them is `services/programs.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum
+
+from kettle.choices import Choice
 
 
-class Role(Enum):
+class Role(Choice):
     """What a process of the starter is for."""
 
     PRE = "PreCmd"

@@ -30,7 +30,7 @@ from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import deferral_time, seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, ExitStep
-from kettle.starter.job_file import given, job_as_run
+from kettle.starter.job_file import job_as_run
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
 from kettle.starter.leave_machine import ORDERS, Effect, Order, Stage, choose_stage
 from kettle.starter.limits import Excess
@@ -291,7 +291,7 @@ class Starter:
     @cached_property
     def had(self) -> ClassAd:
         """What the job was given here, for the startd's record of it; nobody changes it."""
-        return given(self.job, self.sandbox, self.place.shown_provisioned)
+        return self.place.givings.to(self.job)
 
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""
@@ -433,7 +433,7 @@ class Starter:
     def _disk_left(self) -> int:
         """Return the KiB that the job has left on disk; cheap where that is nothing."""
         view = self.jobs.view
-        private = self.keeper.weigh(view.folder)[0] if view is not None else 0
+        private = 0 if view is None or view.is_empty() else self.keeper.weigh(view.folder)[0]
         return self.keeper.surveyed().kib + private
 
     def give_up(self, excess: Excess) -> None:

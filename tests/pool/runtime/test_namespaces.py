@@ -18,7 +18,7 @@ pytestmark = pytest.mark.root
 # Makes a namespace and starts a shell inside, which hides a process; tells of both, does what the
 # first word says, and then waits for a word.
 _KEEPER = """
-import json, os, signal, sys, time
+import json, os, pathlib, signal, sys, time
 from kettle.runtime.process import processes
 from kettle.runtime.process.namespaces import MountNamespace, PidNamespace, pid_inside
 view = MountNamespace.make()
@@ -29,13 +29,15 @@ script = "setsid sleep 100 >/dev/null 2>&1 & echo $$ $!; exec >&-; wait"
 with view.entered(), pids.entered():
     shell = os.posix_spawn("/bin/sh", ["sh", "-c", script], os.environ, file_actions=actions)
 inside = [int(word) for word in os.read(reading, 100).split()]
+def number(pid):
+    return pid_inside(pathlib.Path(f"/proc/{pid}/status").read_bytes(), pid)
 def hidden():
     return [pid for pid in processes.descendants(os.getpid()) if pid not in (pids.init, shell)]
 while not hidden():
     time.sleep(0.01)
 said = {
     "init": pids.init, "shell": shell, "hidden": hidden()[0], "inside": inside,
-    "told": [pid_inside(shell), pid_inside(hidden()[0])], "own": pid_inside(os.getpid()),
+    "told": [number(shell), number(hidden()[0])], "own": number(os.getpid()),
 }
 if sys.argv[1] == "kill the shell":
     os.kill(shell, signal.SIGKILL)

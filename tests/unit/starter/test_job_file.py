@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd, parse_old_ad
-from kettle.starter.job_file import as_shown, given, job_as_run
+from kettle.starter.job_file import Givings, as_shown, job_as_run
 from kettle.starter.place import Place, Process
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
@@ -29,7 +29,7 @@ def job(**more: object) -> ClassAd:
 
 def added(ad: ClassAd, *, transfers: bool) -> dict[str, str]:
     """Return what .job.ad says otherwise than the job's ad."""
-    had = given(ad, SANDBOX, PROVISIONED)
+    had = Givings(SANDBOX, PROVISIONED).to(ad)
     whole = job_as_run(ad, SANDBOX, had, "/home/ann", transfers=transfers)
     settings = StarterSettings()
     place = Place(settings, ClassAd(), "slot1@ep", Process(17, "<127.0.0.1:9618>"))
@@ -100,10 +100,21 @@ def test_a_local_jobs_ad_has_nothing_of_its_schedds() -> None:
         "ShadowVersion": "v", "UidDomain": "d", "JobCurrentStartExecutingDate": 5,
     }  # fmt: skip
     ad = job(JobUniverse=12, ShouldTransferFiles="YES", NumJobStarts=1, **schedds)
-    had = given(ad, SANDBOX, PROVISIONED)
+    had = Givings(SANDBOX, PROVISIONED).to(ad)
     whole = job_as_run(ad, SANDBOX, had, "/home/ann", transfers=False)
     assert {name: whole.text(name) for name in whole.names()} == {
         "Cmd": '"/bin/sh"', "In": '"/dev/null"', "Iwd": '"/work"', "JobUniverse": "12",
         "NumJobStarts": "0", "OrigCmd": '"/bin/sh"', "OrigIwd": '"/work"', "OsUser": '"ann"',
         "Owner": '"ann"', "ShouldTransferFiles": '"YES"',
     }  # fmt: skip
+
+
+def test_what_a_job_is_given_is_the_same_ad_for_the_next_one_only_where_it_says_the_same() -> None:
+    givings = Givings(SANDBOX, PROVISIONED)
+    first = givings.to(job())
+    assert givings.to(job(Args="2")) is first
+    other = givings.to(job(Owner="bob"))
+    assert (first.string("OsUser"), other.string("OsUser")) == ("ann", "bob")
+    fetching = givings.to(job(TransferInput="a,b"))
+    assert fetching.text("TransferInputFileCounts") != first.text("TransferInputFileCounts")
+    assert "TransferInputFileCounts" not in givings.to(job(TransferInputFileCounts="7"))

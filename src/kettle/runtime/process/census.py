@@ -46,6 +46,8 @@ class Census:
     def __init__(self, path: str) -> None:
         self._path = path
         self._noted: dict[int, int] = {}
+        # Whether there may be a file of ours.
+        self._written = False
 
     def note(self, pids: Iterable[int]) -> None:
         """See that these, and no others, are in the note; OSError if it cannot be written."""
@@ -57,7 +59,7 @@ class Census:
         after = {pid: birth for pid, birth in self._noted.items() if pid in seen} | new
         if after == self._noted:
             return
-        self._noted = after
+        self._noted, self._written = after, True
         text = "".join(f"{pid} {birth}\n" for pid, birth in self._noted.items())
         arriving = f"{self._path}.new"
         with open(arriving, "w", encoding="ascii") as file:
@@ -67,7 +69,8 @@ class Census:
     def remove(self) -> None:
         """Take the note away."""
         self._noted = {}
-        remove_note(self._path)
+        if self._written:
+            remove_note(self._path)
 
 
 def remove_note(path: str) -> None:

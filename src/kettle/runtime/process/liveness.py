@@ -42,9 +42,13 @@ def is_killed(pid: int) -> bool:
 
 def waits_for_kill(status: bytes) -> bool:
     """Whether SIGKILL is among the pending signals that /proc/PID/status names (proc(5))."""
-    lines = (line.partition(b":") for line in status.splitlines())
-    pending = [int(mask, 16) for name, _, mask in lines if name in {b"SigPnd", b"ShdPnd"}]
+    pending = [int(mask, 16) for name in (b"SigPnd", b"ShdPnd") for mask in said(status, name)]
     return any(mask >> (signal.SIGKILL - 1) & 1 for mask in pending)
+
+
+def said(status: bytes, name: bytes) -> list[bytes]:
+    """Return the words of a line of /proc/PID/status (proc(5)), none where there is none."""
+    return status.partition(b"\n" + name + b":")[2].partition(b"\n")[0].split()
 
 
 def in_kernels_hands(pid: int) -> bool:

@@ -18,7 +18,7 @@ from typing import NoReturn
 import setproctitle
 
 from kettle.runtime.process import kernel
-from kettle.runtime.process.liveness import is_ending
+from kettle.runtime.process.liveness import is_ending, said
 from kettle.runtime.storage.small_files import read_small
 
 INIT_TITLE = "condor_pid_ns_init"
@@ -136,9 +136,14 @@ class PidNamespace:
         One that ends takes everybody inside along, and has not ended before those are reaped. One
         that is killed just now may still seem to live: then a start fails with ENOMEM.
         """
+        return self.seems_to_live and not is_ending(self.init)
+
+    @property
+    def seems_to_live(self) -> bool:
+        """Whether its init has not ended, as far as one call tells: it may be about to."""
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT | kernel.WAIT_ALL
-            return os.waitid(os.P_PID, self.init, flags) is None and not is_ending(self.init)
+            return os.waitid(os.P_PID, self.init, flags) is None
         except ChildProcessError:
             return False
 
@@ -161,23 +166,22 @@ class IpcNamespace:
     are gone when the last process inside and the last descriptor of the namespace are.
     """
 
-    def __init__(self, outside: int, inside: int) -> None:
-        self._outside = outside
+    # Our own, opened once: this process goes into others for a moment only.
+    _outside = -1
+
+    def __init__(self, inside: int) -> None:
         self._inside = inside
 
     @classmethod
     def make(cls) -> IpcNamespace:
         """Make an empty one; OSError where this process may not."""
-        outside = _open_namespace("ipc")
+        if cls._outside < 0:
+            cls._outside = _open_namespace("ipc")
+        kernel.unshare_ipc()
         try:
-            kernel.unshare_ipc()
-            try:
-                return cls(outside, _open_namespace("ipc"))
-            finally:
-                kernel.join_ipc(outside)
-        except OSError:
-            os.close(outside)
-            raise
+            return cls(_open_namespace("ipc"))
+        finally:
+            kernel.join_ipc(cls._outside)
 
     def entered(self) -> AbstractContextManager[None]:
         """Be inside, and let what is started be; nothing in here may await."""
@@ -186,7 +190,6 @@ class IpcNamespace:
     def close(self) -> None:
         """Let go of it; everything in it is gone when the last process inside is."""
         os.close(self._inside)
-        os.close(self._outside)
 
 
 def _await_init(init: int, line: socket.socket) -> tuple[int, int]:
@@ -204,12 +207,13 @@ def _await_init(init: int, line: socket.socket) -> tuple[int, int]:
     return outside, inside
 
 
-def pid_inside(pid: int) -> int:
-    """Return which number a process of ours has for itself; the same where that is not known."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        numbers, _, _ = read_small(f"/proc/{pid}/status").partition(b"\nNSpid:")[2].partition(b"\n")
-        return int(numbers.split()[-1])
-    return pid
+def pid_inside(status: bytes, pid: int) -> int:
+    """Return which number a process of ours has for itself; the same where that is not known.
+
+    `status` is what /proc/PID/status says of it.
+    """
+    numbers = said(status, b"NSpid")
+    return int(numbers[-1]) if numbers else pid
 
 
 def _be_init(view: MountNamespace, line: int) -> NoReturn:

@@ -239,17 +239,19 @@ class _AsRoot:
             self._seteuid(self._before)
 
 
-@contextlib.contextmanager
-def for_good() -> Iterator[None]:
+def for_good() -> AbstractContextManager[None]:
     """Let what is started inside be nobody but the one we work as, whoever we can be besides.
 
     A daemon's real uid stays root's, and a shell whose real and effective ids differ takes the
     real ones (bash without -p). Does nothing as root itself, or where there is no way back.
     """
-    uids, gids = os.getresuid(), os.getresgid()
-    if uids[1] in {0, uids[0]}:
-        yield
-        return
+    uids = os.getresuid()
+    return _NOTHING if uids[1] in {0, uids[0]} else _for_good(uids)
+
+
+@contextlib.contextmanager
+def _for_good(uids: tuple[int, int, int]) -> Iterator[None]:
+    gids = os.getresgid()
     os.seteuid(0)
     try:
         # The saved ids are our way back; a program that is executed has none of its own.

@@ -20,7 +20,7 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
-from kettle.runtime.process.liveness import is_zombie
+from kettle.runtime.process.liveness import is_zombie, said
 from kettle.runtime.process.namespaces import pid_inside
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
@@ -101,6 +101,8 @@ class JobProcesses:
         self.continues = False
         # The job's number for itself, which is what its core file is named after.
         self.pid_inside = 0
+        # What the kernel said of its first process just after its start.
+        self._first_status = b""
         self._own_peak_kib = 0
         self._memory_files = MemoryFiles()
         # Whether all that was started here has ended: nothing of it can come back.
@@ -134,7 +136,8 @@ class JobProcesses:
             self.child = child
             self._memory_files = MemoryFiles(plan.cwd)
             # Only while it is unreaped: whoever asks later asks too late.
-            self.pid_inside = pid_inside(child.pid) if self._init else child.pid
+            self._first_status = _read_status(child.pid)
+            self.pid_inside = pid_inside(self._first_status, child.pid)
         return child
 
     def open_files(self, plan: LaunchPlan) -> None:
@@ -506,9 +509,10 @@ class JobProcesses:
             return own + files - min(files, self._memory_files.mapped(living))
 
     def first_sample(self) -> Sample:
-        """Measure the job's first process alone, just after its start."""
-        facts = _read_stat(self.child.pid) if self.child is not None else None
-        return Sample() if facts is None else Sample(1, facts[2], facts[3], facts[0], facts[1])
+        """Return the memory of the job's first process alone, as it was just after its start."""
+        image, resident = (said(self._first_status, name) for name in (b"VmSize", b"VmRSS"))
+        # One that has ended has none.
+        return Sample(1, int(image[0]), int(resident[0])) if image and resident else Sample()
 
     def final_sample(self) -> Sample:
         """Return what the reaped job used, as the kernel counted."""
@@ -527,6 +531,13 @@ class JobProcesses:
             read_kib=usage.ru_inblock // 2,
             write_kib=usage.ru_oublock // 2,
         )
+
+
+def _read_status(pid: int) -> bytes:
+    try:
+        return read_small(f"/proc/{pid}/status")
+    except OSError:
+        return b""
 
 
 def _read_stat(pid: int) -> tuple[float, float, int, int] | None:

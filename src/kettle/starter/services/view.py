@@ -57,6 +57,8 @@ class JobView:
         self._made_for: tuple[tuple[str, ...], int, bool] | None = None
         # The folders that are the job's own, opened inside.
         self._private: list[int] = []
+        # Whether nothing was in them, and nothing has been started since.
+        self._seen_empty = False
 
     @property
     def possible(self) -> bool:
@@ -103,8 +105,10 @@ class JobView:
         wanted = (folders, account.uid, shared_memory)
         try:
             with self._privileges.as_root():
-                if wanted == self._made_for and (self._pids is None or self._pids.lives):
-                    self._empty()
+                # Where it only seems to live a start fails, and is tried again in another (`mend`).
+                if wanted == self._made_for and (self._pids is None or self._pids.seems_to_live):
+                    if not self._seen_empty:
+                        self._empty()
                 else:
                     self._close()
                     self._make(folders, account, shared_memory)
@@ -185,6 +189,12 @@ class JobView:
             except OSError as error:
                 self._no_pids = error
 
+    def is_empty(self) -> bool:
+        """Whether nothing is in the folders that are the job's own. None of its processes lives."""
+        with self._privileges.as_root():
+            self._seen_empty = not any(map(os.listdir, self._private))
+        return self._seen_empty
+
     def _empty(self) -> None:
         """Remove what the job before left; all its processes are dead."""
         for folder in self._private:
@@ -194,6 +204,7 @@ class JobView:
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         """See what the job sees; the caller is root where there is a view. Nothing may await."""
+        self._seen_empty = False
         if self._namespace is None:
             yield
             return
@@ -234,6 +245,7 @@ class JobView:
             texts["/etc/group"] = groups_without_tty(_read("/etc/group"))
             local.append("group")
         texts["/etc/nsswitch.conf"] = only_local(_read("/etc/nsswitch.conf"), local)
+        self._seen_empty = False
         inner = MountNamespace.make(self._namespace)
         try:
             with inner.entered(), self._apart():

@@ -45,6 +45,9 @@ class Shape(Enum):
     FLAGGED_ADS = "(int 1, ad)*, int 0; or int -1"
     MATERIALIZED = "str file name, int rows, int value; if < 0: int errno"
 
+    # As `choices.Choice`, whose module would be one more for tools to load.
+    __hash__ = object.__hash__
+
 
 class Reply:
     """The reply to a call: `value`, `errno` (0 if none), `result` as the shape says, `details`.
