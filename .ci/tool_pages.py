@@ -29,6 +29,15 @@ def read_texts() -> dict[str, dict[str, str]]:
     return tomllib.loads((FOLDER / "texts.toml").read_text(encoding="utf-8"))
 
 
+# The modules of tools that have their table in another one, and that one.
+_TABLES_ELSEWHERE = {
+    "queue.condor_history": "queue.history_wish",
+    "queue.condor_q": "queue.command_line",
+    "status.condor_status": "status.wish",
+    "status.condor_userprio": "status.userprio_words",
+}
+
+
 def read_options(name: str) -> list[Option]:
     """Return the rows of the table that a command reads its options with."""
     module = importlib.import_module(f"kettle.tools.{TOOLS[name]}")
@@ -40,13 +49,9 @@ def read_options(name: str) -> list[Option]:
         rows += _rows(getattr(module, "OPTIONS", getattr(module, "TOKEN", ())))
     if TOOLS[name].startswith("tokens."):
         rows = [*importlib.import_module("kettle.tools.tokens.token_commands").STANDARD, *rows]
-    if not rows and TOOLS[name].startswith("queue.condor_history"):
-        rows = [*importlib.import_module("kettle.tools.queue.history_wish").OPTIONS]
-    for wish in ("queue.command_line", "status.wish"):
-        if not rows and TOOLS[name] in {"queue.condor_q", "status.condor_status"}:
-            room = TOOLS[name].partition(".")[0]
-            if wish.startswith(room):
-                rows = [*importlib.import_module(f"kettle.tools.{wish}").OPTIONS]
+    if not rows and TOOLS[name] in _TABLES_ELSEWHERE:
+        table = _TABLES_ELSEWHERE[TOOLS[name]]
+        rows = [*importlib.import_module(f"kettle.tools.{table}").OPTIONS]
     return sorted({row.name: row for row in rows}.values(), key=lambda row: row.name.lower())
 
 

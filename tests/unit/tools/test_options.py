@@ -129,7 +129,7 @@ _WORDS = {"constraint": "true", "target": "/dev/null", "limit": "1", "duration":
     [
         "status.wish",
         "status.condor_who",
-        "status.condor_userprio",
+        "status.userprio_words",
         "configuration.condor_transform_ads",
     ],
 )

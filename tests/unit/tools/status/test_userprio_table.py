@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.tools.status.condor_userprio import read_wish
 from kettle.tools.status.userprio_table import ColumnGroups, render_resources, render_table
+from kettle.tools.status.userprio_words import read_wish
 
 RECORDED = json.loads(
     (Path(__file__).parents[3] / "data/cli/userprio_groups.json").read_text(encoding="utf-8")

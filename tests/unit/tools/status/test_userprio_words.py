@@ -10,8 +10,9 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import UsageError
-from kettle.tools.status.condor_userprio import SETTERS, UnreadableError, find_fault, read_wish
+from kettle.tools.status.userprio_changes import find_fault
 from kettle.tools.status.userprio_table import ColumnGroups, render_table
+from kettle.tools.status.userprio_words import SETTERS, UnreadableError, read_wish
 
 
 @pytest.mark.parametrize(
