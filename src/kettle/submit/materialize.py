@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.config import Config
+    from kettle.submit.build import ClusterTexts, Submission
     from kettle.submit.job import JobBuilder
     from kettle.submit.macros import SubmitMacros
+    from kettle.submit.queue_statement import QueueStatement, Row
     from kettle.submit.sources import SubmitFacts, SubmitSources
     from kettle.wire.security.mapfile import MapFile
 
@@ -63,37 +65,69 @@ def later_jobs(
     submission.macros.allow(_MOST_WORK)
     texts = _ClusterTexts(cluster)
     try:
-        statement = submission.first_statement()
-        folder = submission.macros.raw("FACTORY.Iwd")
-        if folder:
-            submission.facts = submission.macros.facts = facts.changed(folder=folder)
-        for name in _THE_SCHEDD_S:
-            submission.macros.variables.pop(name, None)
+        statement = _prepare(submission)
         total = statement.job_count()
-        # Asked of the cluster's first job, with whichever job it goes on: what a job is depends on
-        # no restart of the schedd.
-        live: tuple[Step, ...] = ()
-        for row in statement.rows():
-            submission.set_row(statement, row)
-            live = _live_steps(submission.macros, submission.builder(texts))
-            # They are told of the job, when it is made.
-            submission.macros.forget_problems()
-            break
+        live = _find_live_steps(submission, statement, texts)
         submission.job_count = skip
         for row in statement.rows(skip):
-            submission.macros.allow(_MOST_WORK)
-            submission.set_row(statement, row)
-            submission.macros.place = ("", "", "")
-            plan = submission.plan(row, submission.builder(texts), live)
-            for _, problem in submission.problems:
+            plan = _make(submission, statement, row, live, texts)
+            for problem in _take_problems(submission):
                 if tell is not None:
-                    text = problem.sentence[:_LONGEST_PROBLEM]
-                    tell(f"Job {facts.cluster}.{plan.proc}: {one_line(text)}")
-            submission.problems.clear()
+                    tell(f"Job {facts.cluster}.{plan.proc}: {problem}")
             yield plan._replace(total=total, next_row=statement.next_row(row))
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message, mark="") from error
+
+
+def _prepare(submission: Submission) -> QueueStatement:
+    """Return the digest's queue statement, whose jobs are made where the cluster was submitted."""
+    statement = submission.first_statement()
+    folder = submission.macros.raw("FACTORY.Iwd")
+    if folder:
+        changed = submission.facts.changed(folder=folder)
+        submission.facts = submission.macros.facts = changed
+    for name in _THE_SCHEDD_S:
+        submission.macros.variables.pop(name, None)
+    return statement
+
+
+def _find_live_steps(
+    submission: Submission, statement: QueueStatement, texts: ClusterTexts
+) -> tuple[Step, ...]:
+    """Return the steps that each job needs.
+
+    Asked of the cluster's first job, with whichever job it goes on: what a job is depends on no
+    restart of the schedd.
+    """
+    live: tuple[Step, ...] = ()
+    for row in statement.rows():
+        submission.set_row(statement, row)
+        live = _live_steps(submission.macros, submission.builder(texts))
+        # They are told of the job, when it is made.
+        submission.macros.forget_problems()
+        break
+    return live
+
+
+def _make(
+    submission: Submission,
+    statement: QueueStatement,
+    row: Row,
+    live: tuple[Step, ...],
+    texts: ClusterTexts,
+) -> JobPlan:
+    submission.macros.allow(_MOST_WORK)
+    submission.set_row(statement, row)
+    submission.macros.place = ("", "", "")
+    return submission.plan(row, submission.builder(texts), live)
+
+
+def _take_problems(submission: Submission) -> list[str]:
+    """Return the sentences about what a macro function could not do, each once."""
+    found = [one_line(p.sentence[:_LONGEST_PROBLEM]) for _, p in submission.problems]
+    submission.problems.clear()
+    return found
 
 
 class _ClusterTexts(Mapping[str, tuple[str, str]]):
