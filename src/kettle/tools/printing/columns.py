@@ -23,7 +23,7 @@ from kettle.tools.printing.formats import (
     print_number,
 )
 from kettle.tools.printing.values import as_number, raw_text, show_value
-from kettle.tools.printing.widths import length, measured_width
+from kettle.tools.printing.widths import head_cells, length, measured_width
 
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
@@ -414,25 +414,16 @@ class Columns:
             yield self.render(each) if isinstance(each, ClassAd) else "".join(self.render_run(each))
 
     def render_headings(self) -> str:
-        """Return the row of headings.
-
-        They stand above the first columns, whether it is those that have them or not, as in the
-        reference.
-        """
-        parts = [
-            before + heading.ljust(column.heading_width) + after
-            for (before, column, after), heading in zip(
-                self._frame(self._columns), self._headings(), strict=False
-            )
-        ]
-        return self._before_row + "".join(parts) + self._after_row
-
-    def _headings(self) -> list[str]:
-        return [
+        """Return the row of headings."""
+        headings = [
             column.heading
             for column in self._columns
             if isinstance(column, AutoColumn) and column.width is not None
         ]
+        cells = head_cells(headings, (column.heading_width for column in self._columns))
+        frames = zip(self._frame(self._columns), cells, strict=False)
+        parts = [before + cell + after for (before, _, after), cell in frames]
+        return self._before_row + "".join(parts) + self._after_row
 
     def measure(self, ads: Iterable[ClassAd]) -> None:
         """Widen the columns for all rows beforehand; needed before headings are printed."""

@@ -27,7 +27,7 @@ from kettle.tools.printing.formats import (
 from kettle.tools.printing.times import as_whole
 from kettle.tools.printing.values import as_number, bare_text, evaluate
 from kettle.tools.printing.ways import Way
-from kettle.tools.printing.widths import length
+from kettle.tools.printing.widths import head_cells, length
 
 _REAL = frozenset("eEfFgGaA")
 _NUMBERS = NUMBERS | TIMES
@@ -323,17 +323,11 @@ class FileMask(Struct):
                 column.measure(ad)
 
     def render_headings(self) -> str:
-        """Return the row of headings; they stand at the left and are never cut.
-
-        Those that there are stand above the first columns, as in the reference.
-        """
+        """Return the row of headings, none if no column has one."""
         headings = [column.heading for column in self.columns if column.headed]
         if not headings:
             return ""
-        return self._row(
-            heading + " " * (column.width - length(heading))
-            for column, heading in zip(self.columns, headings, strict=False)
-        )
+        return self._row(head_cells(headings, (column.width for column in self.columns)))
 
     def render(self, ad: ClassAd) -> str:
         """Return the row of an ad."""

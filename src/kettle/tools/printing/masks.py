@@ -14,7 +14,7 @@ from kettle.structs import Struct
 from kettle.tools.printing.columns import FormatColumn, added_columns
 from kettle.tools.printing.formats import NUMBERS, TIMES
 from kettle.tools.printing.values import Shown, show_value
-from kettle.tools.printing.widths import cut, length, measured_width
+from kettle.tools.printing.widths import cut, head_cells, length, measured_width
 
 
 class Column(Struct):
@@ -134,13 +134,8 @@ class Mask(Struct):
                 widths[i] = max(widths[i], self.columns[i].wanted_width(ad))
 
     def render_headings(self) -> str:
-        """Return the row of headings; they stand at the left, whatever their columns do."""
-        widths = self._fitted()
-        # A heading is never cut: it sticks out of its column.
-        cells = [
-            column.heading + " " * (width - length(column.heading))
-            for column, width in zip(self.columns, widths, strict=True)
-        ]
+        """Return the row of headings."""
+        cells = head_cells((column.heading for column in self.columns), self._fitted())
         return self._row(cells, fill=self.fill_heading or self.fill_last)
 
     def render(self, ad: ClassAd) -> str:

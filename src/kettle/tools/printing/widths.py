@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kettle.classad import Value
 from kettle.classad.text import render_real
 from kettle.octets import to_bytes, to_text
@@ -15,6 +17,17 @@ def length(text: str) -> int:
 def cut(text: str, width: int) -> str:
     """Return the beginning of a text that takes `width` at most; it may end inside a letter."""
     return text[:width] if text.isascii() else to_text(to_bytes(text)[:width])
+
+
+def head_cells(headings: Iterable[str], widths: Iterable[int]) -> list[str]:
+    """Return the cells of a row of headings: at the left, whatever their columns do, never cut.
+
+    They stand above the first columns, whether it is those that have them or not.
+    """
+    return [
+        heading + " " * (width - length(heading))
+        for heading, width in zip(headings, widths, strict=False)
+    ]
 
 
 def measured_width(value: Value) -> int:

@@ -48,6 +48,10 @@ def test_raw_shows_the_expression_and_plain_its_value() -> None:
     assert auto("", "List") == '{ 1,"two",3.5 }\n'
 
 
+def test_a_heading_has_the_room_that_its_bytes_take() -> None:
+    assert auto("h", '"äö"', "Owner") == '"äö" Owner\näö   ann  \n'
+
+
 @pytest.mark.parametrize("name", ["MY.Owner", "TARGET.Owner", ".Owner", "N.a", "Nope"])
 def test_what_is_looked_for_elsewhere_is_no_attribute_to_be_shown_raw(name: str) -> None:
     assert auto("r", name) == "undefined\n"
