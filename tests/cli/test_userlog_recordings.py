@@ -140,3 +140,16 @@ def test_a_damaged_event_is_a_piece_that_is_no_event() -> None:
     said = "damaged.log has 1 piece that is no event, and is read without.\n"
     assert run("condor_userlog", "damaged.log")[::2] == (0, said)
     assert run("condor_check_userlogs", "damaged.log")[::2] == (1, said)
+
+
+def test_events_of_an_execution_point_have_their_names(tmp_path: Path) -> None:
+    """As HTCondor 25.14.1's condor_check_userlogs shows the same log."""
+    numbers = (99, 100, 105, 111, 112, 113)
+    event = "{:03} (012.003.000) 2026-03-01 10:11:12 x\n...\n"
+    (tmp_path / "points.log").write_text("".join(map(event.format, numbers)))
+    _, out, _ = run("condor_check_userlogs", "points.log")
+    names = re.findall(r"^Log event: ULOG_(\w+) ", out, re.MULTILINE)
+    assert names == [
+        *("FUTURE_EVENT", "EP_STARTUP", "EP_RELEASE_CLAIM"),
+        *("EP_RESOURCE_MEND", "EP_FUTURE_EVENT", "FUTURE_EVENT"),
+    ]

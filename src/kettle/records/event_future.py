@@ -23,12 +23,22 @@ if TYPE_CHECKING:
     from kettle.classad import ClassAd
 
 FIRST_OF_SLOTS = 100
-# What the reference calls the events of an execution point, from `FIRST_OF_SLOTS` on.
+# What the reference calls the events of an execution point, from `FIRST_OF_SLOTS` on: in an ad, and
+# among the numbers.
 _OF_SLOTS = (
-    *("EPStartupEvent", "EPReadyEvent", "EPReconfigEvent", "EPShutdownEvent"),
-    *("RequestClaimEvent", "ReleaseClaimEvent", "ActivateClaimEvent", "DeactivateClaimEvent"),
-    *("VacateClaimEvent", "DrainEvent", "ResourceBreakEvent", "ResourceMendEvent"),
-    "EPFutureEvent",
+    ("EPStartupEvent", "EP_STARTUP"),
+    ("EPReadyEvent", "EP_READY"),
+    ("EPReconfigEvent", "EP_RECONFIG"),
+    ("EPShutdownEvent", "EP_SHUTDOWN"),
+    ("RequestClaimEvent", "EP_REQUEST_CLAIM"),
+    ("ReleaseClaimEvent", "EP_RELEASE_CLAIM"),
+    ("ActivateClaimEvent", "EP_ACTIVATE_CLAIM"),
+    ("DeactivateClaimEvent", "EP_DEACTIVATE_CLAIM"),
+    ("VacateClaimEvent", "EP_VACATE_CLAIM"),
+    ("DrainEvent", "EP_DRAIN"),
+    ("ResourceBreakEvent", "EP_RESOURCE_BREAK"),
+    ("ResourceMendEvent", "EP_RESOURCE_MEND"),
+    ("EPFutureEvent", "EP_FUTURE_EVENT"),
 )
 # The attributes of a header, which is of a job, or of a slot and the one it was made from.
 _JOB = ("Cluster", "Proc", "Subproc")
@@ -40,6 +50,16 @@ _OWN = ("MyType", "EventTypeNumber", "EventTime", "EventHead")
 def header_names(number: int) -> tuple[str, str, str]:
     """Return what the three numbers in an event's header are called in its ad, "" for nothing."""
     return _SLOT if number >= FIRST_OF_SLOTS else _JOB
+
+
+def slot_event_name(number: int) -> str:
+    """Return what an execution point's event is called among the numbers, "" if it has no name."""
+    return _OF_SLOTS[number - FIRST_OF_SLOTS][1] if _has_name(number) else ""
+
+
+def _has_name(number: int) -> bool:
+    """Tell whether the reference has a name for an execution point's event."""
+    return FIRST_OF_SLOTS <= number < FIRST_OF_SLOTS + len(_OF_SLOTS)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +85,8 @@ class FutureEvent(Event):
         number = ad.integer("EventTypeNumber") or 0
         known = {name.lower() for name in (*_OWN, *header_names(number))}
         names = sorted((n for n in ad.own_names() if n.lower() not in known), key=str.lower)
-        self.extra = [f"{name} = {one_line(ad.text(name) or '')}" for name in names]
+        indent = "  " if _has_name(number) else ""
+        self.extra = [f"{indent}{name} = {one_line(ad.text(name) or '')}" for name in names]
 
     def body(self) -> list[str]:
         """Return the first line; the others are `extra`."""
@@ -81,6 +102,10 @@ class FutureEvent(Event):
 class RawEvent(FutureEvent):
     """An event of a number, or in a form, that this version does not know; kept as it is.
 
+    Compat: the reference writes of an execution point's event only what is an attribute, in the
+    order of the names and behind two blanks, and drops other lines; those of a log stay as they
+    are (test_lines_of_an_execution_points_event_stay).
+
     `damage` is what is wrong with its lines, where the number is known, or with its header, of
     which nothing is known then but the number (`has_header` is false).
     """
@@ -91,9 +116,15 @@ class RawEvent(FutureEvent):
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Add what the lines say, and what the reference calls an event of that number."""
-        if FIRST_OF_SLOTS <= self.header_number < FIRST_OF_SLOTS + len(_OF_SLOTS):
-            ad["MyType"] = _OF_SLOTS[self.header_number - FIRST_OF_SLOTS]
+        if _has_name(self.header_number):
+            ad["MyType"] = _OF_SLOTS[self.header_number - FIRST_OF_SLOTS][0]
         super(RawEvent, self).add_to_ad(ad)
+
+    def take_from_ad(self, ad: ClassAd) -> None:
+        """Take all attributes as lines; the third number of a header, which no ad has, is 0."""
+        super(RawEvent, self).take_from_ad(ad)
+        if _has_name(self.header_number):
+            self.subproc = 0
 
 
 @dataclass(slots=True, kw_only=True)

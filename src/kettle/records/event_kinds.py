@@ -64,7 +64,7 @@ class SubmitEvent(Event):
         """Add the notes that have names."""
         text = self._named_notes()
         notes = _parse_notes(text) if text else None
-        if notes is not None:
+        if notes is not None and notes.table:
             ad["StructuredNotes"] = notes
 
     def _named_notes(self) -> str | None:
@@ -100,7 +100,9 @@ class SubmitEvent(Event):
 
         Compat: the reference has the sentence before the warnings in `Warnings` and writes it once
         more, and shows of a cluster's notes only structured ones; we have the warnings and the
-        notes (test_warnings_do_not_grow).
+        notes (test_warnings_do_not_grow). It takes a second one in brackets for a first, which it
+        forgets, and writes structured ones anew: names by their length, and no word behind them.
+        What stands in a log stays as it is (test_notes_in_brackets_stay_as_they_are).
         """
         event = cls(host=lines.after(cls._first))
         notes: list[str] = []
@@ -227,7 +229,10 @@ class ExecutableErrorEvent(Event):
 
 @dataclass(slots=True, kw_only=True)
 class JobImageSizeEvent(Event):
-    """How much memory a job was seen to use; -1 and None are unknown and not written."""
+    """How much memory a job was seen to use; -1 and None are unknown and not written.
+
+    Of an event that was read, and does not say it, what is resident is 0, as in the reference.
+    """
 
     size_kb: int = 0
     memory_mb: int | None = None
@@ -242,7 +247,7 @@ class JobImageSizeEvent(Event):
         Said("resident_kb", "ResidentSetSize"),
         Said("proportional_kb", "ProportionalSetSize"),
     )
-    UNSAID: ClassVar[Mapping[str, object]] = {"size_kb": -1}
+    UNSAID: ClassVar[Mapping[str, object]] = {"size_kb": -1, "resident_kb": 0}
 
     def add_to_ad(self, ad: ClassAd) -> None:
         """Take sizes below zero away, which are unknown; what is resident is zero if not said."""
@@ -270,10 +275,11 @@ class JobImageSizeEvent(Event):
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
         """Read the sizes that are there."""
-        event = cls(size_kb=leading_number(lines.after("Image size of job updated: ")))
+        size_kb = leading_number(lines.after("Image size of job updated: "))
+        event = cls(size_kb=size_kb, resident_kb=0)
         while (found := cls._size_in(lines.peek() or "")) is not None:
             name, size = found
-            setattr(event, name, size if size >= 0 else None)
+            setattr(event, name, size if size >= 0 else cls.UNSAID.get(name))
             lines.skip(1)
         return event
 

@@ -206,3 +206,42 @@ def test_the_text_drops_no_line(tmp_path: Path) -> None:
     )
     for log in (ended, evicted):
         assert text_of(tmp_path / "log", log) == log
+
+
+@pytest.mark.parametrize("line", ["", "\t3  -  MemoryUsage of job (MB)\n"])
+def test_what_is_resident_is_shown_as_none_where_a_log_does_not_say_it(
+    line: str, tmp_path: Path
+) -> None:
+    first, said = (
+        f"006 {HEAD} Image size of job updated: 12\n",
+        "\t0  -  ResidentSetSize of job (KB)\n",
+    )
+    assert text_of(tmp_path / "log", first + line) == first + line + said
+    ad = '{"EventTypeNumber": 6, "Size": 12, "EventTime": "2026-03-01T10:11:12"}\n'
+    assert text_of(tmp_path / "log", ad).endswith("Image size of job updated: 12\n" + said)
+
+
+def test_the_lines_of_an_ad_of_an_execution_points_event_are_indented(tmp_path: Path) -> None:
+    ad = '{"EventTypeNumber": %d, "SlotId": 4, "DSlotId": 2, "EventHead": "x", "b": 1, "A": 2}\n'
+    text = text_of(tmp_path / "log", ad % 105)
+    assert text == "105 (004.002.000) 1970-01-01 00:00:00 x\n  A = 2\n  b = 1\n"
+    assert "x\nA = 2\nb = 1\n" in text_of(tmp_path / "log", ad % 99)
+
+
+def test_lines_of_an_execution_points_event_stay(tmp_path: Path) -> None:
+    log = f"105 {HEAD} x\n\tZeta = 1\n  A   =   1+2\nsome words\n"
+    assert text_of(tmp_path / "log", log) == log
+
+
+@pytest.mark.parametrize(
+    "notes",
+    ["[ B = 1; A = 2; ] more\n    mine", "mine\n    [ B = 1 ]", "[ Zeta = 1; B = 1 ]", "[ ]"],
+)
+def test_notes_in_brackets_stay_as_they_are(notes: str, tmp_path: Path) -> None:
+    log = f"000 {HEAD} Job submitted from host: <127.0.0.1:1>\n    {notes}\n"
+    assert text_of(tmp_path / "log", log) == log
+
+
+def test_an_ad_of_notes_with_nothing_in_it_is_none(tmp_path: Path) -> None:
+    said = ads_of(tmp_path, 0, "Job submitted from host: h\n    [ ]")
+    assert ("StructuredNotes" in said, said["LogNotes"]) == (False, "[ ]")

@@ -15,6 +15,7 @@ from operator import attrgetter
 from kettle.attributes.codes import ULogEvent
 from kettle.records.event_base import Event
 from kettle.records.event_ends import JobTerminatedEvent, PostScriptTerminatedEvent
+from kettle.records.event_future import slot_event_name
 from kettle.records.event_kinds import (
     ExecutableErrorEvent,
     ExecuteEvent,
@@ -66,7 +67,7 @@ class Check:
 
     def take(self, event: Event) -> tuple[str, str]:
         """Look at the next event; return its line, and what is wrong with it, empty if nothing."""
-        line = f"Log event: {name_of(event.number)} {_job(event)}"
+        line = f"Log event: {name_of(event.header_number)} {_job(event)}"
         wrong = self._judge(event)
         submits = type(event) is SubmitEvent
         if isinstance(event, SubmitEvent) and submits:
@@ -158,7 +159,7 @@ def name_of(number: int) -> str:
     try:
         return f"ULOG_{ULogEvent(number).name}"
     except ValueError:
-        return "ULOG_FUTURE_EVENT"
+        return f"ULOG_{slot_event_name(number) or 'FUTURE_EVENT'}"
 
 
 def _job(event: Event) -> str:
