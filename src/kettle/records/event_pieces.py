@@ -68,23 +68,31 @@ class Pieces:
         return -1
 
 
-# An ad begins or ends, or a string or a list of JSON or a comment of XML.
+# An ad or a list begins or ends, or a string of JSON or a comment of XML.
 _MARKS = {
     "json": re.compile(rb'["{}[\]]'),
-    "xml": re.compile(rb"<c(?:\s[^<>]{0,40})?>|</c\s?>|<!--"),
+    "xml": re.compile(rb"<c(?:\s[^<>]{0,40})?>|</c\s?>|</?l\s?>|<!--"),
 }
 # All but one byte of the longest mark.
 _PART_OF_MARK = {"json": 0, "xml": len(b"<c >") + 39}
-# What stands before an ad inside another one; any other byte is what was torn before a new one,
-# but for a newline in a list.
-_BEFORE_INNER = {"json": frozenset(b":[, \t"), "xml": frozenset(b"> \t")}
 _BLANKS = frozenset(b" \t\r\n")
 _COMMENT, _COMMENT_END = b"<!--", b"-->"
-_ATTRIBUTE_END = b"</a>"
+# What only an event's own ad says.
+_NUMBER = b"EventTypeNumber"
 # Where a string ends, what takes the next byte's meaning away, and a newline, which is in none.
 _IN_STRING = re.compile(rb'["\\\n]')
 # What may stand between ads: blanks, and what makes one document of all.
 _BETWEEN = re.compile(rb"(?:\s|[][,]|<\?xml[^>\n]*>|<!DOCTYPE[^>\n]*>|</?classads>)*")
+
+
+class _Begun:
+    """An ad that has begun: where, and how many lists are open in it."""
+
+    __slots__ = ("lists", "start")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.lists = 0
 
 
 class AdPieces:
@@ -92,8 +100,9 @@ class AdPieces:
 
     An ad may have lines of its own or share them with others. One that begins a line, or goes on
     from what no ad inside another goes on from, ends what has not ended before it; but in a list of
-    JSON it may begin a line where one more has to stand. What stands in a comment between ads is
-    none. A byte is looked at a few times and no more.
+    JSON it may begin a line where one more has to stand. An event where another's attribute could
+    be an ad ends that one, too, if its own last line is not indented. What stands in a comment
+    between ads is none. A byte is looked at a few times and no more.
 
     Compat: for the reference an ad of JSON that begins the line behind its name and colon is inside
     the other; here an event was torn there (test_an_ad_in_a_line_behind_its_colon_is_another).
@@ -106,14 +115,19 @@ class AdPieces:
         """Take the form, "xml" or "json"."""
         self._mark = _MARKS[form]
         self._part = _PART_OF_MARK[form]
-        self._before_inner = _BEFORE_INNER[form]
+        self._may_follow = {"json": self._may_follow_json, "xml": self._may_follow_xml}[form]
         self._buffer = bytearray()
-        # Up to where all marks were seen, the ads that are open there, each as the number of lists
-        # that are open in it, and since where.
+        # Up to where all marks were seen, the ads that are open there, and where the one begins
+        # that is an event.
         self._seen = 0
-        self._open: list[int] = []
+        self._open: list[_Begun] = []
         self._begin = 0
+        # Up to where the name of an event's number was looked for, and where it was last.
+        self._looked = 0
+        self._number = -1
         self._in_string = False
+        # Whether the string was torn that ended last.
+        self._is_torn = False
         self._in_comment = False
         # Where what is between two ads begins; whether it is more than may be there.
         self._between = 0
@@ -149,14 +163,37 @@ class AdPieces:
                     self._look_between(found.start())
             elif mark.startswith((b"{", b"<c")):
                 self._begin_ad(found.start())
-            elif mark in _LIST_STEPS:
-                if self._open:
-                    self._open[-1] = max(0, self._open[-1] + _LIST_STEPS[mark])
-            elif self._open:
-                self._open.pop()
-                if not self._open:
-                    return found.end()
+            elif mark.startswith((b"[", b"<l")):
+                self._step_list(1)
+            elif mark.startswith((b"]", b"</l")):
+                self._step_list(-1)
+            elif self._open and self._ends_event(found.start()):
+                return found.end()
         return -1
+
+    def _step_list(self, step: int) -> None:
+        if self._open:
+            self._open[-1].lists = max(0, self._open[-1].lists + step)
+
+    def _ends_event(self, at: int) -> bool:
+        """Take the end of an ad, at its place; tell whether the ad is no other's attribute."""
+        ended = self._open.pop()
+        if not self._open:
+            return True
+        if self._buffer[at - 1] != _NEWLINE or not self._says_number(ended.start, at):
+            return False
+        # What it seemed to be inside was torn.
+        self.thrown += 1
+        self._open = []
+        self._begin = ended.start
+        return True
+
+    def _says_number(self, start: int, end: int) -> bool:
+        """Tell whether an event's number stands there; a byte is looked at once."""
+        found = self._buffer.rfind(_NUMBER, self._looked, end)
+        self._number = max(found, self._number)
+        self._looked = end
+        return self._number >= start
 
     def _leave_comment(self) -> bool:
         """Go on to behind the comment, if there is one; False if it has not ended yet."""
@@ -181,6 +218,7 @@ class AdPieces:
                 if found[0] == b"\n" and self._buffer[found.start() - 1] == _BRACE:
                     # The string was torn, and an ad begins behind it.
                     self._seen = found.start() - 1
+                    self._is_torn = True
                 self._in_string = False
                 return True
             if found.end() == len(self._buffer):
@@ -192,29 +230,38 @@ class AdPieces:
 
     def _is_inner(self, at: int) -> bool:
         """Tell whether the ad that begins there is inside another one."""
-        if not self._open:
+        torn, self._is_torn = self._is_torn, False
+        if torn or not self._open:
             return False
-        if self._buffer[at - 1] == _NEWLINE and self._buffer[at] == _BRACE:
-            return self._open[-1] > 0 and self._wants_one_more(at)
-        return self._buffer[at - 1] in self._before_inner and not self._buffer.startswith(
-            _ATTRIBUTE_END, max(0, at - len(_ATTRIBUTE_END))
-        )
+        end = at
+        while self._buffer[end - 1] in _BLANKS:
+            end -= 1
+        return self._may_follow(end, begins_line=self._buffer[at - 1] == _NEWLINE)
 
-    def _wants_one_more(self, at: int) -> bool:
-        """Tell whether one of a list may follow what stands before the blanks there."""
-        while self._buffer[at - 1] in _BLANKS:
-            at -= 1
-        return self._buffer[at - 1] in b"[,"
+    def _may_follow_json(self, end: int, *, begins_line: bool) -> bool:
+        """Tell whether an ad may be inside another one behind what ends there."""
+        if self._open[-1].lists:
+            return self._buffer[end - 1] in b"[,"
+        return self._buffer[end - 1] in b":" and not begins_line
+
+    def _may_follow_xml(self, end: int, *, begins_line: bool) -> bool:
+        """Tell whether an ad may be inside another one behind what ends there."""
+        if begins_line or not self._buffer.startswith(b">", end - 1):
+            return False
+        tag = bytes(self._buffer[self._buffer.rfind(b"<", 0, end) : end])
+        if tag.startswith((b"</a", b"<c")):
+            return False
+        return self._open[-1].lists > 0 or tag.startswith(b"<a") or tag.endswith(b"-->")
 
     def _begin_ad(self, at: int) -> None:
         if self._is_inner(at):
-            self._open.append(0)
+            self._open.append(_Begun(at))
             return
         if not self._open:
             self._look_between(at)
         if self._open or self._is_odd:
             self.thrown += 1
-        self._open = [0]
+        self._open = [_Begun(at)]
         self._begin = at
         self._is_odd = False
 
@@ -235,13 +282,17 @@ class AdPieces:
         if len(self._buffer) - keep > MAX_EVENT_BYTES:
             self.thrown += 1
             self._open, self._in_string, self._is_odd = [], False, False
+            self._is_torn = False
             keep = self._seen = self._between = len(self._buffer)
         del self._buffer[:keep]
         self._seen -= keep
         self._begin -= keep
         self._between -= keep
+        self._looked = max(0, self._looked - keep)
+        self._number -= keep
+        for begun in self._open:
+            begun.start -= keep
 
 
 _NEWLINE = 0x0A
 _BRACE = 0x7B
-_LIST_STEPS = {b"[": 1, b"]": -1}

@@ -10,7 +10,7 @@ import pytest
 from kettle.records import event_pieces
 from kettle.records.event_forms import render
 from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_kinds import GenericEvent
+from kettle.records.event_kinds import ExecuteEvent, GenericEvent
 from kettle.records.event_log import EventReader, Format, Style
 from kettle.records.event_pieces import AdPieces, Pieces
 
@@ -24,6 +24,12 @@ class Counted(bytearray):
         """Find as ever."""
         found = super().find(wanted, start)
         Counted.looked += (found if found >= 0 else len(self)) - start + len(wanted)
+        return found
+
+    def rfind(self, wanted: Any, start: Any = 0, end: Any = None) -> int:
+        """Find as ever."""
+        found = super().rfind(wanted, start, end)
+        Counted.looked += end - (found if found >= 0 else start)
         return found
 
     def __add__(self, other: Any) -> bytearray:
@@ -127,6 +133,29 @@ def test_a_torn_ad_and_words_between_cost_no_other(form: Format, apart: int) -> 
         assert skipped == 1, cut
     found, skipped = read_apart(whole[0] + b"some words\n" + whole[1], apart)
     assert ([event.cluster for event in found], skipped) == ([1, 2], 1)
+
+
+@pytest.mark.parametrize("form", [Format.XML, Format.JSON])
+@pytest.mark.parametrize("apart", [7, 10_000])
+def test_an_event_right_behind_a_torn_one_is_read(form: Format, apart: int) -> None:
+    """Also where it could be an ad of the torn one's, or the torn one ends in such an ad."""
+    inner = {"Cpus": "1", "Odd": "{ [ a = 1 ],{ [ b = 2 ] } }", "Like": "[ c = [ d = 1 ] ]"}
+    torn = render(ExecuteEvent(cluster=1, host='a "b', properties=inner), Style(form=form))
+    last = ExecuteEvent(cluster=3, host="c", properties=inner)
+    whole = [render(event, Style(form=form)) for event in (GenericEvent(cluster=2, info="x"), last)]
+    for cut in range(1, len(torn) - 1):
+        found, skipped = read_apart(torn[:cut] + b"".join(whole), apart)
+        assert [event.cluster for event in found] == [2, 3], torn[:cut]
+        assert (found[1].properties, skipped) == (last.properties, 1), torn[:cut]
+
+
+@pytest.mark.parametrize("form", ["xml", "json"])
+def test_ads_in_ads_are_looked_through_once(form: str, counted: type[Counted]) -> None:
+    begin = {"xml": b'<c>\n<a n="a">', "json": b'{\n"a":'}[form]
+    end = {"xml": b"\n</c>", "json": b"\n}"}[form]
+    log = begin * 3_000 + end * 3_000
+    assert AdPieces(form).feed(log) == [log]
+    assert counted.looked < 6 * len(log)
 
 
 def read_apart(data: bytes, apart: int) -> tuple[list[Any], int]:
