@@ -210,3 +210,11 @@ def test_parts_of_a_comparison_are_members_of_one_object_in_json(tmp_path: Path)
     assert compared([one], [two]) == (
         f'{{\n"query-only": {ad.format(1)}\n,\n"both": [ ],\n"file-only": {ad.format(2)}\n\n}}'
     )
+
+
+def test_sums_count_ads_without_a_name(tmp_path: Path) -> None:
+    ad = 'MyType = "Scheduler"\nMachine = "h"\nTotalRunningJobs = 1\nTotalIdleJobs = 2\n'
+    schedds = (ad + "TotalHeldJobs = 3\n\n") * 2 + f'{ad}Name = "s"\n\n'
+    lines = show_slots(tmp_path, "-schedd", "-total", slots=schedds)
+    assert [line.split() for line in lines if "Total " in line] == [["Total", "3", "6", "6"]]
+    assert "(Omitted 1 malformed ads" in lines[-2]

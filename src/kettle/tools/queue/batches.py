@@ -85,19 +85,31 @@ def find_batches(
         clusters.setdefault(job_id(ad)[0], []).append(ad)
     leaders = find_leaders(clusters)
     rows: dict[int, Batch] = {}
+
+    def row_of(leader: int) -> Batch:
+        if leader not in rows:
+            rows[leader] = start_batch(clusters[leader][0], by_node=by_node)
+        return rows[leader]
+
     for number, jobs in clusters.items():
-        leader = leaders[number]
-        batch = rows.setdefault(leader, start_batch(clusters[leader][0], by_node=by_node))
+        batch = row_of(leaders[number])
         count_cluster(batch, jobs, whole=whole, guess=guess)
+        for ad in jobs[is_dag(jobs[0]) :]:
+            # A node of another DAG than its cluster's first job is in the row of its own.
+            # Compat: the reference dies of such nodes where the second DAG is the later one, and
+            # has a job that is of none in the row of the job before it
+            # (test_nodes_of_several_graphs_in_one_cluster_are_in_the_rows_of_theirs).
+            dag = find_dag(ad)
+            count_job(row_of(leaders[dag]) if dag in leaders else batch, ad)
     return list(rows.values())
 
 
 def find_leaders(clusters: Mapping[int, Sequence[ClassAd]]) -> dict[int, int]:
     """Return for each cluster the one whose row it is in.
 
-    Its first job decides: the outermost DAG that is shown, else the first cluster of the same
-    owner and batch name, or name of a node that does not say of which DAG, else it has a row of
-    its own.
+    Its first job decides for all that name no other DAG: the outermost DAG that is shown, else the
+    first cluster of the same owner and batch name, or name of a node that does not say of which
+    DAG, else it has a row of its own.
     """
     above: dict[int, int] = {}
     named: dict[tuple[str, str], int] = {}
@@ -205,27 +217,24 @@ def start_batch(ad: ClassAd, *, by_node: bool) -> Batch:
 
 
 def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: bool) -> None:
-    """Count the jobs of a cluster in its row."""
+    """Count in its row how many jobs a cluster has altogether, and how many are done."""
     first, total = jobs[0], jobs[0].integer("TotalSubmitProcs") or 0
     if is_dag(first):
         # One that does not say how many nodes it has counts as what was submitted: itself.
         nodes = first.integer("DAG_NodesTotal")
         batch.total += total if nodes is None else nodes
         batch.done += first.integer("DAG_NodesDone") or 0
+        return
+    total = total or (job_id(jobs[-1])[1] + 1 if guess else 0)
+    if find_dag(first):
+        # A node is its DAG's to count.
+        pass
+    elif total:
+        made = first.integer("JobMaterializeNextProcId")
+        batch.total += total
+        batch.done += (total if made is None else made) - len(jobs) if whole else 0
     else:
-        count_job(batch, first)
-        total = total or (job_id(jobs[-1])[1] + 1 if guess else 0)
-        if find_dag(first):
-            # A node is its DAG's to count.
-            pass
-        elif total:
-            made = first.integer("JobMaterializeNextProcId")
-            batch.total += total
-            batch.done += (total if made is None else made) - len(jobs) if whole else 0
-        else:
-            batch.is_open = True
-    for ad in jobs[1:]:
-        count_job(batch, ad)
+        batch.is_open = True
 
 
 def count_job(batch: Batch, ad: ClassAd) -> None:

@@ -126,6 +126,12 @@ def name(ad: ClassAd) -> str | None:
     return ad.string("Name")
 
 
+def together(ad: ClassAd) -> str:
+    """Group all ads, whether they have names or not."""
+    del ad
+    return ""
+
+
 _STATES = ("Owner", "Claimed", "Unclaimed", "Matched", "Preempting", "Drained", "Backfill")
 _STATE_ORDER = ("Owner", "Unclaimed", "Claimed", "Preempting", "Matched", "Drained", "Backfill")
 
@@ -288,7 +294,7 @@ HEALTH = Totals(
 CHECKPOINT_SERVERS = Totals(
     " Servers AvailDisk  ",
     2,
-    name,
+    together,
     _add_storage,
     _show_storage,
     by_key=False,
@@ -323,7 +329,7 @@ CLAIMED = Totals(
 SCHEDDS = Totals(
     "  TotalRunningJobs      TotalIdleJobs      TotalHeldJobs",
     3,
-    name,
+    together,
     _add_jobs("TotalRunningJobs", "TotalIdleJobs", "TotalHeldJobs"),
     _numbers(18, 19, 19),
     by_key=False,

@@ -47,3 +47,25 @@ def test_a_job_that_names_itself_or_a_circle_is_in_one_row() -> None:
     for ad, above in zip(ads, (2, 4, 3, 4), strict=True):
         ad["DAGManJobId"] = above
     assert rows(*ads) == [("ann", "ID: 2", 1), ("bob", "ID: 3", 3)]
+
+
+def test_nodes_of_several_graphs_in_one_cluster_are_in_the_rows_of_theirs() -> None:
+    graphs = [job(1, 0, "ann"), job(2, 0, "ann")]
+    for ad in graphs:
+        ad["JobUniverse"] = 7
+
+    def shown(*above: int) -> list[tuple[str, str]]:
+        nodes = [job(3, number, "ann") for number in range(len(above))]
+        for ad, dag in zip(nodes, above, strict=True):
+            if dag:
+                ad["DAGManJobId"] = dag
+        return [(batch.name, batch.ids) for batch in find_batches([*graphs, *nodes])]
+
+    # As condor_q -jobads of 25.14.1 shows them.
+    assert shown(2, 1) == [("DAG: 1", "3.1"), ("DAG: 2", "3.0")]
+    assert shown(0, 2, 1) == [("DAG: 1", "3.2"), ("DAG: 2", "3.1"), ("ID: 3", "3.0")]
+    assert shown(9, 1) == [("DAG: 1", "3.1"), ("DAG: 2", "0.0"), ("ID: 3", "3.0")]
+    assert shown(1, 0, 9) == [("DAG: 1", "3.0-2"), ("DAG: 2", "0.0")]
+    # It dies of the first of these, and has 3.2 of the second in the row of 3.1.
+    assert shown(1, 2) == [("DAG: 1", "3.0"), ("DAG: 2", "3.1")]
+    assert shown(0, 1, 0) == [("DAG: 1", "3.1"), ("DAG: 2", "0.0"), ("ID: 3", "3.0-2")]
