@@ -163,7 +163,7 @@ def test_a_token_is_used_until_the_statement_ends() -> None:
     assert PROCESS.token is None
     with pytest.raises(htcondor.HTCondorInternalError):
         htcondor.SecMan().setPoolPassword("x")
-    with pytest.raises(htcondor.HTCondorValueError):
+    with pytest.raises(RuntimeError):
         htcondor.SecMan().getCommandString(-1)
 
 

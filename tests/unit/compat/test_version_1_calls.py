@@ -216,6 +216,24 @@ def test_what_is_wrong_is_told_by_the_exceptions_of_version_1() -> None:
         htcondor.SecMan().ping(nobody, "write")
 
 
+def test_arguments_that_mean_nothing_are_refused_at_the_call_as_in_version_1() -> None:
+    with pytest.raises(AttributeError, match="__iter__"):
+        htcondor.Collector(4)
+    assert isinstance(htcondor.Collector({"<127.0.0.1:1>"}), htcondor.Collector)
+    for daemon in (htcondor.Collector, htcondor.Schedd):
+        with pytest.raises(htcondor.HTCondorValueError, match="tuple is not a daemon location"):
+            daemon(("a", "b"))
+    with pytest.raises(classad.ClassAdParseError):
+        classad.parseAds(4)  # type: ignore[arg-type]
+    get_name = htcondor.SecMan().getCommandString
+    for number, kind in ((-4, RuntimeError), (77777, RuntimeError), (1 << 31, OverflowError)):
+        with pytest.raises(kind) as told:
+            get_name(number)
+        assert type(told.value) is kind
+    with pytest.raises(htcondor.HTCondorEnumError, match="DaemonCore command"):
+        htcondor.SecMan().ping(NOBODY, 77777)
+
+
 NOBODY = classad.ClassAd({"MyAddress": "<127.0.0.1:1>", "Name": "x", "Machine": "m"})
 
 
@@ -238,6 +256,13 @@ NOBODY = classad.ClassAd({"MyAddress": "<127.0.0.1:1>", "Name": "x", "Machine": 
         lambda: htcondor.RemoteParam(4),
         lambda: htcondor.SecMan().ping(4),
         lambda: htcondor.SecMan().getCommandString("x"),  # type: ignore[arg-type]
+        lambda: htcondor.SecMan().getCommandString(None),  # type: ignore[arg-type]
+        lambda: htcondor.Startd(NOBODY).cancelDrainJobs(4),
+        lambda: htcondor.Collector(["h", 4]),
+        lambda: htcondor.Collector((1, "<127.0.0.1:1>", "")),
+        lambda: htcondor.Schedd((htcondor.DaemonTypes.Schedd, 4, "")),
+        lambda: classad.parseAds("", 4),  # type: ignore[arg-type]
+        lambda: classad.parseOne(b"A = 1"),  # type: ignore[arg-type]
         lambda: htcondor.SecMan().setToken(4),  # type: ignore[arg-type]
         lambda: htcondor.SecMan().setConfig("A", 4),  # type: ignore[arg-type]
         lambda: htcondor.Token(4),  # type: ignore[arg-type]

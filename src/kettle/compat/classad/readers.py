@@ -23,22 +23,26 @@ def parseAds(
     input: str | IO[str],  # noqa: A002
     parser: Parser = Parser.Auto,
 ) -> Iterator[ClassAd]:
-    """Yield the ads of a text or file.
+    """Return an iterator over the ads of a text or file.
 
-    Compat: they are read as version 2 reads them. The wheel makes an attribute of a line that is
+    ClassAdParseError for what is neither, TypeError for what is no parser.
+
+    Compat: the ads are read as version 2 reads them. The wheel makes an attribute of a line that is
     none, and raises at an unfinished one. Shown by
     test_a_line_that_is_no_attribute_ends_its_ad.
     """
+    return _ads_of(input, _parser_of(input, parser))
+
+
+def _ads_of(given: str | IO[str], parser: classad2.ParserType) -> Iterator[ClassAd]:
     with _parse_errors():
-        _check_input(input)
-        yield from map(of_version_2, classad2.parseAds(input, _PARSERS[Parser(parser)]))
+        yield from map(of_version_2, classad2.parseAds(given, parser))
 
 
 def parseNext(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
     """Return the first ad of a text, or the next one of a file; StopIteration at the end."""
     with _parse_errors():
-        _check_input(input)
-        found = classad2.parseNext(input, _PARSERS[Parser(parser)])
+        found = classad2.parseNext(input, _parser_of(input, parser))
     if found is None:
         raise StopIteration("All ads processed")
     return of_version_2(found)
@@ -47,8 +51,7 @@ def parseNext(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  #
 def parseOne(input: str | IO[str], parser: Parser = Parser.Auto) -> ClassAd:  # noqa: A002
     """Return one ad of all the ads of a text or file; what comes later wins."""
     with _parse_errors():
-        _check_input(input)
-        return of_version_2(classad2.parseOne(input, _PARSERS[Parser(parser)]))
+        return of_version_2(classad2.parseOne(input, _parser_of(input, parser)))
 
 
 def parse(input: str | IO[str]) -> ClassAd:  # noqa: A002
@@ -79,7 +82,17 @@ def unquote(input: str) -> str:  # noqa: A002
         return classad2.unquote(input)
 
 
+def _parser_of(given: object, parser: Parser) -> classad2.ParserType:
+    """Return version 2's parser for this input; ClassAdParseError, TypeError."""
+    _check_input(given)
+    if not isinstance(parser, Parser):
+        raise TypeError(f"parser cannot be {type(parser).__name__}")
+    return _PARSERS[parser]
+
+
 def _check_input(given: object) -> None:
+    if isinstance(given, bytes):
+        raise TypeError("a text or a file is read, not bytes")
     if not isinstance(given, str) and not hasattr(given, "read"):
         raise ClassAdParseError(f"a text or a file is read, not {type(given).__name__}")
 

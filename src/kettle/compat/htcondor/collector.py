@@ -28,14 +28,20 @@ class DaemonLocation(NamedTuple):
     version: str
 
 
-def location_of(ad: ClassAd | DaemonLocation | None) -> Any:
+def location_of(ad: ClassAd | tuple[Any, ...] | None) -> Any:
     """Return a location ad for what a program knows of a daemon; HTCondorValueError.
 
-    Of which version the daemon is need not be said.
+    Of which version the daemon is need not be said. TypeError for a tuple of other things than a
+    DaemonLocation has.
     """
     if ad is None:
         return None
     if isinstance(ad, tuple):
+        if len(ad) != 3:
+            raise HTCondorValueError("tuple is not a daemon location")
+        for part, kind in zip(ad, (Enumeration, str, str), strict=True):
+            if not isinstance(part, kind):
+                raise TypeError(f"no part of a daemon's place is {type(part).__name__}")
         return ClassAd({"MyAddress": ad[1], "CondorVersion": ad[2]})
     if not isinstance(ad, classad2.ClassAd):
         raise HTCondorValueError("a daemon's place is a ClassAd or a DaemonLocation")
@@ -66,14 +72,25 @@ def records_constraint(constraint: Any) -> str | None:
         raise ClassAdParseError(f"{constraint!r} is no expression") from error
 
 
+def _addresses_in(pool: Any) -> list[str]:
+    """Return several addresses; AttributeError of what has no parts, TypeError of other parts."""
+    addresses = list(pool.__iter__())
+    for one in addresses:
+        if not isinstance(one, str):
+            raise TypeError(f"no address is {type(one).__name__}")
+    return addresses
+
+
 @calls_version_2(HTCondorIOError, "locateAll")
 class Collector(htcondor2.Collector):
     """A pool's collector, or several that are tried in order."""
 
     def __init__(self, pool: Any = None) -> None:
-        """Take COLLECTOR_HOST's collector, or those of these addresses, or of an ad."""
-        if isinstance(pool, tuple) and len(pool) == 3 and isinstance(pool[0], Enumeration):
-            pool = location_of(DaemonLocation(*pool))
+        """Take COLLECTOR_HOST's collector, or those of these addresses, or of a place."""
+        if isinstance(pool, tuple):
+            pool = location_of(pool)
+        elif pool is not None and not isinstance(pool, (str, classad2.ClassAd)):
+            pool = _addresses_in(pool)
         with raising(HTCondorValueError):
             super().__init__(pool)
 

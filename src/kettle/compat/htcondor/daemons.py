@@ -58,6 +58,8 @@ class Startd(htcondor2.Startd):
         """Where the startd is."""
         return DaemonLocation(DaemonTypes.Startd, self._addr, "")
 
+    cancelDrainJobs = takes(request_id=str)(htcondor2.Startd.cancelDrainJobs)  # noqa: N815
+
     @takes(drain_type=int, on_completion=int, reason=str)
     def drainJobs(  # noqa: N802
         self,

@@ -20,6 +20,7 @@ from kettle.compat.htcondor.errors import (
 )
 from kettle.compat.htcondor2.process import PROCESS
 from kettle.compat.htcondor2.security import command_of
+from kettle.digits import wrap_32
 from kettle.octets import AS_IS
 from kettle.wire.commands import Command
 
@@ -81,10 +82,10 @@ class SecMan:
 
         What was agreed on is returned.
         """
-        name = self.getCommandString(command) if isinstance(command, int) else str(command)
         try:
+            name = Command(command).name if isinstance(command, int) else str(command)
             command_of(name)
-        except htcondor2.HTCondorException:
+        except (ValueError, htcondor2.HTCondorException):
             raise HTCondorEnumError("Unable to determine DaemonCore command value") from None
         with raising(HTCondorIOError):
             place = ClassAd({"MyAddress": ad}) if isinstance(ad, str) else ad
@@ -93,11 +94,15 @@ class SecMan:
 
     @takes(command_int=int)
     def getCommandString(self, command_int: int) -> str:  # noqa: N802
-        """Return a command's name."""
+        """Return a command's name; RuntimeError, OverflowError, as version 1 raises them."""
+        if command_int is None:
+            raise TypeError("command_int cannot be None")
+        if wrap_32(command_int) != command_int:
+            raise OverflowError(f"{command_int} has more than 32 bits")
         try:
             return Command(command_int).name
         except ValueError:
-            raise HTCondorValueError(f"there is no command {command_int}") from None
+            raise RuntimeError(f"there is no command {command_int}") from None
 
     def invalidateAllSessions(self) -> None:  # noqa: N802
         """Forget all sessions."""
