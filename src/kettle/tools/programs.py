@@ -15,7 +15,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
@@ -123,16 +123,8 @@ def run_program(name: str) -> int:
     exit code 1. Streams that are closed or full are none (`kettle.runtime.standard_streams`).
     """
     acts = TOOLS[name] in _ACTING
-    settle_streams(name, ends_unheard=not acts)
-    _forget_coercion()
-    # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    if name not in _WITHOUT_EXPRESSIONS:
-        _install_ambient_context()
-    streams = standard_streams()
-    if name != "kettle" and not acts:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    main = load_tool(name)
+    with _dying_of_interrupt():
+        streams, main = _prepare(name, acts=acts)
     try:
         code = main([name, *sys.argv[1:]], os.environ, streams)
     except ProgramEndError as end:
@@ -161,6 +153,35 @@ def run_program(name: str) -> int:
     # The interpreter looks for cycles before it ends, among objects that end with the process.
     gc.freeze()
     return code
+
+
+def _prepare(name: str, *, acts: bool) -> tuple[Streams, Main]:
+    """Return this process's streams, and the tool, whose modules are loaded here."""
+    settle_streams(name, ends_unheard=not acts)
+    _forget_coercion()
+    # Little of what a tool makes forms cycles: looking for those costs a fifth of its start.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    if name not in _WITHOUT_EXPRESSIONS:
+        _install_ambient_context()
+    streams = standard_streams()
+    if name != "kettle" and not acts:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    return streams, load_tool(name)
+
+
+@contextlib.contextmanager
+def _dying_of_interrupt() -> Iterator[None]:
+    """Let Ctrl-C end the process where there is nothing to be tidied up, and nothing to be said."""
+    before = signal.getsignal(signal.SIGINT)
+    # Who ignores it, as a shell's background jobs do, goes on.
+    if before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _forget_coercion() -> None:
