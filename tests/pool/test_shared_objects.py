@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 import subprocess
 import sys
@@ -58,6 +59,42 @@ def test_what_a_job_shares_is_its_own_and_ends_with_it(
             said = (work / "job" / f"out.{number}").read_text().split()
             assert said == ["0", "True", "True", "True"], (work / "job" / "err").read_text()
         wait_until(lambda: count(account.pw_uid) == 0, 10)
+
+
+# Says in which namespace it is and how many of the System V's objects it sees; the second run
+# leaves one.
+LEAVE = """\
+import ctypes, os, sys
+print(os.readlink("/proc/self/ns/ipc"))
+print(sum(len(open("/proc/sysvipc/" + name).readlines()) - 1 for name in ("shm", "sem", "msg")))
+libc = ctypes.CDLL(None)
+queue = libc.mq_open(b"/kettle-left", os.O_RDWR | os.O_CREAT, 0o600, None)
+print(queue >= 0)
+if sys.argv[1] == "1":
+    libc.semget(7, 2, 0o1600)
+libc.mq_unlink(b"/kettle-left")
+"""
+
+
+def test_the_next_job_has_the_same_place_for_shared_memory_only_where_nothing_was_left(
+    tmp_path: Path, work: Path
+) -> None:
+    script = work / "leave.py"
+    script.write_text(LEAVE)
+    with personal_pool(tmp_path, "NUM_CPUS = 1\n") as pool:
+        jobs = submit(
+            pool,
+            work / "job",
+            f"executable = /usr/bin/env\narguments = python3 -I {script} $(Process)\n"
+            "transfer_executable = false\nshould_transfer_files = yes\noutput = out.$(Process)\n"
+            "error = err\nrequest_memory = 64MB\nrequest_disk = 1MB\nqueue 3\n",
+        )
+        jobs.wait_for(5, 30)
+        said = [(work / "job" / f"out.{number}").read_text().split() for number in range(3)]
+    places = [words[0] for words in said]
+    assert [words[1:] for words in said] == [["0", "True"]] * 3
+    assert places[0] == places[1]
+    assert os.readlink("/proc/self/ns/ipc") not in places
 
 
 def test_a_dedicated_account_leaves_nothing_where_there_is_no_namespace(

@@ -21,6 +21,8 @@ from kettle.runtime.process import kernel
 from kettle.runtime.process.liveness import is_ending, said
 from kettle.runtime.storage.small_files import read_small
 
+_TABLES = ("shm", "sem", "msg")
+_PAGE = 4096
 INIT_TITLE = "condor_pid_ns_init"
 # File systems below /proc that are not taken along into a /proc of one's own: what mounts itself.
 _NOT_TAKEN_ALONG = frozenset((b"autofs", b"binfmt_misc"))
@@ -162,6 +164,8 @@ class PidNamespace:
 class IpcNamespace:
     """Shared memory, semaphores and message queues, System V's and POSIX's, that end with it.
 
+    The kernel takes four times as long to remove one as to make it, beside the loop: one that
+    `is_empty` is as good as a new one.
     They belong to no process: who makes them and goes leaves them, with the memory they hold. They
     are gone when the last process inside and the last descriptor of the namespace are.
     """
@@ -171,6 +175,9 @@ class IpcNamespace:
 
     def __init__(self, inside: int) -> None:
         self._inside = inside
+        # What is in it: the kernel's tables of System V's objects, and the folder of POSIX queues.
+        self._tables: list[int] = []
+        self._queues = -1
 
     @classmethod
     def make(cls) -> IpcNamespace:
@@ -179,9 +186,28 @@ class IpcNamespace:
             cls._outside = _open_namespace("ipc")
         kernel.unshare_ipc()
         try:
-            return cls(_open_namespace("ipc"))
+            made = cls(_open_namespace("ipc"))
+            with contextlib.suppress(OSError):
+                made._open_contents()
+            return made
         finally:
             kernel.join_ipc(cls._outside)
+
+    def _open_contents(self) -> None:
+        """Open what shows what is in it, while this process is inside; OSError where it cannot."""
+        flags = os.O_RDONLY | os.O_CLOEXEC
+        for name in _TABLES:
+            self._tables.append(os.open(f"/proc/sysvipc/{name}", flags))
+        self._queues = kernel.open_placeless("mqueue")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of what was made in it is left; False where that cannot be told."""
+        if self._queues < 0:
+            return False
+        # A table has a line for each object behind that of its names.
+        tables = (os.pread(table, _PAGE, 0).count(b"\n") for table in self._tables)
+        return all(lines == 1 for lines in tables) and not os.listdir(self._queues)
 
     def entered(self) -> AbstractContextManager[None]:
         """Be inside, and let what is started be; nothing in here may await."""
@@ -190,6 +216,9 @@ class IpcNamespace:
     def close(self) -> None:
         """Let go of it; everything in it is gone when the last process inside is."""
         os.close(self._inside)
+        for descriptor in (*self._tables, self._queues):
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 def _await_init(init: int, line: socket.socket) -> tuple[int, int]:

@@ -443,13 +443,13 @@ class JobProcesses:
         if self._all_ended:
             return True
         left = await hunt(find, self._privileges)
-        self._forget_shared()
+        self._forget_shared(all_dead=not left)
         self._all_ended = not left and not self._dedicated
         return not left
 
-    def _forget_shared(self) -> None:
+    def _forget_shared(self, *, all_dead: bool) -> None:
         """Have nothing stay of the memory and queues that belong to no process."""
-        if self.view is not None and self.view.forget_ipc():
+        if self.view is not None and self.view.forget_ipc(all_dead=all_dead):
             return
         if self._dedicated:
             with self._privileges.as_root():

@@ -46,8 +46,9 @@ class JobView:
         self._pids: PidNamespace | None = None
         self._wants_pids = own_pids
         self._no_pids: OSError | None = None
-        # Of the present job alone.
+        # Of the present job alone, and whether nothing is in it and nothing was started in it.
         self._ipc: IpcNamespace | None = None
+        self._ipc_is_new = False
         self._wants_ipc = own_pids
         self._no_ipc: OSError | None = None
         # Whether what shows message queues there is the machine's, or a job's.
@@ -134,6 +135,8 @@ class JobView:
 
     def _renew_ipc(self) -> None:
         """Give the job that begins shared memory, semaphores and message queues of its own."""
+        if self._ipc is not None and self._ipc_is_new:
+            return
         self._close_ipc()
         if not self._wants_ipc or self._namespace is None:
             return
@@ -142,6 +145,7 @@ class JobView:
         except OSError as error:
             self._no_ipc = error
             return
+        self._ipc_is_new = True
         if self._shows_queues:
             suppressed = contextlib.suppress(OSError)
             with self._namespace.entered(), self._ipc.entered(), suppressed:
@@ -150,15 +154,18 @@ class JobView:
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
                 kernel.mount("mqueue", QUEUES, "mqueue", flags)
 
-    def forget_ipc(self) -> bool:
+    def forget_ipc(self, *, all_dead: bool) -> bool:
         """Let what a job left of shared memory and queues go; False if it had the machine's.
 
-        All its processes are dead: with them and this the kernel removes what it made.
+        Where its processes are `all_dead` the kernel removes with this what they made; where they
+        made nothing, or removed it, the next job of the claim may have the same.
         """
         if self._ipc is None:
             return False
         with self._privileges.as_root():
-            self._close_ipc()
+            self._ipc_is_new = all_dead and self._ipc.is_empty
+            if not self._ipc_is_new:
+                self._close_ipc()
         return True
 
     def _close_ipc(self) -> None:
@@ -220,6 +227,7 @@ class JobView:
     @contextlib.contextmanager
     def _apart(self) -> Iterator[None]:
         """Let what is started meanwhile end, with what it shares, when the job's processes do."""
+        self._ipc_is_new = False
         pids = self._pids.entered() if self._pids is not None else contextlib.nullcontext()
         ipc = self._ipc.entered() if self._ipc is not None else contextlib.nullcontext()
         with pids, ipc:
