@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from kettle.classad import ERROR, ClassAd, Context, hot, parse_expression
 from kettle.classad.compile import evaluate, evaluate_lazily, finished
 from kettle.classad.context import ambient
-from kettle.classad.functions import library
+from kettle.classad.functions import library, regex
 from kettle.classad.functions.library import families
-from kettle.classad.functions.table import Function, strict
+from kettle.classad.functions.table import Function, StrictFunction, strict
 from kettle.classad.generated import generate
+from kettle.classad.generated_source import Writer
 from kettle.classad.state import State, new_state, resolve
 from kettle.classad.unparse import render_value
 from kettle.classad.values import HOT, MISSED, ExprList, Hot, Tree, Value
@@ -277,3 +278,100 @@ def test_a_text_that_counts_is_left_to_the_closures(text: str) -> None:
     short, long = ClassAd({"Text": "a" * 2048}), ClassAd({"Text": "a" * 2049})
     assert by_generated(text, [short], short, None) is not MISSED
     assert by_generated(text, [short], long, None) is MISSED
+
+
+# Functions of values whose calls mean nothing besides their value; what two evaluations may see
+# otherwise is left out, and what is read as a literal and is no call.
+_CHANGING = {
+    "reltime",
+    "random",
+    "time",
+    "currenttime",
+    "daytime",
+    "timezoneoffset",
+    "abstime",
+    "formattime",
+}
+_PURE = sorted(
+    function.name
+    for family in families().values()
+    for function in family
+    if isinstance(function.apply, StrictFunction)
+    and function.apply.may_repeat
+    and function.name.lower() not in _CHANGING
+)
+_SOME = (
+    *("undefined", "error", "true", "false", "0", "7", "-2.5", '""', '"a"', '"A,b 7"', '"b,B"'),
+    *('"^[aA]"', '"[a"', '"7.10"', '{ "a",7,2.5,"B",undefined }', 'relTime("1+00:00:00")'),
+    '"' + "a" * 2500 + '"',
+)
+
+
+@pytest.mark.parametrize("name", _PURE)
+def test_a_function_means_the_same_whichever_of_its_arguments_are_constants(name: str) -> None:
+    calls = [f"{name}({one})" for one in ("X", 'split("a b")', *_SOME)]
+    for one in _SOME:
+        calls += [f"{name}({one}, X)", f"{name}(X, {one})", f"{name}({one}, split(X))"]
+    answers = 0
+    for text in calls:
+        made = None
+        for value in _SOME:
+            ad = ClassAd()
+            ad.insert_text("X", value)
+            said = by_closures(text, ad, None)
+            # Made when the closures have been asked, as in life.
+            made = made or generate(parse_expression(text), ad, None)
+            if made is None:
+                break
+            found = made[0](ad, None, ambient())
+            if found is not MISSED:
+                answers += 1
+                found = finished(found, new_state(ad, None))
+                assert repr(found) == repr(said), (text, value)
+    assert answers
+
+
+def _names_lists(count: int, elements: int) -> str:
+    numbers = ", ".join(map(str, range(elements)))
+    return " || ".join(f"member(A, {{ {numbers} }})" for _ in range(count))
+
+
+def test_many_elements_are_left_to_the_closures_which_count_them() -> None:
+    ad = ClassAd({"A": 0.5})
+    ad.insert_text("L", f"{{ {', '.join(map(str, range(90)))} }}")
+    assert generate(parse_expression(_names_lists(4, 90)), ad, None) is not None
+    assert generate(parse_expression(_names_lists(5, 90)), ad, None) is None
+    # Also where it is one and the same list many times.
+    assert generate(parse_expression(" || ".join(["member(A, L)"] * 5)), ad, None) is None
+    long = " || ".join(f'"{letter * 1500}"' for letter in "ab").replace(" || ", ", ")
+    assert generate(parse_expression(f"member(A, {{ {long} }})"), ad, None) is None
+
+
+def test_no_pattern_is_compiled_for_a_function_that_is_made() -> None:
+    text = 'B && regexp("^never[0-9]+compiled@", A)'
+    ad = ClassAd({"A": "never1compiled@", "B": False})
+    assert by_generated(text, [ad], ad, None) is False
+    assert ("^never[0-9]+compiled@", 0) not in regex._compiled
+    ad["B"] = True
+    assert by_closures(text, ad, None) is True
+    assert by_generated(text, [ad], ad, None) is True
+
+
+def test_a_text_that_makes_a_quick_pattern_slow_is_left_to_the_closures() -> None:
+    text = 'regexp("^slot[0-9]+@", A)'
+    ad = ClassAd({"A": "slot1@"})
+    assert by_closures(text, ad, None) is True
+    for length, answer in ((500, False), (2000, MISSED)):
+        assert by_generated(text, [ad], ClassAd({"A": "x" * length}), None) is answer
+    # One that takes the square of the length is not prepared at all.
+    slow = 'regexp("node[0-9]+[.]cluster", A)'
+    assert by_closures(slow, ad, None) is False
+    writer = Writer(ad, None)
+    writer.write(parse_expression(slow), 0)
+    assert writer.calls
+
+
+def test_a_list_that_a_function_makes_is_read_by_the_closures_which_count_it() -> None:
+    ad = ClassAd({"A": "a b c"})
+    assert by_generated("split(A)", [ad], ad, None) == ["a", "b", "c"]
+    assert by_generated("size(split(A))", [ad], ad, None) is MISSED

@@ -6,8 +6,8 @@ into written out where they are used. It begins with what it takes for granted (
 is under a name, which names are not there) and returns MISSED where that does not hold, or where
 a text is so long that reading it would count; the closures answer then. So what is generated need
 not know everything, and a property test proves it equal wherever it answers. Texts up to
-LONGEST_SHORT and all expressions that are light enough are together less than an evaluation may
-read, so nothing counts that.
+LONGEST_SHORT, lists of few elements, and all expressions that are light enough are together less
+than an evaluation may read, so nothing counts that.
 
 The text that is compiled is made of names that are chosen here, never of what an ad says: names
 of attributes, texts and numbers are handed to it as values. Expressions of one shape share it.

@@ -34,6 +34,11 @@ from kettle.classad.values import UNDEFINED, Ad, Expr, ExprList, Value, fold_cas
 # one in which operators stand so deep in one another.
 _MOST_NODES: Final = 400
 _MOST_LEVELS: Final = 40
+# Limit: so is one that names lists of more elements, however often one and the same: the closures
+# count what is compared with them.
+_MOST_ELEMENTS: Final = 400
+# What an element takes with its places in the sets that it is looked for in.
+_ELEMENT_BYTES: Final = 200
 # Limit: what is heavier is left to the closures, which count what they read.
 MOST_WEIGHT: Final = 100
 
@@ -59,6 +64,7 @@ class Writer(Text):
         super().__init__()
         self._ads: Final = (ad, other)
         self._nodes = 0
+        self._elements = 0
         # The attributes whose expressions are being written out: one in itself is circular.
         self._under_way: Final[set[tuple[int, int]]] = set()
         # What must not be an attribute: `my` and `target`, of which ad.
@@ -95,9 +101,13 @@ class Writer(Text):
 
     def plain_list(self, expr: ListNode, _side: int) -> Operand:
         """`{ 1, "a" }`: one and the same list in any ad, if all its elements are values."""
-        made = ExprList(expr.elements)
-        if made.plain is None:
+        self._elements += len(expr.elements)
+        if self._elements > _MOST_ELEMENTS:
             raise UnsupportedError
+        plain = (made := ExprList(expr.elements)).plain
+        if plain is None or plain.size > LONGEST_SHORT:
+            raise UnsupportedError
+        self.size += _ELEMENT_BYTES * len(plain.values) + 2 * plain.size
         return self.literal(made)
 
     def reference(self, expr: AttributeReference, side: int) -> Operand:

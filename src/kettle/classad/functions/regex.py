@@ -309,14 +309,17 @@ _WORTH: Final = 100
 
 
 def prepare_regexp(values: Sequence[Value | Free]) -> Prepared | None:
-    """Return the function of a text, where the pattern is known and every search is a quick one."""
+    """Return the function of a text, where the pattern is known and every search is a quick one.
+
+    Only of what is compiled already: who evaluates it pays for that, out of the evaluation's purse.
+    """
     if len(values) not in (2, 3) or values[1] is not FREE:
         return None
     pattern, options = values[0], values[2] if len(values) == 3 else ""
     if not (isinstance(pattern, str) and isinstance(options, str)):
         return None
-    compiled = compile_pattern(pattern, options)
-    shape = None if compiled is None else _shapes[compiled]
+    compiled = _find_compiled((pattern, _flags[options] if options else 0))
+    shape = None if compiled is None else _shapes.get(compiled)
     if compiled is None or shape is None or (size := _pattern_bytes(compiled)) > _SMALL_COMPILED:
         return None
     longest = LONGEST_SHORT
