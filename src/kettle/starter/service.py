@@ -108,6 +108,8 @@ class Starter:
         self._watch: ResourceWatch | None = None
         # Why the job had to be ended here, once it had: most often what it used too much of.
         self._excess: Excess | None = None
+        # What it left in private folders outside its sandbox.
+        self.private_kib = 0
         # Has the job held that is on its way out.
         self._holding: asyncio.Task[None] | None = None
         self._chirp: ChirpServer | None = None
@@ -433,8 +435,9 @@ class Starter:
     def _disk_left(self) -> int:
         """Return the KiB that the job has left on disk; cheap where that is nothing."""
         view = self.jobs.view
-        private = 0 if view is None or view.is_empty() else self.keeper.weigh(view.folder)[0]
-        return self.keeper.surveyed().kib + private
+        if view is not None and not view.note_whether_empty():
+            self.private_kib = self.keeper.weigh(view.folder)[0]
+        return self.keeper.surveyed().kib + self.private_kib
 
     def give_up(self, excess: Excess) -> None:
         """End at once a job that cannot go on here, as one that uses more than it may have."""
@@ -447,13 +450,15 @@ class Starter:
         self.stop_looking()
         # What the job left running in the background has to be dead before anything else is
         # decided: the slot may be given to the next job as soon as we say so.
-        if not await self.jobs.end_all():
+        all_dead = await self.jobs.end_all()
+        if not all_dead:
             self.log("some processes of the job cannot be killed")
         self._census.remove()
         self.programs.check()
         await self.streams.finish()
+        left = self._disk_left() if all_dead else self._measure_disk()[0]
         if self._watch is not None and self._excess is None and self.vacate is None:
-            self._excess = self._watch.judge_end(self._disk_left())
+            self._excess = self._watch.judge_end(left)
         return self.programs.processes.status_of(Role.JOB)
 
     # ---- being told to leave ------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_the_file_of_the_job_before_is_gone_if_the_next_one_gets_none_yet(tmp_pa
     assert os.listdir(first.sandbox.scratch) == []
 
 
-@pytest.mark.parametrize("what", ["file", "mode", "link", "folder"])
+@pytest.mark.parametrize("what", ["file", "mode", "link", "ad", "ad of a link", "cookie", "folder"])
 def test_a_sandbox_that_the_job_changed_is_removed(what: str, tmp_path: Path) -> None:
     kept = KeptSandbox()
     one = kept_keeper(tmp_path, kept, "A = 1")
@@ -99,6 +99,14 @@ def test_a_sandbox_that_the_job_changed_is_removed(what: str, tmp_path: Path) ->
     elif what == "link":
         os.rmdir(one.sandbox.user)
         os.symlink("/tmp", one.sandbox.user)
+    elif what == "ad":
+        os.unlink(one.sandbox.machine_ad)
+        os.mkdir(one.sandbox.machine_ad)
+    elif what == "ad of a link":
+        os.unlink(one.sandbox.job_ad)
+        os.symlink("/etc/passwd", one.sandbox.job_ad)
+    elif what == "cookie":
+        os.mkdir(one.sandbox.chirp_config)
     else:
         os.mkdir(os.path.join(one.sandbox.root, "more"))
     assert not one.leave_to_next()
@@ -112,15 +120,31 @@ def test_what_stands_in_the_place_of_an_ad_is_not_written_through(tmp_path: Path
     one = kept_keeper(tmp_path, kept, "A = 1")
     outside = tmp_path / "outside"
     outside.write_text("mine")
+    for ad in (one.sandbox.job_ad, one.sandbox.machine_ad):
+        os.unlink(ad)
+        os.link(outside, ad)
+    assert one.leave_to_next()
+    # What still lives might put it there after the look.
     os.unlink(one.sandbox.job_ad)
     os.symlink(outside, one.sandbox.job_ad)
-    os.unlink(one.sandbox.machine_ad)
-    os.link(outside, one.sandbox.machine_ad)
-    assert one.leave_to_next()
     two = kept_keeper(tmp_path, kept, "A = 2")
     assert outside.read_text() == "mine"
     assert Path(two.sandbox.job_ad).read_text() == "A = 2\n"
     assert Path(two.sandbox.machine_ad).read_text() == "M = 1\n"
+
+
+@pytest.mark.parametrize("where", ["user/x", "htcondor/x", "x", "more/x", "user/.chirp.config"])
+def test_what_is_beside_the_scratch_directory_is_the_job_s_as_well(
+    tmp_path: Path, where: str
+) -> None:
+    one = keeper(tmp_path)
+    before, files = one.measure()
+    path = Path(one.sandbox.root, where)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"x" * 300_000)
+    assert one.measure()[0] >= before + 290
+    assert one.measure()[1] == files
+    assert one.survey().kib >= before + 290
 
 
 def test_files_in_a_private_tmp_count_as_those_in_the_sandbox_do(tmp_path: Path) -> None:

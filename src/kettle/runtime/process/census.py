@@ -59,12 +59,14 @@ class Census:
         after = {pid: birth for pid, birth in self._noted.items() if pid in seen} | new
         if after == self._noted:
             return
-        self._noted, self._written = after, True
-        text = "".join(f"{pid} {birth}\n" for pid, birth in self._noted.items())
+        text = "".join(f"{pid} {birth}\n" for pid, birth in after.items())
+        self._written = True
         arriving = f"{self._path}.new"
         with open(arriving, "w", encoding="ascii") as file:
             file.write(text)
         os.rename(arriving, self._path)
+        # Only now: what had no room is written at the next look.
+        self._noted = after
 
     def remove(self) -> None:
         """Take the note away."""

@@ -138,14 +138,9 @@ class PidNamespace:
         One that ends takes everybody inside along, and has not ended before those are reaped. One
         that is killed just now may still seem to live: then a start fails with ENOMEM.
         """
-        return self.seems_to_live and not is_ending(self.init)
-
-    @property
-    def seems_to_live(self) -> bool:
-        """Whether its init has not ended, as far as one call tells: it may be about to."""
         try:
             flags = os.WEXITED | os.WNOHANG | os.WNOWAIT | kernel.WAIT_ALL
-            return os.waitid(os.P_PID, self.init, flags) is None
+            return os.waitid(os.P_PID, self.init, flags) is None and not is_ending(self.init)
         except ChildProcessError:
             return False
 

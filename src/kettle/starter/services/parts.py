@@ -89,6 +89,8 @@ class Starter(Protocol):
     vacate: Vacate | None
     # Whether this process may run another job afterwards.
     may_stay: bool
+    # The KiB that the job left in private folders outside its sandbox, once it has ended.
+    private_kib: int
     # Set when the job's first process was started.
     begun: asyncio.Event
     # Set when the startd wants the activation to end.

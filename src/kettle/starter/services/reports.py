@@ -142,7 +142,7 @@ class JobReports:
         if starter.jobs.child is not None:
             usage = usage.observe(starter.jobs.final_sample())
         seen = starter.keeper.surveyed()
-        self.usage = usage = usage._replace(disk_kib=seen.kib)
+        self.usage = usage = usage._replace(disk_kib=seen.kib + starter.private_kib)
         self.state = "Exited"
         ad = self.update()
         for name, text in final_figures(usage, now, seen.files).items():

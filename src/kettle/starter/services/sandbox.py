@@ -62,6 +62,8 @@ class Survey(NamedTuple):
     is_as_made: bool
 
 
+# Blocks of 512 bytes, up to which a file is no larger than one that we wrote.
+_FEW_BLOCKS = 16
 # Whether a job hangs can be guessed from these.
 _STREAMS = (("StdoutMtime", STDOUT_NAME), ("StderrMtime", STDERR_NAME))
 
@@ -186,8 +188,13 @@ class SandboxKeeper:
             names = os.listdir(folder)
             if not ours.issuperset(names):
                 return None
-        sizes = [os.lstat(f"{box.scratch}/{name}").st_blocks for name in names]
-        return Survey(sum((blocks + 1) // 2 for blocks in sizes), len(sizes), is_as_made=True)
+            if folder is box.user and names and not _is_small_file(box.chirp_config):
+                return None
+        files = [os.lstat(f"{box.scratch}/{name}") for name in names]
+        if not all(stat.S_ISREG(file.st_mode) for file in files):
+            return None
+        kib = sum((file.st_blocks + 1) // 2 for file in files)
+        return Survey(kib, len(files), is_as_made=True)
 
     def leave_to_next(self) -> bool:
         """Keep the sandbox for the next job if nothing is in it but what we put there.
@@ -232,8 +239,27 @@ class SandboxKeeper:
                         return
 
     def measure(self, *more: str) -> tuple[int, int]:
-        """Return the size of the sandbox and of `more` folders in KiB, and how many files it is."""
-        return self.weigh(self.sandbox.scratch, *more)
+        """Return the size of the sandbox and of `more` folders in KiB, and how many files it is.
+
+        The files are those of its scratch directory and of `more`.
+        """
+        kib, files = self.weigh(self.sandbox.scratch, *more)
+        return kib + self._weigh_beside_scratch(), files
+
+    def _weigh_beside_scratch(self) -> int:
+        """Return the KiB of what else is in the sandbox, all of which is the job's to write to."""
+        box, kib = self.sandbox, 0
+        with self.privileges.as_root():
+            try:
+                paths = [f"{box.root}/{name}" for name in os.listdir(box.root)]
+            except OSError:
+                return 0
+            others = [path for path in paths if path != box.scratch]
+            for path in others:
+                if path not in (box.user, box.htcondor):
+                    with contextlib.suppress(OSError):
+                        kib += (os.lstat(path).st_blocks + 1) // 2
+        return kib + self.weigh(*others)[0]
 
     def measure_held(self, jobs: Living, *more: str) -> tuple[int, int]:
         """Return the size in KiB, and the number, of deleted files that the job still holds there.
@@ -242,7 +268,7 @@ class SandboxKeeper:
         """
         with self.privileges.as_root():
             devices = set()
-            for folder in (self.sandbox.scratch, *more):
+            for folder in (self.sandbox.root, *more):
                 with contextlib.suppress(OSError):
                     devices.add(os.stat(folder).st_dev)
             return weigh_unlinked(jobs.living(), devices)
@@ -285,6 +311,12 @@ class SandboxKeeper:
         except OSError:
             return False
         return True
+
+
+def _is_small_file(path: str) -> bool:
+    """Whether there is a file of a block or less, as we write it."""
+    facts = os.lstat(path)
+    return stat.S_ISREG(facts.st_mode) and facts.st_blocks <= _FEW_BLOCKS
 
 
 def _write(file: SmallFile) -> None:

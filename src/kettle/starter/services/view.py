@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kettle.runtime.process import kernel
@@ -56,9 +57,9 @@ class JobView:
         self._tell = tell
         self._refused = not privileges.can_switch
         self._made_for: tuple[tuple[str, ...], int, bool] | None = None
-        # The folders that are the job's own, opened inside.
-        self._private: list[int] = []
-        # Whether nothing was in them, and nothing has been started since.
+        # The folders that are the job's own, opened inside, each with its mode.
+        self._private: list[tuple[int, int]] = []
+        # Whether they were as they were made, and nothing has been started since.
         self._seen_empty = False
 
     @property
@@ -106,8 +107,7 @@ class JobView:
         wanted = (folders, account.uid, shared_memory)
         try:
             with self._privileges.as_root():
-                # Where it only seems to live a start fails, and is tried again in another (`mend`).
-                if wanted == self._made_for and (self._pids is None or self._pids.seems_to_live):
+                if wanted == self._made_for and (self._pids is None or self._pids.lives):
                     if not self._seen_empty:
                         self._empty()
                 else:
@@ -196,17 +196,24 @@ class JobView:
             except OSError as error:
                 self._no_pids = error
 
-    def is_empty(self) -> bool:
-        """Whether nothing is in the folders that are the job's own. None of its processes lives."""
+    def note_whether_empty(self) -> bool:
+        """Look whether the folders that are the job's own are as they were made, and empty.
+
+        None of its processes may live: until something is started again, they need not be emptied.
+        """
         with self._privileges.as_root():
-            self._seen_empty = not any(map(os.listdir, self._private))
+            self._seen_empty = not any(
+                os.listdir(folder) or os.fstat(folder).st_mode != mode
+                for folder, mode in self._private
+            )
         return self._seen_empty
 
     def _empty(self) -> None:
         """Remove what the job before left; all its processes are dead."""
-        for folder in self._private:
+        for folder, mode in self._private:
             for name in os.listdir(folder):
                 _remove(f"/proc/self/fd/{folder}/{name}")
+            os.fchmod(folder, stat.S_IMODE(mode))
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -268,7 +275,7 @@ class JobView:
             self._close()
 
     def _close(self) -> None:
-        for folder in self._private:
+        for folder, _ in self._private:
             os.close(folder)
         self._made_for, self._private = None, []
         self._close_ipc()
@@ -291,8 +298,9 @@ def shows_queues(mounts: bytes) -> bool:
     return False
 
 
-def _open_folder(path: str) -> int:
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _open_folder(path: str) -> tuple[int, int]:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return folder, os.fstat(folder).st_mode
 
 
 def _remove(path: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from kettle.runtime.process.census import Census, birth_of, read_note, remove_note
 
@@ -37,3 +40,22 @@ def test_what_is_no_note_names_nobody(tmp_path: Path) -> None:
     assert read_note(str(path)) == []
     remove_note(str(path))
     assert read_note(str(path)) == []
+
+
+def test_a_note_that_had_no_room_is_written_at_the_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "note"
+    census = Census(str(path))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", full)
+        with pytest.raises(OSError, match="no room"):
+            census.note([os.getpid()])
+    census.note([os.getpid()])
+    assert read_note(str(path)) == [os.getpid()]
+    census.remove()
+    assert list(tmp_path.iterdir()) == []

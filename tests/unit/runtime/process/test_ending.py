@@ -32,9 +32,11 @@ ctypes.CDLL(None).pthread_exit(None)
             b"SigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\nSigBlk:\t0000000000000100\n",
             False,
         ),
-        (b"SigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\n", True),
-        (b"SigPnd:\t0000000000000000\nShdPnd:\t0000000000000100\n", True),
-        (b"SigPnd:\t0000000000004000\nShdPnd:\t0000000000010000\n", False),
+        (b"Name:\ta\nSigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\n", True),
+        (b"Name:\ta\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000000100\n", True),
+        (b"Name:\ta\nSigPnd:\t0000000000004000\nShdPnd:\t0000000000010000\n", False),
+        # A process may call itself what it likes.
+        (b"Name:\tSigPnd:\t0100\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\n", False),
         (b"", False),
     ],
 )

@@ -44,6 +44,7 @@ class Stage(SimpleNamespace):
         self.slot = ClassAd()
         self.end = SimpleNamespace(stays=True)
         self._census = SimpleNamespace(remove=lambda: None)
+        self._disk_left = lambda: 0
         self.streams = SimpleNamespace(finish=nothing)
         self.__dict__.update(more)
         self.programs = Programs(self)  # type: ignore[arg-type]
