@@ -145,3 +145,44 @@ def test_a_namespace_that_is_closed_has_nobody_inside() -> None:
             assert pidfd is None or ended(pidfd, 10)
     finally:
         keeper.end()
+
+
+# Makes what can be left in an IPC namespace, and takes it away again; tells of each time.
+_SHARING = """
+import ctypes, json, os
+from kettle.runtime.process.namespaces import IpcNamespace
+libc = ctypes.CDLL(None)
+def count():
+    return len(os.listdir("/proc/self/fd"))
+made = IpcNamespace.make()
+said = [made.is_empty]
+def inside(call, *words):
+    with made.entered():
+        return call(*words)
+for make, remove in (
+    (lambda: libc.shmget(7, ctypes.c_size_t(4096), 0o1600), lambda got: libc.shmctl(got, 0, None)),
+    (lambda: libc.semget(7, 2, 0o1600), lambda got: libc.semctl(got, 0, 0)),
+    (lambda: libc.msgget(7, 0o1600), lambda got: libc.msgctl(got, 0, None)),
+    (lambda: os.close(libc.mq_open(b"/q", os.O_RDWR | os.O_CREAT, 0o600, None)),
+     lambda _: libc.mq_unlink(b"/q")),
+):
+    got = inside(make)
+    said.append(made.is_empty)
+    inside(remove, got)
+    said.append(made.is_empty)
+made.close()
+before = count()
+for _ in range(3):
+    IpcNamespace.make().close()
+print(json.dumps([said, count() - before]))
+"""
+
+
+def test_a_place_for_shared_memory_and_queues_tells_whether_anything_is_left_in_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SHARING],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src")},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == [[True, *[False, True] * 4], 0]
