@@ -63,6 +63,46 @@ def test_a_function_that_is_registered_later_is_found_all_the_same() -> None:
     assert classad2.ExprTree("1 + registeredLater(1)").eval() == 3
 
 
+def test_what_is_registered_again_under_a_name_is_what_expressions_call_from_then_on() -> None:
+    ad = ClassAd({"a": 5})
+    early, constant = ExprTree("registeredTwice(1) + a"), ExprTree("registeredTwice(1)")
+    classad.register(lambda x: x + 1, "registeredTwice")
+    # So often that a function is generated for expressions that can have one.
+    assert {early.eval(ad) for _ in range(1000)} == {7}
+    assert constant.eval() == 2
+    classad.register(lambda x: x + 100, "registeredTwice")
+    assert early.eval(ad) == 106
+    assert ExprTree("registeredTwice(1) + a").eval(ad) == 106
+    assert constant.eval() == ExprTree("registeredTwice(1)").eval() == 101
+    classad.register(lambda x, state: x + state["a"], "registeredTwice")
+    assert early.eval(ad) == 11
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("TOUPPER", "S"), ("strcat", "S, S"), ("ifThenElse", "true, 1, 2"), ("splitSlotName", "S")],
+)
+def test_a_built_in_function_stays_what_it_is(name: str, arguments: str) -> None:
+    """The wheel knows `splitSlotName` only once htcondor is imported."""
+    text, ad = f"{name}({arguments})", ClassAd({"S": "a"})
+    before = ExprTree(text).eval(ad)
+    classad.register(lambda *given: "mine", name)
+    assert ExprTree(text).eval(ad) == ExprTree(text.lower()).eval(ad) == before
+
+
+def test_a_registered_name_is_found_without_regard_to_case() -> None:
+    """The wheel raises KeyError where it is spelled otherwise."""
+    classad.register(lambda: 1, "registeredSo")
+    assert ExprTree("REGISTEREDSO()").eval() == 1
+    classad.register(lambda: 2, "RegisteredSo")
+    assert ExprTree("registeredSo()").eval() == 2
+
+
+def test_a_function_is_registered_by_a_name_that_is_a_text() -> None:
+    with pytest.raises(TypeError, match="must be a string"):
+        classad.register(len, 5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("text", ["askAgain(b)", "askAgain(b + b)", "askAgain(b) + askAgain(b)"])
 def test_a_function_that_asks_for_itself_ends(text: str) -> None:
     """The wheel raises RecursionError."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kettle.classad import ERROR, Expr
 from kettle.classad import ClassAd as Ad
-from kettle.classad.functions.library import add_function
-from kettle.classad.functions.table import lazy
+from kettle.classad.functions.library import add_function, find_function
+from kettle.classad.functions.table import LazyCall, lazy
 from kettle.classad.nodes import AdNode, ListNode, Literal
 from kettle.compat.classad.ads import ClassAd, ExprTree, to_value, tree_of
 from kettle.compat.classad.failures import FAILURES
@@ -20,14 +20,39 @@ if TYPE_CHECKING:
     from kettle.classad.values import Value
 
 
+# What the program registered last under each name, by its name in lower case. Expressions of one
+# text share what is made of them, so the row of the function table is one for all of a name's.
+_REGISTERED: Final[dict[str, LazyCall]] = {}
+
+
 def register(function: Callable[..., Any], name: str | None = None) -> None:
     """Have expressions call a function of Python's, by its own name or another.
 
     It is given the arguments as an ad shows what is in it: constants, lists and ads as Python's
     values, all else as expressions that know the ad they are evaluated in. Where it has a parameter
     `state`, or takes any name (`**named`), it is given that ad, too. What it raises, `eval` raises.
+    What is registered under the name before is replaced; a built-in function stays what it is.
+
+    Compat: a name is found however it is spelled; the wheel raises KeyError where its case is
+    another. HTCondor's own functions (`stringListMember`) are built in, which the wheel knows
+    only once `htcondor` is imported. Shown by
+    test_a_registered_name_is_found_without_regard_to_case and
+    test_a_built_in_function_stays_what_it_is.
     """
     known = name if name is not None else function.__name__
+    if not isinstance(known, str):
+        raise TypeError("the function's name must be a string")
+    key = known.lower()
+    if key not in _REGISTERED:
+        if find_function(key) is not None:
+            return
+        call: LazyCall = lambda state, arguments: _REGISTERED[key](state, arguments)  # noqa: E731
+        add_function(lazy(known, f"{known}(...)", "A function of the program's own.", call))
+    _REGISTERED[key] = _caller(function)
+
+
+def _caller(function: Callable[..., Any]) -> LazyCall:
+    """Return what calls a function of Python's from an expression."""
     wants_ad = _wants_ad(function)
 
     def call(state: State, arguments: tuple[Expr, ...]) -> Value:
@@ -47,7 +72,7 @@ def register(function: Callable[..., Any], name: str | None = None) -> None:
             FAILURES.append(error)
             return ERROR
 
-    add_function(lazy(known, f"{known}(...)", "A function of the program's own.", call))
+    return call
 
 
 def _shown(argument: Expr, state: State, scope: ClassAd | None) -> Any:
