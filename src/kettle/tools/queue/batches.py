@@ -175,23 +175,30 @@ def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
 
 
 def sort_under_dags(ads: Iterable[ClassAd]) -> list[ClassAd]:
-    """Return the jobs by id, the nodes of each DAG right below it."""
+    """Return the jobs by id, the nodes of each DAG right below it.
+
+    As in the reference the first job of a cluster that is shown is the node; its other jobs keep
+    the places of their ids, below the DAG with all its nodes.
+    """
     jobs = sorted(ads, key=job_id)
     dags = {job_id(ad)[0]: ad for ad in jobs if job_id(ad)[1] == 0}
-    by_parent: dict[int, list[ClassAd]] = {}
+    nodes: dict[int, list[ClassAd]] = {}
+    others: list[ClassAd] = []
+    before = None
     for ad in jobs:
-        parent = find_dag(ad)
-        known = parent in dags and dags[parent] is not ad
-        by_parent.setdefault(parent if known else 0, []).append(ad)
+        cluster, dag = job_id(ad)[0], find_dag(ad)
+        is_node = cluster != before and dag in dags and dag != cluster
+        (nodes.setdefault(dag, []) if is_node else others).append(ad)
+        before = cluster
     ordered: list[ClassAd] = []
-    waiting = by_parent.pop(0, [])[::-1]
+    waiting = others[::-1]
     while waiting:
         ad = waiting.pop()
         ordered.append(ad)
         if dags.get(job_id(ad)[0]) is ad:
-            waiting += by_parent.pop(job_id(ad)[0], [])[::-1]
+            waiting += nodes.pop(job_id(ad)[0], [])[::-1]
     # What is left points at itself in a circle.
-    return ordered + [ad for rest in by_parent.values() for ad in rest]
+    return ordered + [ad for rest in nodes.values() for ad in rest]
 
 
 def name_batch(ad: ClassAd) -> str:
