@@ -120,6 +120,19 @@ def test_a_look_takes_the_place_of_the_one_before(monkeypatch: pytest.MonkeyPatc
     assert (code, shown) == (0, f"\x1b[?1049h\x1b[H{frame}{AGAIN}{frame}\x1b[?1049l")
 
 
+def test_an_interrupt_before_jobs_are_shown_ends_the_program_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Recorded from condor_watch_q of 25.14.1: ended by SIGINT, with 0 once it shows them."""
+
+    def find_logs(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kettle.tools.queue.condor_watch_q.find_logs", find_logs)
+    with pytest.raises(KeyboardInterrupt):
+        run("-files", "one_idle.log")
+
+
 def test_a_narrow_terminal_cuts_letters_and_not_colours() -> None:
     words = ("-files", "one_idle.log", "-no-refresh", "-exit", "any,idle")
     _, out, _ = run(*words, out=Terminal(), environment={"COLUMNS": "20"})

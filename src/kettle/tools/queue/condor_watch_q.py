@@ -110,13 +110,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     if arguments.debug:
         streams.stderr.write("WARNING: Debug mode enabled...\n")
     ask = asker(wanted, with_debugging(argv, environment), streams.stderr)
+    # As in the reference Ctrl-C is an end like another once the jobs are shown; before, the program
+    # ends by it.
+    found = find_logs(wanted, ask(), streams.stderr)
+    tracker = Tracker(found, streams.stderr, decays_from_reading=arguments.decay_start_at_read)
+    if not found.logs:
+        streams.stderr.write("WARNING: No jobs found, exiting...\n")
+        return 0
+    watch = make_watch(arguments, tracker, found, ask, streams)
     try:
-        found = find_logs(wanted, ask(), streams.stderr)
-        tracker = Tracker(found, streams.stderr, decays_from_reading=arguments.decay_start_at_read)
-        if not found.logs:
-            streams.stderr.write("WARNING: No jobs found, exiting...\n")
-            return 0
-        watch = make_watch(arguments, tracker, found, ask, streams)
         with _terminal(watch, streams) as has_key:
             return follow(watch, environment, streams, has_key)
     except KeyboardInterrupt:
