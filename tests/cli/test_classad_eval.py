@@ -63,6 +63,22 @@ def test_a_file_that_is_not_there_or_no_ad_is_named(tmp_path: Path) -> None:
         assert file in complaint
 
 
+def test_a_file_that_breaks_off_while_it_is_read_is_named() -> None:
+    complaint = "Unable to read '/proc/self/mem': Input/output error.\n"
+    assert run("-file", "/proc/self/mem", "1") == (1, "", complaint)
+
+
+@pytest.mark.parametrize("where", [0, 160, 5_000, 9_999])
+def test_of_a_long_text_an_error_shows_the_part_around_the_place(where: int) -> None:
+    """The reference repeats all of it, and says no more."""
+    text = "1+" * 5_000 + "1"
+    code, _, complaint = run("-quiet", f"{text[:where]})@@{text[where:]}")
+    assert (code, len(complaint.splitlines())) == (1, 2)
+    assert complaint.count(")@@") == 2
+    assert len(complaint) < 1000
+    assert f"column {where + 1} " in complaint
+
+
 def test_an_option_without_its_file_is_refused() -> None:
     code, _, complaint = run("-target-file")
     assert code == 255

@@ -446,7 +446,7 @@ class Parser:
         kind, text, position = self._tokens[self._index]
         found = "the end" if kind == "end" else _OPEN.get(text) or repr(text[:40])
         return ClassAdSyntaxError(
-            f"{problem} {found} at column {position + 1} of {_excerpt(self._text)}",
+            f"{problem} {found} at column {position + 1} of {excerpt(self._text, position)!r}",
             text=self._text,
             column=position,
             complaint=f"{problem} {found}",
@@ -457,8 +457,18 @@ class Parser:
 _OPEN: Final = {'"': "a string that never ends", "'": "a name in quotes that never ends"}
 
 
-def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 200 else text[:200] + "…")
+# Limit: the letters of a text that an error repeats, and how many of them before the place.
+_MOST_LETTERS: Final = 200
+_LETTERS_BEFORE: Final = 150
+
+
+def excerpt(text: str, place: int) -> str:
+    """Return a text that is not long, else the part of it around a place."""
+    if len(text) <= _MOST_LETTERS:
+        return text
+    first = max(0, min(place - _LETTERS_BEFORE, len(text) - _MOST_LETTERS))
+    last = first + _MOST_LETTERS
+    return f"{'…' if first else ''}{text[first:last]}{'…' if last < len(text) else ''}"
 
 
 # Limit: the bytes of all trees that are remembered by their texts, compiled and printed.

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 
 from kettle.classad import ClassAd, Expr, parse_ad, parse_ads, parse_expression, unparse
 from kettle.classad.compile import evaluate_lazily
+from kettle.classad.parser import excerpt
 from kettle.classad.state import new_state
 from kettle.classad.unparse import render_value
-from kettle.errors import ClassAdSyntaxError
+from kettle.errors import ClassAdSyntaxError, StorageError
 from kettle.runtime.storage.texts import LARGEST_ADS, read_text
 from kettle.tools.options import tell_more
 from kettle.tools.programs import Streams
@@ -54,7 +55,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
                 my, target = (ad, target) if _FILES[word] == "my" else (my, ad)
                 continue
             meant = _parse_word(word)
-        except (ClassAdSyntaxError, OSError) as error:
+        except (ClassAdSyntaxError, StorageError) as error:
             _explain(word, error, my, streams, show=not (quiet or shown))
             return 1
         if isinstance(meant, ClassAd):
@@ -70,16 +71,22 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def _explain(
-    word: str, error: ClassAdSyntaxError | OSError, my: ClassAd, streams: Streams, *, show: bool
+    word: str,
+    error: ClassAdSyntaxError | StorageError,
+    my: ClassAd,
+    streams: Streams,
+    *,
+    show: bool,
 ) -> None:
-    if isinstance(error, OSError):
-        streams.stderr.write(f"Unable to read '{error.filename}': {error.strerror}.\n")
-    elif word in _FILES:
+    if isinstance(error, StorageError) or word in _FILES:
         streams.stderr.write(f"{error}\n")
     else:
         if show:
             streams.stdout.write(unparse(my) + "\n")
-        streams.stderr.write(f"Unable to turn '{word}' into a ClassAd or an expression.\n")
+        # Compat: of a long text the part around the place; the reference repeats all of it
+        # (test_of_a_long_text_an_error_shows_the_part_around_the_place).
+        said = excerpt(word, error.column)
+        streams.stderr.write(f"Unable to turn '{said}' into a ClassAd or an expression.\n")
         streams.stderr.write(f"    {error}\n")
         tell_more(error, streams.stderr)
 
@@ -99,7 +106,11 @@ def _parse_word(word: str) -> ClassAd | Expr:
 
 def _read_ad(path: str) -> ClassAd:
     """Return the first ad in the file, in whatever form it is."""
-    text = read_text(path, limit=LARGEST_ADS)
+    try:
+        text = read_text(path, limit=LARGEST_ADS)
+    except OSError as error:
+        # An error of reading, after the file was opened, does not know its name.
+        raise StorageError(f"Unable to read '{path}': {error.strerror or error}.") from error
     try:
         ad = next(parse_ads(text), None)
     except ClassAdSyntaxError as error:
