@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,34 @@ def run(folder: Path, *words: str, more: str = "") -> tuple[int, str, str]:
     assert isinstance(streams.stdout, io.StringIO)
     assert isinstance(streams.stderr, io.StringIO)
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+@pytest.mark.parametrize(("words", "clusters"), [([], "2 1"), (["-forwards"], "1 2")])
+def test_the_records_of_a_pipe_are_shown_newest_first(
+    tmp_path: Path, words: list[str], clusters: str
+) -> None:
+    """The reference shows none of them without `-forwards`."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "w") as pipe:
+        pipe.write(record("", 1, 0, "ann") + record("", 2, 0, "ann"))
+        pipe.close()
+        code, said, complaint = run(
+            tmp_path, "-file", f"/dev/fd/{reading}", *words, "-af", "ClusterId"
+        )
+    assert (code, said.split(), complaint) == (0, clusters.split(), "")
+
+
+def test_what_cannot_be_read_backwards_is_told_in_words(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    try:
+        name = os.ttyname(theirs)
+        code, _, complaint = run(tmp_path, "-file", name)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert code == 1
+    assert complaint.startswith(f"Error opening history file {name}: ")
+    assert "seekable" in complaint
 
 
 @pytest.mark.parametrize(
