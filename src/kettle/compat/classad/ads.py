@@ -414,11 +414,16 @@ def tree_of(value: object, levels: int = VALUE_LEVELS) -> Expr:
     return from_python(value, tree_of, levels)
 
 
+def given_value(value: object) -> Expr:
+    """Return the expression that a value of Python's is; ClassAdValueError if it can be none."""
+    with _value_errors():
+        return tree_of(value)
+
+
 def _expression_of(value: Any) -> classad2.ExprTree:
     if isinstance(value, classad2.ExprTree):
         return value
-    with _value_errors():
-        return classad2.ExprTree._of(tree_of(value))
+    return classad2.ExprTree._of(given_value(value))
 
 
 def to_value(value: Any, scope: ClassAd | None = None) -> Any:

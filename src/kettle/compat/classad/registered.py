@@ -11,9 +11,10 @@ from kettle.classad import ClassAd as Ad
 from kettle.classad.functions.library import add_function, find_function
 from kettle.classad.functions.table import LazyCall, lazy
 from kettle.classad.nodes import AdNode, ListNode, Literal
-from kettle.compat.classad.ads import ClassAd, ExprTree, to_value, tree_of
+from kettle.compat.classad.ads import ClassAd, ExprTree, given_value, to_value
 from kettle.compat.classad.failures import FAILURES
 from kettle.compat.classad.names import ClassAdOSError
+from kettle.compat.classad2.convert import is_time
 
 if TYPE_CHECKING:
     from kettle.classad.state import State
@@ -28,10 +29,11 @@ _REGISTERED: Final[dict[str, LazyCall]] = {}
 def register(function: Callable[..., Any], name: str | None = None) -> None:
     """Have expressions call a function of Python's, by its own name or another.
 
-    It is given the arguments as an ad shows what is in it: constants, lists and ads as Python's
-    values, all else as expressions that know the ad they are evaluated in. Where it has a parameter
-    `state`, or takes any name (`**named`), it is given that ad, too. What it raises, `eval` raises.
-    What is registered under the name before is replaced; a built-in function stays what it is.
+    It is given the arguments as an ad shows what is in it: constants, times, lists and ads as
+    Python's values, all else as expressions that know the ad they are evaluated in. Where it has a
+    parameter `state`, or takes any name (`**named`), it is given that ad, too. What it raises,
+    `eval` raises, and ClassAdValueError where it returns what no expression is. What is registered
+    under the name before is replaced; a built-in function stays what it is.
 
     Compat: a name is found however it is spelled; the wheel raises KeyError where its case is
     another. HTCondor's own functions (`stringListMember`) are built in, which the wheel knows
@@ -66,7 +68,7 @@ def _caller(function: Callable[..., Any]) -> LazyCall:
         given = [_shown(one, state, scope) for one in arguments]
         named = {"state": around} if wants_ad and isinstance(found, Ad) else {}
         try:
-            result: Value = tree_of(function(*given, **named)).closure(state)
+            result: Value = given_value(function(*given, **named)).closure(state)
             return result
         except Exception as error:  # noqa: BLE001 - whatever the program raises
             FAILURES.append(error)
@@ -76,7 +78,7 @@ def _caller(function: Callable[..., Any]) -> LazyCall:
 
 
 def _shown(argument: Expr, state: State, scope: ClassAd | None) -> Any:
-    if isinstance(argument, Literal | ListNode | AdNode):
+    if isinstance(argument, Literal | ListNode | AdNode) or is_time(argument):
         return to_value(argument.closure(state), scope)
     return ExprTree._of(argument, scope)  # noqa: SLF001 - a class of this room
 
