@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 LONGEST_PATTERN = 4096
 OLD_DELIMITER = ";"
 _DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
-# White space of both syntaxes; Python counts more.
-_BLANKS = " \t\r\n\v\f"
-TO_QUOTE = late_pattern(r"[ \t\r\n\v\f']+")
-OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
+# What parts words in both syntaxes; around the outer quotes there is more white space.
+_BLANKS = " \t\r\n"
+_SPACE = _BLANKS + "\v\f"
+TO_QUOTE = late_pattern(r"[ \t\r\n']+")
+OLD_WORD = late_pattern(r"[^ \t\r\n]+")
 
 
 def is_new_syntax(text: str) -> bool:
     """Tell whether a text is in the new syntax."""
-    return text.lstrip().startswith('"')
+    return text.lstrip(_SPACE).startswith('"')
 
 
 def require_new_syntax(text: str, what: str = "double-quoted input string") -> None:
@@ -42,9 +43,9 @@ def require_new_syntax(text: str, what: str = "double-quoted input string") -> N
 
 def strip_outer_quotes(text: str) -> str:
     """Return the inside of a text in the new syntax; raise SubmitError."""
-    text = text.lstrip()
+    text = text.lstrip(_SPACE)
     end = text.find('"', 1)
-    if end > 0 and not text[end + 1 :].strip():
+    if end > 0 and not text[end + 1 :].strip(_SPACE):
         # Most texts have no quotes inside.
         return text[1:end]
     inner = []
@@ -56,7 +57,7 @@ def strip_outer_quotes(text: str) -> str:
         elif text[position + 1 : position + 2] == '"':
             inner.append('"')
             position += 2
-        elif text[position + 1 :].strip():
+        elif text[position + 1 :].strip(_SPACE):
             raise SubmitError(
                 "Unexpected characters following double-quote.  Did you forget to escape the "
                 "double-quote by repeating it?  Here is the quote and trailing characters: "
@@ -135,7 +136,7 @@ def parse_old_arguments(text: str) -> str:
 
 
 def split_old(text: str) -> list[str]:
-    """Split a text at white space."""
+    """Split a text at blanks."""
     # In what can be printed nothing but the blank is white space.
     return text.split() if text.isprintable() else OLD_WORD.findall(text)
 

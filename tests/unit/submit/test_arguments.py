@@ -41,6 +41,13 @@ def test_an_environment_is_read_in_both_syntaxes() -> None:
     assert arguments.render_environment({"B": "x y", "A": "1"}) == "A=1 B=x' 'y"
 
 
+def test_a_vertical_tab_and_a_form_feed_are_letters_of_words() -> None:
+    """Recorded; around the outer quotes they are blanks."""
+    assert arguments.parse_environment('\v"A=\vb C=\fd"\f') == {"A": "\vb", "C": "\fd"}
+    assert arguments.parse_old_arguments("a\vb c\fd") == "a\vb c\fd"
+    assert arguments.join_new(["a\vb", "c\td"]) == "a\vb c'\t'd"
+
+
 @pytest.mark.parametrize("text", ['"=5"', "=5", "A=1;=5"])
 def test_a_variable_of_the_environment_has_a_name(text: str) -> None:
     with pytest.raises(SubmitError, match=r"^ERROR: missing variable in '=5'\.$"):
@@ -93,6 +100,6 @@ def test_getenv_leaves_out_what_no_ad_can_hold() -> None:
 
 
 def test_what_parts_fields_of_items_is_no_white_space_of_arguments() -> None:
-    assert arguments.split_new("a\x1fb c\x0bd 'e\x1f'") == ["a\x1fb", "c", "d", "e\x1f"]
+    assert arguments.split_new("a\x1fb c\x0bd 'e\x1f'") == ["a\x1fb", "c\x0bd", "e\x1f"]
     assert arguments.join_new(["a\x1fb", "c d"]) == "a\x1fb c' 'd"
     assert arguments.split_arguments(None, "a\x1fb c") == ["a\x1fb", "c"]
