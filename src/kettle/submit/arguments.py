@@ -155,7 +155,7 @@ def read_environment(environment: str | None, env: str | None, delimiter: str) -
     """
     if environment is not None:
         return pairs(split_new(environment))
-    return pairs(part for part in (env or "").split(delimiter) if part.strip())
+    return pairs(_entries((env or "").split(delimiter)))
 
 
 def parse_environment(text: str) -> dict[str, str]:
@@ -167,19 +167,27 @@ def parse_environment(text: str) -> dict[str, str]:
         return pairs(split_new(strip_outer_quotes(text)))
     delimiter = text[:1] if text[:1] in _DELIMITERS else OLD_DELIMITER
     entries = re.split(f"[{re.escape(delimiter)}\n]", text.removeprefix(delimiter))
-    return pairs(part for part in entries if part.strip())
+    return pairs(_entries(entries))
+
+
+def _entries(parts: Iterable[str]) -> Iterable[str]:
+    """Return the entries of the old syntax: blanks before one are none of it, all others are."""
+    return filter(None, (part.lstrip(_BLANKS) for part in parts))
 
 
 def pairs(words: Iterable[str]) -> dict[str, str]:
-    """Read `NAME=value` words, later ones winning; raise SubmitError where there is no `=`."""
+    """Read `NAME=value` words, later ones winning; raise SubmitError where there is no `=`.
+
+    A name is all before the `=`, blanks among it (recorded).
+    """
     found = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             raise SubmitError(f"Missing '=' after environment variable '{name}'.")
-        if not name.strip():
+        if not name:
             raise SubmitError(f"missing variable in '{word}'.")
-        found[name.strip()] = value
+        found[name] = value
     return found
 
 

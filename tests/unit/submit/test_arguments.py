@@ -41,6 +41,26 @@ def test_an_environment_is_read_in_both_syntaxes() -> None:
     assert arguments.render_environment({"B": "x y", "A": "1"}) == "A=1 B=x' 'y"
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("A =b", "A' '=b"),
+        ("A =b;A=c", "A=c A' '=b"),
+        ("A = b;\t C\t=d ;  E=f ", "A' '=' 'b C'\t'=d' ' E=f' '"),
+        ("| A=b | C =d|", "A=b' ' C' '=d"),
+        ("A=b; ;\vC=d", "\vC=d A=b"),
+        ("\" 'A =b' ' C=d'\"", "' 'C=d A' '=b"),
+    ],
+)
+def test_blanks_before_the_equals_sign_belong_to_a_variable_s_name(text: str, held: str) -> None:
+    """Recorded from dry runs; those before an entry of the old syntax belong to nothing."""
+    assert arguments.render_environment(arguments.parse_environment(text)) == held
+
+
+def test_an_old_environment_of_an_ad_is_read_as_one_of_a_description() -> None:
+    assert arguments.read_environment(None, "A =b| C=d| ", "|") == {"A ": "b", "C": "d"}
+
+
 def test_a_vertical_tab_and_a_form_feed_are_letters_of_words() -> None:
     """Recorded; around the outer quotes they are blanks."""
     assert arguments.parse_environment('\v"A=\vb C=\fd"\f') == {"A": "\vb", "C": "\fd"}
@@ -48,7 +68,7 @@ def test_a_vertical_tab_and_a_form_feed_are_letters_of_words() -> None:
     assert arguments.join_new(["a\vb", "c\td"]) == "a\vb c'\t'd"
 
 
-@pytest.mark.parametrize("text", ['"=5"', "=5", "A=1;=5"])
+@pytest.mark.parametrize("text", ['"=5"', "=5", "A=1;=5", "A=1; =5"])
 def test_a_variable_of_the_environment_has_a_name(text: str) -> None:
     with pytest.raises(SubmitError, match=r"^ERROR: missing variable in '=5'\.$"):
         arguments.parse_environment(text)
