@@ -91,6 +91,27 @@ def test_why_a_line_is_refused_is_told_beside_warnings(tmp_path: Path) -> None:
     assert '"foo bar" is neither an assignment nor a statement' in err
 
 
+def test_warnings_before_a_line_that_is_refused_are_told(tmp_path: Path) -> None:
+    """Recorded from condor_submit 25.14.1; behind a job it tells of them in the same place."""
+    begin = "executable = /bin/true\nwarning : odd\nwarning : more\n"
+    told = (
+        'Submit:0:Warning "job.sub", Line 3: more\n|Submit:0:Warning "job.sub", Line 2: odd\n\n'
+        "ERROR: Failed to parse command file (line 4).\n"
+    )
+    for rest, said in (
+        ("error : text\nqueue\n", '\nSubmit:-1:Error "job.sub", Line 4: text\n|'),
+        ("queue 1 2\n", "Invalid Queue count expression\n"),
+    ):
+        (tmp_path / "job.sub").write_text(begin + rest)
+        code, _, err = submit("-dry-run", "-", "job.sub")
+        assert code == 1
+        assert err == f"\nERROR: on Line 4 of job.sub: {said}{told}"
+    (tmp_path / "job.sub").write_text(begin + "queue\nerror : text\n")
+    code, _, err = submit("-dry-run", "-", "job.sub")
+    assert code == 1
+    assert err.count(": odd\n") == err.count(": more\n") == 1
+
+
 def test_where_no_job_is_made_warnings_are_told(tmp_path: Path) -> None:
     (tmp_path / "job.sub").write_text("executable = /bin/true\nwarning : odd\nqueue in ()\n")
     code, _, err = submit("-dry-run", "-", "job.sub")

@@ -457,6 +457,7 @@ class Submission(Struct):
             if str(problem) not in self._seen:
                 self._seen.add(str(problem))
                 self.problems.append((self.job_count, problem))
+        self.macros.warnings.clear()
         self.macros.problems.clear()
 
     def _warn_unused(self) -> None:

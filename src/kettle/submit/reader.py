@@ -100,11 +100,20 @@ class SubmitReader(StatementReader):
     def parse_error(
         self, message: str, details: tuple[Remark, ...] = (), hint: str = ""
     ) -> StatementError:
-        """Return the error for the line that was read last."""
-        from kettle.config.remarks import render_all  # for those alone who are refused
+        """Return the error for the line that was read last; it tells of earlier warnings, too.
+
+        As in the reference the last of them comes first, behind the error itself. Compat: where a
+        job has been made they are told at the end, as other warnings are
+        (test_warnings_before_a_line_that_is_refused_are_told).
+        """
+        from kettle.config.remarks import render, render_all  # for those alone who are refused
 
         told, remarks = self.lines.breaks, (*details, Remark(hint))
-        text = render_all(remarks, of_submit=True)
+        lines = [render_all(details, of_submit=True)]
+        for warning in reversed(self.macros.warnings):
+            behind = "|" if any(lines) else ""
+            lines.append(f"{behind}Submit:0:{render(warning, of_submit=True)}")
+        text = "\n".join(filter(None, (*lines, hint)))
         where = f"on Line {told} of {self.place.source}: {message}"
         end = f"\n\n{ERROR_MARK}Failed to parse command file (line {told})."
         error = StatementError(
