@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad.parser import is_plain
-from kettle.config.expander import LEAST_WORK
+from kettle.classad.text import is_long_formula
 from kettle.errors import ConfigError, SubmitError
 from kettle.patterns import late_pattern
+from kettle.submit.literals import has_in_strings
 from kettle.submit.macros import NUMBERS
 from kettle.submit.notices import WARNING_MARK
 from kettle.submit.quick_job import QuickJob, UnforeseenError
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 _FIRST_SIGN = 0xF0000
 # No keyword, blank, quote, slash or comma is part of one, and none of these is all of one.
 _WORD = late_pattern(r"[A-Za-z_.-]*[0-9][A-Za-z0-9_.-]*")
+# The same with slashes, for steps that do not look at those.
+_PATH = late_pattern(r"[A-Za-z_./-]*[0-9][A-Za-z0-9_./-]*")
+# Limit: the letters of a word; with longer ones an expression may be too long to be read.
+_LONGEST_WORD = 2048
 
 
 class _Form(NamedTuple):
@@ -51,18 +56,21 @@ class Copy(NamedTuple):
     # name whose text it stands in.
     words: tuple[str, ...]
     computed: tuple[tuple[str, Computed], ...]
+    any_slash: bool = False
 
     def make(self, job: QuickJob) -> bool:
         """Write what the step writes for a job; false where it has to run for that."""
         macros = job.macros
         live = macros.live
+        is_word = (_PATH if self.any_slash else _WORD).fullmatch
         for name, (key, compute, call) in self.computed:
             macros.reading = name
             live[key] = value = compute(call)
-            if not _is_word(value):
+            if is_word(value) is None or len(value) > _LONGEST_WORD:
                 return False
         for key in self.words:
-            if not _is_word(live[key]):
+            value = live[key]
+            if is_word(value) is None or len(value) > _LONGEST_WORD:
                 return False
         texts = job.attributes.texts
         for key, name, form in self.attributes:
@@ -92,7 +100,7 @@ def copy_of(job: JobBuilder, step: Step, record: Record, writes: Writes) -> Copy
         return None
     if draft.forced.texts.keys() != writes.forced:
         return None
-    found = draft.copy()
+    found = draft.copy(any_slash=step.any_slash)
     draft.macros.drew = False
     if not found.make(draft) or draft.macros.drew:
         # Where a drawn word is none, the step would draw again: words would be drawn more often.
@@ -102,10 +110,6 @@ def copy_of(job: JobBuilder, step: Step, record: Record, writes: Writes) -> Copy
     return (
         found if is_same and all(after.forced[key] == one for key, one in forced.items()) else None
     )
-
-
-def _is_word(value: str) -> bool:
-    return _WORD.fullmatch(value) is not None and len(value) <= LEAST_WORK
 
 
 class _NoCopyError(Exception):
@@ -130,7 +134,7 @@ class _Draft(QuickJob):
         """Begin; nothing is marked yet."""
         vars(self).update(_signs=_Signs(), _functions=[])
 
-    def copy(self) -> Copy:
+    def copy(self, *, any_slash: bool) -> Copy:
         """Return what was written, as what fills it in for any job."""
         computed = {one.key for _, one in self._functions}
         return Copy(
@@ -138,6 +142,7 @@ class _Draft(QuickJob):
             tuple(self._forms(self.forced.texts)),
             tuple(key for key in self._signs if key not in computed and key not in NUMBERS),
             tuple(self._functions),
+            any_slash,
         )
 
     def _forms(self, texts: Texts) -> Iterable[_Form]:
@@ -159,6 +164,24 @@ class _Draft(QuickJob):
         if self._is_marked(text) and not (text[0] == '"' and is_plain(text)):
             raise _NoCopyError
         return super().checked(name, text)
+
+    def set_conjunction(self, name: str, clauses: list[str]) -> None:
+        """Set an attribute to clauses of which what changes stands in strings."""
+        signs = self._signs.values()
+        longest = " && ".join(clauses)
+        for sign in signs:
+            longest = longest.replace(sign, "." * _LONGEST_WORD)
+        marked = filter(self._is_marked, clauses)
+        if is_long_formula(longest) or not all(has_in_strings(one, signs) for one in marked):
+            raise _NoCopyError
+        super().set_conjunction(name, clauses)
+
+    def said(self, command: str, attribute: str) -> str | None:
+        """Return what does not change: who asks so decides by it."""
+        text = super().said(command, attribute)
+        if self._is_marked(text):
+            raise _NoCopyError
+        return text
 
     def boolean(self, command: str) -> bool | None:
         """Return a truth that does not change."""

@@ -13,7 +13,8 @@ from kettle.attributes.codes import LINE_END
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, evaluate, mentioned_names, normalize
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names
+from kettle.submit.literals import normalize
 from kettle.submit.sizes import missing_unit, parse_size
 
 # What an attribute's name may end with, behind TransformBody_.

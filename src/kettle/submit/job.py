@@ -7,17 +7,16 @@ job to job.
 from __future__ import annotations
 
 import posixpath
-from sys import getsizeof
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kettle.attributes.codes import JobUniverse
-from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad import ClassAd, parse_expression
 from kettle.classad.parser import is_plain
 from kettle.classad.text import LONG_FORMULA, is_long_formula, quote_old
 from kettle.digits import MAX_INTEGER, MIN_INTEGER, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.remembered import Answers
+from kettle.submit.literals import asked_names, normalize
 from kettle.submit.notices import ERROR_MARK, WARNING_MARK, Notice
 from kettle.submit.registry import attribute_of, command_names, given_names
 
@@ -91,39 +90,9 @@ class Attributes:
         return ad
 
 
-def normalize(text: str) -> str:
-    """Return an expression as ads print it; raise ClassAdSyntaxError."""
-    return _normal[text]
-
-
-# Limit: the bytes of the expressions that are remembered, with what becomes of them.
-_normal: Final[Answers[str, str]] = Answers(
-    lambda text: unparse(parse_expression(text, old=True), old=True),
-    1024 * 1024,
-    cost=lambda text: 3 * getsizeof(text),
-)
-
-
 def mentioned_names(text: str) -> frozenset[str]:
-    """Return the attributes that an expression asks for, in lower case (`asked_names`)."""
+    """Return the attributes that an expression asks for, in lower case (`literals.asked_names`)."""
     return frozenset(map(str.lower, asked_names(text)))
-
-
-def asked_names(text: str) -> set[str]:
-    """Return the attributes that an expression asks for, as they are written, `MY.` taken off.
-
-    `TARGET.` stays. None where it does not parse or is too long to. What is selected from an ad
-    that has it is not asked for. Source: dry runs of 25.14.1 (test_mentions.py).
-    """
-    if not text or is_long_formula(text):
-        return set()
-    from kettle.classad.references import find_references  # for those alone who ask for something
-
-    try:
-        expression = parse_expression(text, old=True)
-    except ClassAdSyntaxError:
-        return set()
-    return find_references(expression, None)[1]
 
 
 class JobBuilder:

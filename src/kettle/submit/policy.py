@@ -7,7 +7,8 @@ from kettle.classad import parse_expression
 from kettle.classad.nodes import AttributeReference, Literal, Parentheses, Selection, children
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, literal_number, normalize, whole_number
+from kettle.submit.job import JobBuilder, literal_number, whole_number
+from kettle.submit.literals import normalize
 from kettle.submit.notices import ERROR_MARK
 
 NOTIFICATIONS = tuple(one.name.lower() for one in Notification)

@@ -13,7 +13,8 @@ from kettle.digits import MAX_32, whole
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit import evictions
-from kettle.submit.job import JobBuilder, literal_number, mentioned_names, normalize
+from kettle.submit.job import JobBuilder, literal_number, mentioned_names
+from kettle.submit.literals import normalize
 from kettle.submit.notices import TWICE
 from kettle.submit.sizes import missing_unit, parse_size
 

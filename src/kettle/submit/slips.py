@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.slips import nearest_of_machines
 from kettle.errors import ConfigError
-from kettle.submit.job import asked_names
+from kettle.submit.literals import asked_names
 
 if TYPE_CHECKING:
     from kettle.submit.build import Submission

@@ -62,12 +62,14 @@ class Step(NamedTuple):
     """One step; one that `forces` takes an attribute that the description itself names.
 
     One that `copies` has no eye for digits: where a text that it looks at has a word with one, so
-    has what it writes, and nothing else depends on it (`copies.py`).
+    has what it writes, and nothing else depends on it (`copies.py`). One of `any_slash` has none
+    for slashes, either.
     """
 
     run: Callable[[JobBuilder], None]
     forces: bool = False
     copies: bool = False
+    any_slash: bool = False
 
 
 def set_base(job: JobBuilder) -> None:
@@ -166,7 +168,7 @@ _NEXT_STEPS = (
     Step(virtual_machine.set_virtual_machine),
     Step(universes.set_container),
     Step(program.set_executable),
-    Step(words.set_arguments, copies=True),
+    Step(words.set_arguments, copies=True, any_slash=True),
     Step(grid.set_grid),
     Step(universes.set_java),
     Step(words.set_java_words, copies=True),
@@ -205,7 +207,7 @@ _LAST_STEPS = (
     Step(transfer.set_checkpoint),
     Step(transfer.set_transfer_sizes),
     Step(refuse_forced, forces=True),
-    Step(requirements.set_requirements),
+    Step(requirements.set_requirements, copies=True, any_slash=True),
 )
 
 
@@ -221,7 +223,12 @@ def all_steps(macros: SubmitMacros) -> tuple[Step, ...]:
     """Return the steps that make a job of a description, in their order."""
     # What is forced is looked at by name.
     forcing = (
-        Step(partial(_force, variable=macros.variables[key]), forces=True, copies=True)
+        Step(
+            partial(_force, variable=macros.variables[key]),
+            forces=True,
+            copies=True,
+            any_slash=True,
+        )
         for key in sorted(macros.variables, key=str.lower)
         if key.startswith("MY.")
     )

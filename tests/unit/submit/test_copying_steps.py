@@ -21,8 +21,13 @@ from unit.submit.submitting import submission
 
 # What a text may be around what changes, and what may change: words with a digit in them, as
 # letters, numbers, truths and names of files would be taken for.
-TEXTS = ("{}", '"a {}, b"', "'{}'", "/dev/{}", "d//{}/%s%", "5{}")
-ITEMS = ("w0 true1 a.2-x null0", "1 0 -1 00 1.5", "0x10 5x 1e3 99999999999999999999")
+TEXTS = ("{}", '"a {}, b"', 'A != "{}"', "'{}'", "/dev/{}", "d//{}/%s%", "5{}")
+ITEMS = (
+    "w0 true1 a.2-x null0",
+    "1 0 -1 00 1.5",
+    "0x10 5x 1e3 99999999999999999999",
+    "/a/b1 a//b2 //3 1/2 /0/",
+)
 FORCED = "+Told"
 
 

@@ -84,7 +84,7 @@ LATE = (
     ("kettle.submit.build", "kettle.submit.digest"),
     ("kettle.submit.build", "kettle.submit.refusals"),
     ("kettle.submit.build", "kettle.submit.watched_job"),
-    ("kettle.submit.job", "kettle.classad.references"),
+    ("kettle.submit.literals", "kettle.classad.references"),
     ("kettle.submit.policy", "kettle.config.knobs.schedd"),
     ("kettle.submit.policy", "kettle.policy.lease"),
     ("kettle.submit.protected", "kettle.wire.security.mapfile"),
