@@ -224,11 +224,69 @@ def test_without_a_word_from_the_schedd_the_interval_finds_its_jobs(tmp_path: Pa
     async def scenario(world: World) -> None:
         pool = await build(world, "NEGOTIATOR_INTERVAL = 40\n")
         await pool.advertise(slot("a"))
+        # Until the negotiator has looked for the last time soon after its start.
+        await asyncio.sleep(36)
         pool.schedd.service.publish("u@here", 1)
         await asyncio.sleep(30)
         assert not pool.heard.matches
         await asyncio.sleep(15)
         assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_negotiator_that_begins_finds_the_jobs_submitted_while_it_was_down(
+    tmp_path: Path,
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        await pool.negotiator.crash()
+        pool.schedd.service.publish("u@here", 1)
+        await asyncio.sleep(30)
+        again = await world.start("NEGOTIATOR", NegotiatorService)
+        stopped_at_the_end(again)
+        await asyncio.sleep(1)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_negotiator_that_begins_before_its_pool_looks_again_soon(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        negotiator = await world.start("NEGOTIATOR", NegotiatorService)
+        schedd = await world.start("SCHEDD", Schedd, name="schedd")
+        stopped_at_the_end(negotiator)
+        stopped_at_the_end(schedd)
+        # Its first cycle finds no collector, and the second one no slot.
+        await asyncio.sleep(3)
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        schedd.service.publish("u@here", 1)
+        await asyncio.sleep(6)
+        pool = Pool(world, negotiator, schedd)
+        assert not pool.heard.matches
+        await pool.advertise(slot("a"))
+        await asyncio.sleep(10)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_pool_without_jobs_has_few_cycles_after_its_start_and_then_those_of_the_interval(
+    tmp_path: Path,
+) -> None:
+    async def scenario(world: World) -> None:
+        def cycles() -> int:
+            return sum("Started Negotiation Cycle" in line for line in world.log)
+
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 60\n")
+        await pool.advertise(slot("a"))
+        await asyncio.sleep(80)
+        begun = cycles()
+        # At once, and after 5, 10, 20 and 40 seconds.
+        assert begun == 5
+        await asyncio.sleep(600)
+        assert cycles() == begun + 10
 
     play(tmp_path, scenario)
 

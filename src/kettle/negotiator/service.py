@@ -1,10 +1,10 @@
 """The negotiator: when a cycle begins, and its steps.
 
-A cycle starts when a schedd says RESCHEDULE and at the latest every NEGOTIATOR_INTERVAL: fetch ads,
-ask the schedds for requests, plan (`matchmaking/cycle.py`), tell the schedds, advertise. What is
-decided is decided elsewhere: the snapshot in `snapshot.py`, words in `dialogue.py`. Connections to
-schedds are in `services/schedds.py`, the books in `services/books.py`, ads in
-`services/advertising.py`, commands in `services/commands.py`.
+A cycle starts with the daemon, when a schedd says RESCHEDULE and at the latest every
+NEGOTIATOR_INTERVAL: fetch ads, ask the schedds for requests, plan (`matchmaking/cycle.py`), tell
+the schedds, advertise. What is decided is decided elsewhere: the snapshot in `snapshot.py`, words
+in `dialogue.py`. Connections to schedds are in `services/schedds.py`, the books in
+`services/books.py`, ads in `services/advertising.py`, commands in `services/commands.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.time_limits import TimeBook
 from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
-from kettle.negotiator.doubts import Doubts
+from kettle.negotiator.doubts import Doubts, FirstLooks
 from kettle.negotiator.leases import expire_leases
 from kettle.negotiator.recent_matches import RecentMatches
 from kettle.negotiator.services.advertising import Advertising
@@ -91,6 +91,7 @@ class NegotiatorService:
         self._wake = asyncio.Event()
         self._look_again: asyncio.TimerHandle | None = None
         self._doubts = Doubts()
+        self._first_looks = FirstLooks()
         self._tasks: list[asyncio.Task[None]] = []
         # The last cycle left requests without a slot.
         self._wanting = False
@@ -162,9 +163,12 @@ class NegotiatorService:
     # --- cycles -------------------------------------------------------------------------------
 
     async def _cycle_when_due(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self.settings.interval_seconds):
+        interval = self.settings.interval_seconds
+        try:
+            async with asyncio.timeout(self._first_looks.pause(interval)):
                 await self._wake.wait()
+        except TimeoutError:
+            self._first_looks.passed(interval)
         await asyncio.sleep(DEBOUNCE_SECONDS)
         self._wake.clear()
         began = self.runtime.clock.steady()
@@ -206,6 +210,8 @@ class NegotiatorService:
         harvests: list[Harvest] = []
         hidden = False
         if pool.submitters:
+            if pool.slots:
+                self._first_looks.saw_a_pool()
             table = self._slots.table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
             _tell(self._slots.faults, "The look at a slot's ad")
             table.total_weight = weigh_pool(table, self.settings)
