@@ -1,13 +1,17 @@
 """A job's life as a list of moments, from the lines of daemons' logs, its event log and its ad.
 
 Pure. What logs tell exactly is taken from them; what only ad or event log know is added, to the
-second. Where they are read is `sources.py`'s, how they are drawn `drawing.py`'s.
+second. Within a second such moments stand in the order of a job's life. Where they are read is
+`sources.py`'s, how they are drawn `drawing.py`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import groupby
 
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
@@ -29,6 +33,16 @@ _NOT_SHOWN = frozenset((6, 28, 33))
 _FILE_TRANSFER = 40
 # How exact a moment is that is known to the second.
 _SECOND = 0.999
+# Where in its run a step is, by the word of its moment.
+_PLACES = {step.word: place for place, step in enumerate(Step)} | {
+    f"event {number:03}": list(Step).index(step) for number, step in _TOLD_BY_STEPS.items()
+}
+
+# By run and step: where in a job's life a moment is. Of those without a place the exact ones are
+# after its submission, the others last in their second, but for its leaving.
+_Place = tuple[float, int]
+_AFTER_THE_FIRST: _Place = (0, 1)
+_AT_THE_END: _Place = (math.inf, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +124,7 @@ def make_moments(
     # Transfers are between the steps that logs tell.
     hidden = _NOT_SHOWN | {_FILE_TRANSFER} if known else _NOT_SHOWN
     found += _events((event for event in events if event.number not in hidden), words)
-    return tuple(_with_spans(sorted(found, key=lambda moment: moment.time), until))
+    return tuple(_with_spans(_in_order(found), until))
 
 
 def _each_once(
@@ -157,6 +171,46 @@ def _events(events: Iterable[Event], words: set[str]) -> Iterable[Moment]:
 def _describe(event: Event) -> str:
     words = event.type_name.removesuffix("Event")
     return "".join(f" {c.lower()}" if c.isupper() else c for c in words).strip()
+
+
+def _in_order(moments: Iterable[Moment]) -> list[Moment]:
+    """Sort by time, and within a second what is known to it only by what can follow what.
+
+    It stands before the first step that can only have come later, and has that one's time at most.
+    """
+    ordered: list[Moment] = []
+    for _, second in groupby(sorted(moments, key=_second), key=_second):
+        known = sorted(second, key=lambda one: (one.time, _place(one) or _AT_THE_END))
+        exact = _placed(one for one in known if not one.rough)
+        rough = [(_place(one) or _AT_THE_END, one) for one in known if one.rough]
+        rough.sort(key=lambda pair: pair[0])
+        latest = math.inf
+        merged = []
+        for _, moment in reversed([*merge(exact, rough, key=lambda pair: pair[0])]):
+            latest = min(latest, moment.time)
+            merged.append(replace(moment, time=latest) if moment.rough else moment)
+        ordered += reversed(merged)
+    return ordered
+
+
+def _second(moment: Moment) -> int:
+    return int(moment.time)
+
+
+def _place(moment: Moment) -> _Place | None:
+    """Return where in a job's life a moment is; None for events that may come at any time."""
+    place = _PLACES.get(moment.word)
+    if place is None:
+        return None
+    return (math.inf if moment.word == Step.LEFT.word else moment.run, place)
+
+
+def _placed(moments: Iterable[Moment]) -> Iterator[tuple[_Place, Moment]]:
+    """Add their places to moments whose order is known; what has none is at that of the last."""
+    last = _AFTER_THE_FIRST
+    for moment in moments:
+        last = _place(moment) or last
+        yield last, moment
 
 
 def _with_spans(moments: list[Moment], until: float) -> Iterable[Moment]:

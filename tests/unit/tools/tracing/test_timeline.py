@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -72,6 +72,84 @@ def test_what_no_log_tells_comes_from_ad_and_event_log_to_the_second() -> None:
         "left",
     ]
     assert all(one.rough for one in moments)
+
+
+def steps(*words: str) -> list[tuple[str, int]]:
+    """Return words and runs, of `word` or `word/run`."""
+    return [(word, int(run or 1)) for word, _, run in (each.partition("/") for each in words)]
+
+
+def lines_of(
+    *words: str, second: int = START, fractions: Mapping[str, float] = {}
+) -> list[tuple[float, bool, TraceLine]]:
+    """Return the lines of steps within a second; known to it only if they have no fraction."""
+    by_word = {step.word: step for step in Step}
+    return [
+        (
+            second + fractions.get(word, 0.0),
+            word in fractions,
+            TraceLine(JOB, run, by_word[word]),
+        )
+        for word, run in steps(*words)
+    ]
+
+
+def drawn(*lines: tuple[float, bool, TraceLine]) -> list[tuple[str, int]]:
+    moments = make_moments(ClassAd({"GlobalJobId": JOB, "QDate": START}), lines, [])
+    times = [moment.time for moment in moments]
+    assert times == sorted(times)
+    return [(moment.word, moment.run) for moment in moments]
+
+
+def test_steps_of_one_second_stand_in_the_order_of_a_job_s_life() -> None:
+    """Logs of whole seconds are read one after the other."""
+    lines = lines_of(
+        *("matched", "submitted/0", "requested", "claimed", "handed-over", "settled", "left"),
+        *("ended", "activated", "freed", "preparing", "executing", "exited", "reported"),
+    )
+    assert drawn(*lines) == steps(
+        *("submitted/0", "matched", "requested", "claimed", "handed-over", "activated"),
+        *("preparing", "executing", "exited", "reported", "ended", "freed", "settled", "left"),
+    )
+    assert all(one.rough for one in make_moments(AD, lines, []))
+
+
+def test_runs_of_one_second_are_kept_apart() -> None:
+    lines = lines_of(
+        "matched/2", "submitted/0", "settled", "left/2", "exited", "matched", "exited/2"
+    )
+    assert drawn(*lines) == steps(
+        "submitted/0", "matched", "exited", "settled", "matched/2", "exited/2", "left/2"
+    )
+    # Of a job that never ran, whose match came too late.
+    assert drawn(*lines_of("matched", "left/0", "submitted/0")) == steps(
+        "submitted/0", "matched", "left/0"
+    )
+
+
+def test_a_step_of_a_log_without_fractions_has_its_place_among_those_that_are_exact() -> None:
+    fractions = {"requested": 0.25, "left": 0.75, "settled": 0.5, "freed": 0.625}
+    lines = lines_of(
+        *("requested", "settled", "freed", "left", "executing", "submitted/0", "matched", "ended"),
+        fractions=fractions,
+    )
+    assert drawn(*lines) == steps(
+        *("submitted/0", "matched", "requested", "executing", "ended", "settled", "freed", "left")
+    )
+
+
+def test_an_event_that_may_come_at_any_time_is_before_the_job_s_leaving() -> None:
+    lines = lines_of("submitted/0", "left", "ended")
+    events = [JobHeldEvent(time=START, reason="no"), JobHeldEvent(time=START + 0.5, reason="no")]
+    found = make_moments(ClassAd({"QDate": START}), [*lines, *lines_of("matched")], events)
+    assert [(one.word, one.rough) for one in found] == [
+        ("submitted", True),
+        ("event 012", False),
+        ("matched", True),
+        ("ended", True),
+        ("event 012", True),
+        ("left", True),
+    ]
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])
