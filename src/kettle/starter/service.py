@@ -444,6 +444,10 @@ class Starter:
         self._excess = self._excess or excess
         self.jobs.kill_all()
 
+    def killed_by_kernel(self) -> Excess | None:
+        """Return what to say if the kernel has killed for want of memory."""
+        return self._watch.killed_by_kernel() if self._watch is not None else None
+
     async def _await_end(self) -> int | None:
         """Wait until no process of ours is active; return the job's wait status."""
         await self.programs.ended.wait()

@@ -275,10 +275,9 @@ class JobProcesses:
     def beside(self) -> Iterator[None]:
         """Be where what is not the job's own begins: with the machine's view, to end with the job.
 
-        Nothing inside may await.
+        It counts as the job does, in its group. Nothing inside may await.
         """
-        self._all_ended = False
-        with self.view.beside() if self.view is not None else _NOTHING:
+        with self.inside(self.view.beside() if self.view is not None else None):
             yield
 
     @contextlib.contextmanager

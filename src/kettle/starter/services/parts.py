@@ -160,6 +160,10 @@ class Starter(Protocol):
         """End the job and tell the shadow why it cannot go on here."""
         ...
 
+    def killed_by_kernel(self) -> Excess | None:
+        """Return what to say if the kernel has killed for want of memory."""
+        ...
+
     def lose_for_good(self) -> None:
         """End the job: its shadow was away for the whole lease."""
         ...

@@ -1,13 +1,16 @@
 """The URL plug-ins of one job: run in scratch as the job's user, and reported to the shadow.
 
 What they are asked and what they answer is `kettle.transfer.plugins`', the running of programs
-`runtime.storage.url_fetching`'s, which is loaded only by jobs that have URLs.
+`runtime.storage.url_fetching`'s, which is loaded only by jobs that have URLs. Programs are in the
+job's control group, what they leave running is the job's; the built-in one, a fork of ours that
+runs no program, is not.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -50,13 +53,14 @@ class JobPlugins:
 
     async def fetch(self, wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
         """Bring every (URL, path)."""
-        return await self._made().fetch(wanted)
+        return self._explain(await self._made().fetch(wanted))
 
     async def put(
         self, to_urls: Sequence[tuple[str, str, str]], kind: TransferClass
     ) -> list[ReportUrl]:
         """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
-        results = await self._made().put([(url, path) for _, url, path in to_urls], kind)
+        pairs = [(url, path) for _, url, path in to_urls]
+        results = self._explain(await self._made().put(pairs, kind))
         await self.report(kind)
         fared = {(result.url, result.path): result for result in results}
         reports = []
@@ -77,6 +81,16 @@ class JobPlugins:
                 )
             )
         return reports
+
+    def _explain(self, results: list[UrlResult]) -> list[UrlResult]:
+        """Say with what failed that the kernel killed for want of memory, if it did."""
+        excess = self._starter.killed_by_kernel() if any(one.error for one in results) else None
+        if excess is None:
+            return results
+        return [
+            replace(one, error=f"{one.error}: {excess.message}") if one.error else one
+            for one in results
+        ]
 
     async def report(self, kind: TransferClass) -> None:
         """Tell the shadow what the plug-ins did, if there was anything."""
