@@ -26,3 +26,9 @@ def own_folders(config: Config) -> dict[int, str]:
     names = (macro.name for macro in config.entries())
     numbers = [int(found[1]) for name in names if (found := _KNOB.fullmatch(name))]
     return {n: folder for n in numbers if (folder := own_folder(config, f"slot{n}"))}
+
+
+def all_folders(config: Config) -> list[str]:
+    """Return every folder in which this machine's daemons have sandboxes of jobs."""
+    local = config.get("LOCAL_UNIV_EXECUTE") or ""
+    return [config.value(StartdKnobs.EXECUTE), *own_folders(config).values(), local]

@@ -1,4 +1,4 @@
-"""Which folders of the machine a job sees as its own (MOUNT_UNDER_SCRATCH).
+"""Which folders of the machine a job sees as its own, or empty (MOUNT_UNDER_SCRATCH).
 
 Pure. Making the view is `services/view.py`; only root can.
 """
@@ -6,10 +6,13 @@ Pure. Making the view is `services/view.py`; only root can.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 
 from kettle.classad import ClassAd
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
+# What is everybody's to write in, whatever else is there.
+_COMMON = ("/", "/tmp", "/var/tmp", SHARED_MEMORY)  # noqa: S108 - they are left as they are
 
 
 def private_folders(
@@ -32,6 +35,22 @@ def private_folders(
         folder
         for folder in dict.fromkeys(found)
         if folder.startswith("/") and folder != "/" and not is_needed(folder, needed)
+    )
+
+
+def hidden_folders(executes: Iterable[str], needed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the folders of sandboxes in which a job sees its own sandbox only.
+
+    Jobs of several users may run as one account, whose sandboxes are no secrets to each other.
+    One in which something `needed` lies is left out, and so is one that has to do for more than
+    sandboxes (EXECUTE = /tmp). Compat: the reference hides none
+    (test_a_job_sees_no_sandbox_but_its_own).
+    """
+    found = dict.fromkeys(posixpath.normpath(folder) for folder in executes if folder)
+    return tuple(
+        folder
+        for folder in found
+        if folder.startswith("/") and folder not in _COMMON and not is_needed(folder, needed)
     )
 
 

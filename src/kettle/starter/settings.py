@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.config import Config
+from kettle.config.execute_folders import all_folders
 from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.config.java import JavaMachine, read_java
 from kettle.config.knobs.daemon import DaemonKnobs
@@ -62,6 +63,8 @@ class StarterSettings:
     limits: LimitRules = field(default_factory=LimitRules)
     private_folders: str = ""
     private_shared_memory: bool = True
+    # Where sandboxes of other slots, and of local jobs, are.
+    other_executes: tuple[str, ...] = ()
     own_pids: bool = True
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
@@ -129,6 +132,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         limits=_read_limit_rules(config),
         private_folders=config.get("MOUNT_UNDER_SCRATCH") or "",
         private_shared_memory=value(StarterKnobs.MOUNT_PRIVATE_DEV_SHM),
+        other_executes=tuple(all_folders(config)),
         own_pids=value(StarterKnobs.USE_PID_NAMESPACES),
         ssh_to_job=value(StarterKnobs.ENABLE_SSH_TO_JOB),
         sshd=value(StarterKnobs.SSHD),

@@ -7,7 +7,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.runtime.process.privileges import Account
-from kettle.starter.private_view import private_folders
+from kettle.starter.private_view import hidden_folders, private_folders
 from kettle.starter.services.ssh import render_config
 from kettle.starter.services.view import accounts_with_shell, groups_without_tty, only_local
 
@@ -32,6 +32,21 @@ def test_folders_are_the_expressions_but_for_those_the_job_needs(
     expression: str, needed: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     assert private_folders(expression, SLOT, JOB, needed) == expected
+
+
+@pytest.mark.parametrize(
+    ("executes", "needed", "expected"),
+    [
+        (("/exec", "/exec2/", "", "/exec"), (), ("/exec", "/exec2")),
+        (("/exec", "/exec2"), ("/exec/own/folder",), ("/exec2",)),
+        (("/exec",), ("/exec2",), ("/exec",)),
+        (("/tmp", "/tmp/execute", "/dev/shm", "/", "relative"), (), ("/tmp/execute",)),
+    ],
+)
+def test_folders_of_sandboxes_are_hidden_but_for_those_that_are_for_more(
+    executes: tuple[str, ...], needed: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert hidden_folders(executes, needed) == expected
 
 
 def test_an_account_gets_a_shell_and_the_others_stay_as_they_are() -> None:

@@ -1,8 +1,9 @@
 """A job's own view of the machine: its /tmp, /var/tmp and /dev/shm, its processes and queues only.
 
-Which folders is `private_view.py`; the namespaces are made once for a starter, and the folders
-emptied for each of its jobs. Where the kernel does not allow it the job sees the machine's own
-folders, as in the reference, and what hides may outlive its starter.
+It hides the sandboxes of others, too (`curtain.py`). Which folders is `private_view.py`; the
+namespaces are made once for a starter, and the folders emptied for each of its jobs. Where the
+kernel does not allow it the job sees the machine's own folders, as in the reference, and what hides
+may outlive its starter.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.private_view import SHARED_MEMORY
+from kettle.starter.services.curtain import Curtain
 
 # Where the machine shows POSIX message queues, if it does.
 QUEUES = "/dev/mqueue"
@@ -56,7 +58,9 @@ class JobView:
         self._shows_queues = False
         self._tell = tell
         self._refused = not privileges.can_switch
-        self._made_for: tuple[tuple[str, ...], int, bool] | None = None
+        self._made_for: tuple[object, ...] | None = None
+        # Hides other jobs' sandboxes, and shows where its own is now.
+        self._curtain: Curtain | None = None
         # The folders that are the job's own, opened inside, each with its mode.
         self._private: list[tuple[int, int]] = []
         # Whether they were as they were made, and nothing has been started since.
@@ -102,17 +106,30 @@ class JobView:
             return False
         return True
 
-    def prepare(self, folders: tuple[str, ...], account: Account, *, shared_memory: bool) -> None:
-        """Let these folders, and shared memory, be the job's own, and empty."""
-        wanted = (folders, account.uid, shared_memory)
+    def prepare(
+        self,
+        folders: tuple[str, ...],
+        account: Account,
+        *,
+        shared_memory: bool,
+        hidden: tuple[str, ...] = (),
+        sandbox: str = "",
+    ) -> None:
+        """Let these folders, and shared memory, be the job's own, and empty.
+
+        Those that are `hidden` show nothing but its `sandbox`, which is there already.
+        """
+        wanted = (folders, account.uid, shared_memory, hidden)
         try:
             with self._privileges.as_root():
                 if wanted == self._made_for and (self._pids is None or self._pids.lives):
                     if not self._seen_empty:
                         self._empty()
+                    if self._curtain is not None and self._namespace is not None:
+                        self._curtain.follow(self._namespace)
                 else:
                     self._close()
-                    self._make(folders, account, shared_memory)
+                    self._make(folders, account, shared_memory, Curtain(hidden, sandbox))
                     self._made_for = wanted
                 self._renew_ipc()
         except OSError as error:
@@ -173,7 +190,9 @@ class JobView:
             self._ipc.close()
             self._ipc = None
 
-    def _make(self, folders: tuple[str, ...], account: Account, shared_memory: bool) -> None:
+    def _make(
+        self, folders: tuple[str, ...], account: Account, shared_memory: bool, curtain: Curtain
+    ) -> None:
         os.mkdir(self.folder, 0o700)
         self._namespace = MountNamespace.make()
         with self._namespace.entered():
@@ -189,6 +208,9 @@ class JobView:
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
                 kernel.mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, "mode=1777")
                 self._private.append(_open_folder(SHARED_MEMORY))
+            # Last: what is the job's own lies in a folder that is hidden now.
+            self._curtain = curtain
+            curtain.draw(self._tell)
         self._shows_queues = shows_queues(read_small("/proc/self/mountinfo"))
         if self._wants_pids:
             try:
@@ -278,6 +300,9 @@ class JobView:
         for folder, _ in self._private:
             os.close(folder)
         self._made_for, self._private = None, []
+        if self._curtain is not None:
+            self._curtain.close()
+            self._curtain = None
         self._close_ipc()
         if self._pids is not None:
             self._pids.close()

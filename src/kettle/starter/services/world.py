@@ -115,7 +115,13 @@ class StarterWorld:
             needed = "" if transfers else job.string("Iwd") or ""
             folders = place.private_folders(slot, job, needed)
             shared = place.private_shared_memory(needed)
-            self.view.prepare(folders, jobs.account, shared_memory=shared)
+            self.view.prepare(
+                folders,
+                jobs.account,
+                shared_memory=shared,
+                hidden=place.hidden_folders(needed),
+                sandbox=place.sandbox.root,
+            )
             jobs.view = self.view
         return ResourceWatch(
             self.settings.limits,

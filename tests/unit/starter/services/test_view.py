@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.process import namespaces
+from kettle.runtime.process import kernel, namespaces
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.storage.removal import remove_tree
 from kettle.starter.services import view
 from kettle.starter.services.view import JobView
 
@@ -82,4 +83,45 @@ def test_who_does_not_want_pid_namespaces_is_not_told_of_them(
     found.prepare((), account_of(os.getuid()), shared_memory=False)
     assert found.possible
     assert told == []
+    found.close()
+
+
+@pytest.mark.parametrize("fails_at", [0, 1, 2])
+def test_where_sandboxes_cannot_be_hidden_all_is_as_before_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    mounted: list[str] = []
+
+    def mount(_source: str, target: str, *_: object, **__: object) -> None:
+        if len(mounted) == fails_at:
+            refuse()
+        mounted.append(target)
+        # As if something empty were above it.
+        os.rename(target, f"{target}.below")
+        os.mkdir(target)
+
+    def unmount(target: str) -> None:
+        mounted.remove(target)
+        remove_tree(target)
+        os.rename(f"{target}.below", target)
+
+    for name in ("own/dir_1", "other/dir_2"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setattr(view, "MountNamespace", Mounts)
+    monkeypatch.setattr(kernel, "mount", mount)
+    monkeypatch.setattr(kernel, "unmount", unmount)
+    told: list[str] = []
+    found, here = JobView(Switching(), f"{tmp_path}/view", tell=told.append), os.getcwd()
+    hidden, sandbox = (f"{tmp_path}/own", f"{tmp_path}/other"), f"{tmp_path}/own/dir_1"
+    for _ in range(2):
+        found.prepare(
+            (), account_of(os.getuid()), shared_memory=False, hidden=hidden, sandbox=sandbox
+        )
+    os.chdir(here)
+    assert found.possible
+    assert mounted == []
+    assert told == [
+        "The sandboxes of other jobs cannot be hidden from this one: Operation not permitted"
+    ]
+    assert sorted(os.listdir(tmp_path)) == ["other", "own", "view"]
     found.close()
