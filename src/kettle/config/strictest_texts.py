@@ -37,6 +37,7 @@ STRICTEST: dict[str, str] = {
     "DENY_WRITE": "*",
     "DISABLE_AUTHENTICATION_IP_CHECK": "false",
     "DISABLE_SWAP_FOR_JOB": "true",
+    "DISCARD_SESSION_KEYRING_ON_STARTUP": "true",
     "ENABLE_CHIRP": "false",
     "ENABLE_CHIRP_DELAYED": "false",
     "ENABLE_CHIRP_IO": "false",

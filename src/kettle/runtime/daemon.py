@@ -31,6 +31,7 @@ from kettle.attributes.exit_codes import (
 )
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
+from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import ConfigError, EndingConfigError, KettleError, StorageError
 from kettle.runtime import life, tasks
 from kettle.runtime.address_files import AddressFiles
@@ -234,6 +235,8 @@ def run(
     inheritance = read_inheritance(variables)
     if not (arguments.foreground or arguments.log_to_terminal or inheritance.parent_pid):
         _go_to_background()
+    if subsystem == "MASTER" and config.value(SecurityKnobs.DISCARD_SESSION_KEYRING_ON_STARTUP):
+        privileges.leave_keyring()
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None

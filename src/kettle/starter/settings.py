@@ -66,6 +66,7 @@ class StarterSettings:
     # Where sandboxes of other slots, and of local jobs, are.
     other_executes: tuple[str, ...] = ()
     own_pids: bool = True
+    own_keyring: bool = True
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
@@ -134,6 +135,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         private_shared_memory=value(StarterKnobs.MOUNT_PRIVATE_DEV_SHM),
         other_executes=tuple(all_folders(config)),
         own_pids=value(StarterKnobs.USE_PID_NAMESPACES),
+        own_keyring=value(SecurityKnobs.DISCARD_SESSION_KEYRING_ON_STARTUP),
         ssh_to_job=value(StarterKnobs.ENABLE_SSH_TO_JOB),
         sshd=value(StarterKnobs.SSHD),
         ssh_keygen=value(StarterKnobs.SSH_KEYGEN),

@@ -118,8 +118,10 @@ class SecurityKnobs:
     )
     DISCARD_SESSION_KEYRING_ON_STARTUP = boolean(
         "true",
-        doc="Known and checked as a truth value.",
-        unread=True,
+        strictest="true",
+        doc="Whether the master leaves the kernel's session keyring of whoever started it, so that "
+        "no job reaches the keys there, and, in a pool that root started, jobs of different claims "
+        "share none. The new one has no name; HTCondor's is `htcondor`.",
     )
     ENABLE_PERSISTENT_CONFIG = boolean(
         "false",

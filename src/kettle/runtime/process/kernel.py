@@ -26,6 +26,8 @@ WAIT_ALL = 0x40000000 if sys.platform.startswith("linux") else 0
 """Has `os.wait4` find children that end without a signal to us, too (`fork_init`)."""
 _SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)
 _SYS_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}.get(platform.machine(), 0)
+_SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}.get(platform.machine(), 0)
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
@@ -66,6 +68,18 @@ def set_thread_euid(uid: int) -> None:
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+def join_new_keyring() -> bool:
+    """Change this thread's session keyring for a new one, empty, that no other process has.
+
+    What it starts from now on shares that one. False if the kernel has none, or none for us.
+    """
+    if not sys.platform.startswith("linux") or not _SYS_KEYCTL:
+        return False
+    nameless = ctypes.c_void_p(None)
+    join = ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING)
+    return bool(_libc.syscall(ctypes.c_long(_SYS_KEYCTL), join, nameless) > 0)
 
 
 def rename_new(source: str, target: str) -> None:

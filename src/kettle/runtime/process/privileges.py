@@ -144,6 +144,15 @@ class Privileges:
         """Do what only root can, for a moment; a no-op without privileges."""
         return _AsRoot(self._seteuid) if self.can_switch else _NOTHING
 
+    def leave_keyring(self) -> bool:
+        """Leave the session keyring that we share with who started us, for an empty one.
+
+        It is root's where that can be: other accounts may have no more than 200 keys. Whether the
+        kernel has done so; who stays in the old one works as well.
+        """
+        with self.as_root():
+            return kernel.join_new_keyring()
+
     @contextlib.contextmanager
     def as_job(self, account: Account) -> Iterator[None]:
         """Start programs as somebody for good: what is spawned inside cannot come back to root.

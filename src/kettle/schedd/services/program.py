@@ -17,6 +17,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import KettleError
 from kettle.octets import to_text
 from kettle.runtime.process.privileges import Account, Privileges
@@ -76,12 +77,14 @@ async def start_program(
 
     KettleError if it cannot be forked.
     """
+    knob = SecurityKnobs.DISCARD_SESSION_KEYRING_ON_STARTUP
     plan = (
         list(program.argv),
         program.environment,
         program.cwd,
         [program.stdin, program.stdout, program.stderr],
         runtime.privileges.can_switch,
+        runtime.config.value(knob),
         _pack(owner),
         _pack(account),
     )
@@ -100,12 +103,15 @@ async def start_program(
 
 def run(arguments: bytes, descriptors: list[int]) -> int:
     """Become the job's program; the zygote calls this in a new process. Returns if that fails."""
-    argv, environment, cwd, names, can_switch, owner, account = marshal.loads(arguments)  # noqa: S302
+    plan = marshal.loads(arguments)  # noqa: S302
+    argv, environment, cwd, names, can_switch, own_keyring, owner, account = plan
     report = descriptors[0]
     os.set_inheritable(report, False)
     os.setsid()
     try:
         privileges = Privileges(Account(*owner), can_switch=can_switch)
+        if own_keyring and can_switch:
+            privileges.leave_keyring()
         with privileges.as_account(Account(*owner)):
             _check_program(os.path.join(cwd, argv[0]))
             _open_standard(names)

@@ -107,6 +107,9 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
 async def _serve(
     prepared: Prepared, log: Log, activation: StarterActivation, descriptors: list[int]
 ) -> int:
+    if prepared.settings.own_keyring and prepared.privileges.can_switch:
+        # Jobs of different accounts share none. Where all are one account's they share its keys.
+        prepared.privileges.leave_keyring()
     own = Life("STARTER", log)
     # The starter of a local job belongs to the schedd, which has no second job for it.
     connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
