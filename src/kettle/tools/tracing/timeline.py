@@ -33,9 +33,11 @@ _NOT_SHOWN = frozenset((6, 28, 33))
 _FILE_TRANSFER = 40
 # How exact a moment is that is known to the second.
 _SECOND = 0.999
-# Where in its run a step is, by the word of its moment.
-_PLACES = {step.word: place for place, step in enumerate(Step)} | {
-    f"event {number:03}": list(Step).index(step) for number, step in _TOLD_BY_STEPS.items()
+# Where in its run a step is, by the word of its moment; an eviction is a run's end, too.
+_PLACES = {step.word: place for place, step in enumerate(Step)}
+_PLACES |= {
+    f"event {number:03}": _PLACES[step.word]
+    for number, step in (*_TOLD_BY_STEPS.items(), (4, Step.ENDED))
 }
 
 # By run and step: where in a job's life a moment is. Of those without a place the exact ones are

@@ -16,6 +16,7 @@ from kettle.classad import ClassAd
 from kettle.client import daemon
 from kettle.config import Config
 from kettle.errors import AuthorizationDenied
+from kettle.records.event_ends import JobEvictedEvent
 from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, SubmitEvent
 from kettle.records.job_trace import Step, TraceLine
 from kettle.tools.reach import Reach
@@ -136,6 +137,22 @@ def test_a_step_of_a_log_without_fractions_has_its_place_among_those_that_are_ex
     assert drawn(*lines) == steps(
         *("submitted/0", "matched", "requested", "executing", "ended", "settled", "freed", "left")
     )
+
+
+def test_an_eviction_stands_before_the_next_run() -> None:
+    lines = lines_of("handed-over/2", "executing/2", "executing", "handed-over", "ended", "settled")
+    events = [ExecuteEvent(time=START), JobEvictedEvent(time=START), ExecuteEvent(time=START)]
+    found = make_moments(ClassAd({"QDate": START}), lines, events)
+    assert [(one.word, one.run) for one in found] == [
+        ("submitted", 0),
+        ("handed-over", 1),
+        ("executing", 1),
+        ("ended", 1),
+        ("event 004", 1),
+        ("settled", 1),
+        ("handed-over", 2),
+        ("executing", 2),
+    ]
 
 
 def test_an_event_that_may_come_at_any_time_is_before_the_job_s_leaving() -> None:
