@@ -6,6 +6,8 @@ import re
 
 # Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
 MAX_EVENT_BYTES = 4 * 1024 * 1024
+# Limit: ads inside of one another, more than can be read; where one more begins, all were torn.
+MAX_DEPTH = 200
 
 
 class Pieces:
@@ -292,7 +294,7 @@ class AdPieces:
     def _is_inner(self, at: int) -> bool:
         """Tell whether the ad that begins there is inside another one."""
         torn, self._is_torn = self._is_torn, False
-        if torn or not self._open:
+        if torn or not 0 < len(self._open) < MAX_DEPTH:
             return False
         return self._may_follow(self._before(at), begins_line=self._buffer[at - 1] == _NEWLINE)
 

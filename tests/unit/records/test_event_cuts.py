@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from kettle.records.event_forms_reader import AnyFormReader
-from kettle.records.event_pieces import MAX_EVENT_BYTES, AdPieces
+from kettle.records.event_pieces import MAX_DEPTH, MAX_EVENT_BYTES, AdPieces
 
 FORMS = ("xml", "json")
 Said = int | str | dict[str, object] | list[object]
@@ -100,3 +100,13 @@ def test_an_event_that_is_waited_with_for_too_long_is_thrown_away(form: str) -> 
     blanks = b" " * MAX_EVENT_BYTES
     chunks = [BEGUN[form].encode() + event(1, form).encode(), blanks, event(2, form).encode()]
     assert read(form, chunks) == ([event(2, form).strip().encode()], 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_ads_that_are_open_in_one_another_are_bounded(form: str) -> None:
+    begin = {"xml": '<c><a n="a">', "json": '{"a":'}[form]
+    pieces = AdPieces(form)
+    assert pieces.feed(begin.encode() * MAX_DEPTH * 30) == []
+    assert pieces.thrown == 29
+    assert len(pieces.feed(b"\n" + event(1, form).encode())) == 1
+    assert pieces.thrown == 30
