@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kettle.records.event_forms_reader import AnyFormReader
 from kettle.records.event_pieces import MAX_DEPTH, MAX_EVENT_BYTES, AdPieces
@@ -28,6 +31,11 @@ def as_xml(said: object) -> str:
     if isinstance(said, list):
         return f"<l>{''.join(map(as_xml, said))}</l>"
     return f"<i>{said}</i>" if isinstance(said, int) else f"<s>{said}</s>"
+
+
+def cut(log: bytes, places: Iterable[int]) -> list[bytes]:
+    edges = [0, *sorted(place for place in places if place < len(log)), len(log)]
+    return [log[start:end] for start, end in pairwise(edges)]
 
 
 def read(form: str, chunks: Iterable[bytes]) -> tuple[list[bytes], int]:
@@ -58,6 +66,24 @@ NESTED: Sequence[dict[str, Said]] = (
     {"List": [{"EventTypeNumber": 1}, {"EventTypeNumber": 2}], "Z": "why: {"},
     {"Z": 'a " } <l> why:', "Note": {"a": {"b": {}}}, "EventTypeNumber": 3},
 )
+PARTS = st.tuples(
+    st.sampled_from(NESTED), st.one_of(st.none(), st.integers(1, 400)), st.sampled_from(["", "\n"])
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(parts=st.lists(PARTS, max_size=6), places=st.lists(st.integers(1, 1500), max_size=30))
+def test_any_chunks_are_cut_into_the_same_ads(
+    form: str,
+    parts: list[tuple[dict[str, Said], int | None, str]],
+    places: list[int],
+) -> None:
+    """A part is an event, how much of it was written before it was torn, and what is behind it."""
+    written = ((event(1, form, **said), end, behind) for said, end, behind in parts)
+    log = "".join(text[:end] + behind for text, end, behind in written).encode()
+    whole = read(form, [log])
+    assert read(form, cut(log, places)) == whole
+    assert read(form, cut(log, range(1, len(log)))) == whole
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -96,10 +122,24 @@ def test_an_event_s_number_that_is_no_own_attribute_makes_no_event(form: str) ->
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_a_torn_event_between_whole_ones_costs_none_wherever_the_log_is_cut(form: str) -> None:
+    whole = [event(number, form) for number in (1, 2, 3)]
+    log = "".join((whole[0], BEGUN[form], *whole[1:])).encode()
+    for place in range(len(log)):
+        ads = [one.strip().encode() for one in whole]
+        assert read(form, [log[:place], log[place:]]) == (ads, 1), log[:place]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_an_event_that_is_waited_with_for_too_long_is_thrown_away(form: str) -> None:
     blanks = b" " * MAX_EVENT_BYTES
     chunks = [BEGUN[form].encode() + event(1, form).encode(), blanks, event(2, form).encode()]
     assert read(form, chunks) == ([event(2, form).strip().encode()], 1)
+
+
+def test_a_string_that_was_torn_before_an_event_is_no_attribute() -> None:
+    for torn in ('{\n"Note": "why:', '{\n"Notes": [\n"why,'):
+        assert numbers(event(1, "json"), torn, event(2, "json")) == [1, 2], torn
 
 
 @pytest.mark.parametrize("form", FORMS)
