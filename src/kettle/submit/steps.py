@@ -204,6 +204,7 @@ _LAST_STEPS = (
     Step(policy.set_deferral),
     Step(program.set_sizes),
     Step(transfer.set_transfer),
+    Step(transfer.say_transfer),
     Step(transfer.set_checkpoint),
     Step(transfer.set_transfer_sizes),
     Step(refuse_forced, forces=True),

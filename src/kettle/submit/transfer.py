@@ -41,10 +41,9 @@ _COLUMNS = 78
 
 
 def set_transfer(job: JobBuilder) -> None:
-    """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
+    """Decide whether and when files travel, and the lists of them."""
     names = _list_inputs(job)
-    should, when = choose_transfer(job, _listed(job, names))
-    _refuse_program(job, should)
+    should, when = job.ask(_choose, bool(names))
     named = bool(names) or job.input_files_named
     _set_common(job)
     if should != "NO":
@@ -61,14 +60,26 @@ def set_transfer(job: JobBuilder) -> None:
     if job.param("transfer_output_files") is not None:
         outputs = split_at_commas(strip_quotes_of(job, "transfer_output_files"))
         job.set_string("TransferOutput", ",".join(outputs))
-    job.set_string("ShouldTransferFiles", should)
-    if should != "NO":
-        job.set_string("WhenToTransferOutput", when)
-    if should != "YES":
-        job.set_string("FileSystemDomain", job.config.get("FILESYSTEM_DOMAIN") or "")
     job.should_transfer = should
     job.when_to_transfer = when if should != "NO" else ""
     job.transferred_urls = urls
+
+
+def say_transfer(job: JobBuilder) -> None:
+    """Say whether and when files travel, and where they need not: for most jobs the same."""
+    should = job.should_transfer
+    job.set_string("ShouldTransferFiles", should)
+    if should != "NO":
+        job.set_string("WhenToTransferOutput", job.when_to_transfer)
+    if should != "YES":
+        job.set_string("FileSystemDomain", job.config.get("FILESYSTEM_DOMAIN") or "")
+
+
+def _choose(job: JobBuilder, lists_inputs: bool) -> tuple[str, str]:
+    """Decide the two words; SubmitError where they contradict the rest."""
+    should, when = choose_transfer(job, _listed(job, lists_inputs=lists_inputs))
+    _refuse_program(job, should)
+    return should, when
 
 
 def _list_inputs(job: JobBuilder) -> list[str]:
@@ -123,9 +134,9 @@ def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
     return [name for name in wanted if name is not None and name not in names]
 
 
-def _listed(job: JobBuilder, names: list[str]) -> list[str]:
+def _listed(job: JobBuilder, *, lists_inputs: bool) -> list[str]:
     """Return the commands that list files to transfer."""
-    listed = ["transfer_input_files"] if names else []
+    listed = ["transfer_input_files"] if lists_inputs else []
     if job.param("transfer_output_files") is not None:
         listed.append("transfer_output_files")
     return listed

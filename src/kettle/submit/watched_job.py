@@ -143,12 +143,12 @@ class WatchedJob(JobBuilder):
         """Note a question as such: if its answer is the same, nothing of what it read counts.
 
         It asks no other. Where it looks at what the step wrote itself, its answer follows from
-        that, and it is none.
+        that, and it is none; nor is it where it looks at what changes from job to job.
         """
         record = self.record
         kept, record.read, record.saw_own = record.read, set(), False
-        answer = question(self, *words)
-        if record.saw_own:
+        answer, is_live = self.macros.watch(lambda job: question(job, *words), self)
+        if record.saw_own or is_live:
             record.read |= kept
             return answer
         asked = Question(question, words, answer, frozenset(record.read))
