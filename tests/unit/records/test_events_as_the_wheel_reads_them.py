@@ -48,9 +48,11 @@ def said_in(path: Path, log: str) -> list[Any]:
 
 @pytest.mark.parametrize("case", ANSWERS, ids=range(len(ANSWERS)))
 def test_a_log_says_what_it_says_to_the_wheel(case: dict[str, Any], tmp_path: Path) -> None:
-    said = said_in(tmp_path / "log", case["log"])
-    if any(torn in case["log"] for torn in _TORN):
-        # The last event is right behind a torn one, and the wheel loses it.
+    is_torn = any(torn in case["log"] for torn in _TORN)
+    said = said_in(tmp_path / "log", case["log"] + "{" * is_torn)
+    if is_torn:
+        # The last event is right behind a torn one, and the wheel loses it. Ours comes at the
+        # latest when one more begins.
         assert said.pop()["EventTypeNumber"] == 11
     assert said == case["said"]
 
