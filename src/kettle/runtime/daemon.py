@@ -235,8 +235,6 @@ def run(
     inheritance = read_inheritance(variables)
     if not (arguments.foreground or arguments.log_to_terminal or inheritance.parent_pid):
         _go_to_background()
-    if subsystem == "MASTER" and config.value(SecurityKnobs.DISCARD_SESSION_KEYRING_ON_STARTUP):
-        privileges.leave_keyring()
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
@@ -257,6 +255,9 @@ def _settle(config: Config) -> tuple[Privileges, RemoteSettings]:
     check_reach(privileges.daemon)
     settings = RemoteSettings.begin(config, Files(), privileges.daemon.uid)
     settings.apply(config)
+    discards = config.value(SecurityKnobs.DISCARD_SESSION_KEYRING_ON_STARTUP)
+    if discards and config.subsystem == "MASTER":
+        privileges.leave_keyring()
     return privileges, settings
 
 
