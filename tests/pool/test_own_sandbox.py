@@ -138,3 +138,44 @@ def test_a_job_that_works_where_sandboxes_are_sees_them(tmp_path: Path, apart: P
         assert said[0] == str(own)
         assert "own" in said
         assert run_tool(pool, "condor_q", "-all", "-af", "ClusterId")[1] == ""
+
+
+PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  echo 'PluginType = "FileTransfer"'; echo 'SupportedMethods = "odd"'
+  echo 'MultipleFileSupport = true'; exit 0
+fi
+url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
+file=$(sed -n 's/.*LocalFileName = "\\([^"]*\\)".*/\\1/p' "$2")
+(id -un; pwd; ls -A {execute}; cat {shown}; ls -d /proc/{daemon}) >$file 2>&1
+echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 3 ]" >$4
+"""
+
+
+def test_a_plug_in_of_the_job_s_own_sees_the_machine_s_folders_and_no_other_sandbox(
+    tmp_path: Path, work: Path, apart: Path
+) -> None:
+    # Below the machine's /tmp, which the job itself does not see.
+    shown = work / "shown"
+    shown.write_text("the machine's\n")
+    execute = apart / "execute"
+    lines = (
+        f"{COMMON}arguments = \"-c 'cat found'\"\ntransfer_plugins = odd={work}/plugin.sh\n"
+        "transfer_input_files = odd://host/found\nqueue\n"
+    )
+    config = f"NUM_CPUS = 1\nEXECUTE = {execute}\n"
+    with personal_pool(tmp_path, config) as pool:
+        values = {"execute": str(execute), "shown": str(shown), "daemon": str(pool.master_pid())}
+        text = PLUGIN
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", value)
+        script(work, "plugin", text)
+        (execute / "dir_1").mkdir()
+        job = submit(pool, work / "job", lines)
+        job.wait_for(5, 15)
+        said = (work / "job/out").read_text().splitlines()
+        assert said[0] == "nobody"
+        assert said[1].startswith(f"{execute}/dir_")
+        assert said[2] == said[1].split("/")[-2]
+        assert said[3] == "the machine's"
+        assert said[4].endswith("No such file or directory")

@@ -63,6 +63,8 @@ class JobView:
         self._curtain: Curtain | None = None
         # The folders that are the job's own, opened inside, each with its mode.
         self._private: list[tuple[int, int]] = []
+        # Their paths, in the order in which they were replaced.
+        self._replaced: list[str] = []
         # Whether they were as they were made, and nothing has been started since.
         self._seen_empty = False
 
@@ -203,10 +205,12 @@ class JobView:
                 os.mkdir(source, 0o700)
                 os.chown(source, account.uid, account.gid)
                 kernel.mount(source, target, flags=kernel.MS_BIND)
+                self._replaced.append(target)
                 self._private.append(_open_folder(target))
             if shared_memory and os.path.isdir(SHARED_MEMORY):
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
                 kernel.mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, "mode=1777")
+                self._replaced.append(SHARED_MEMORY)
                 self._private.append(_open_folder(SHARED_MEMORY))
             # Last: what is the job's own lies in a folder that is hidden now.
             self._curtain = curtain
@@ -249,9 +253,23 @@ class JobView:
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
-        """See the machine's folders, and let what is started end with the job's processes."""
-        with self._privileges.as_root(), self._apart():
-            yield
+        """See the machine's folders, and let what is started end with the job's processes.
+
+        It may be a program of the job's owner: sandboxes and processes it sees as the job does.
+        """
+        with self._privileges.as_root():
+            if self._namespace is None or self._curtain is None:
+                with self._apart():
+                    yield
+                return
+            inner = MountNamespace.make(self._namespace)
+            try:
+                with inner.entered(), self._apart():
+                    for folder in reversed(self._replaced):
+                        kernel.unmount(folder)
+                    yield
+            finally:
+                inner.close()
 
     @contextlib.contextmanager
     def _apart(self) -> Iterator[None]:
@@ -299,7 +317,7 @@ class JobView:
     def _close(self) -> None:
         for folder, _ in self._private:
             os.close(folder)
-        self._made_for, self._private = None, []
+        self._made_for, self._private, self._replaced = None, [], []
         if self._curtain is not None:
             self._curtain.close()
             self._curtain = None
