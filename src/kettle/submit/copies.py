@@ -39,6 +39,14 @@ _PATH = late_pattern(r"[A-Za-z_./-]*[0-9][A-Za-z0-9_./-]*")
 _LONGEST_WORD = 2048
 
 
+def _is_word(value: str) -> bool:
+    return _WORD.fullmatch(value) is not None and len(value) <= _LONGEST_WORD
+
+
+def _is_path(value: str) -> bool:
+    return _PATH.fullmatch(value) is not None and len(value) <= _LONGEST_WORD
+
+
 class _Form(NamedTuple):
     """An attribute of which the text is filled in."""
 
@@ -62,15 +70,14 @@ class Copy(NamedTuple):
         """Write what the step writes for a job; false where it has to run for that."""
         macros = job.macros
         live = macros.live
-        is_word = (_PATH if self.any_slash else _WORD).fullmatch
+        is_word = _is_path if self.any_slash else _is_word
         for name, (key, compute, call) in self.computed:
             macros.reading = name
             live[key] = value = compute(call)
-            if is_word(value) is None or len(value) > _LONGEST_WORD:
+            if not is_word(value):
                 return False
         for key in self.words:
-            value = live[key]
-            if is_word(value) is None or len(value) > _LONGEST_WORD:
+            if not is_word(live[key]):
                 return False
         texts = job.attributes.texts
         for key, name, form in self.attributes:
