@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import run_tool, submit, submit_as, wait_until
+from pool_jobs import submit, submit_as, wait_until
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.root]
 
@@ -133,11 +133,12 @@ def test_a_job_that_works_where_sandboxes_are_sees_them(tmp_path: Path, apart: P
         "arguments = \"-c 'pwd; ls ..'\"\nqueue\n"
     )
     with personal_pool(tmp_path, f"NUM_CPUS = 1\nEXECUTE = {execute}\n") as pool:
-        submit(pool, apart / "work/job", lines).wait_for(5, 15)
+        jobs = submit(pool, apart / "work/job", lines)
+        jobs.wait_for(5, 15)
         said = (own / "out").read_text().split()
         assert said[0] == str(own)
         assert "own" in said
-        assert run_tool(pool, "condor_q", "-all", "-af", "ClusterId")[1] == ""
+        jobs.wait_until_gone()
 
 
 PLUGIN = """#!/bin/sh
