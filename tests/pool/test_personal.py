@@ -14,7 +14,7 @@ from kettle.errors import KettleError, UsageError
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of, wait_until_gone
 from kettle.wire.sinful import Sinful
-from pool_jobs import daemon_pid
+from pool_jobs import daemon_pid, wait_until
 
 CORE = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR\n"
 ONE_PORT = "USE_SHARED_PORT = true\nSHARED_PORT_PORT = 0\n"
@@ -168,6 +168,8 @@ def test_who_brings_up_a_pool_whose_schedd_is_dead_is_told_why(tmp_path: Path) -
     with personal_pool(tmp_path, text) as pool:
         Path(pool.folder, "config.d", "wrong").write_text("SCHEDD_INTERVAL = abc\n")
         os.kill(daemon_pid(pool, "condor_schedd"), signal.SIGKILL)
+        # Until its master knows: what is dying just now still seems to be up.
+        wait_until(lambda: "= abc" in Path(pool.log_folder, "SchedLog").read_text(), 20)
         with pytest.raises(KettleError, match=r"its schedd is dead: SchedLog: .*INTERVAL = abc"):
             pool.start(seconds=60)
         Path(pool.folder, "config.d", "wrong").unlink()
