@@ -57,8 +57,10 @@ NAMED = {
 
 def hostile(pool: PersonalPool, work: Path, secret: Path, brought: str) -> str:
     copy = work / "red_team_files.py"
-    copy.write_text(Path(__file__).with_name("red_team_files.py").read_text())
-    copy.chmod(0o644)
+    if not copy.exists():
+        # Once: a job that was submitted before may be reading it.
+        copy.write_text(Path(__file__).with_name("red_team_files.py").read_text())
+        copy.chmod(0o644)
     daemons = ",".join(str(pid) for name in DAEMONS for pid in daemon_pids(pool, name))
     return (
         "executable = /usr/bin/env\n"
