@@ -10,7 +10,7 @@ class Choice(Enum):
 
     Enum's own hash is a call of Python that asks for the name: a job costs dozens of these. This
     one is an address, so the order of a set of members is another in each process: what is done for
-    each of several is written as a tuple, or a seed of the simulation would not tell the same again.
+    each of several is a tuple, or a seed of the simulation would not tell the same again.
     """
 
     __hash__ = object.__hash__

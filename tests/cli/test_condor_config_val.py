@@ -78,6 +78,14 @@ def test_a_default_of_a_daemon_s_own_is_shown_with_its_prefix(folder: Path) -> N
     assert said == shown
 
 
+def test_what_a_file_says_counts_as_it_is_written(folder: Path) -> None:
+    (folder / "condor_config").write_text(
+        "IsSchedd = false\nCOLLECTOR.USE_VOMS_ATTRIBUTES = False\n"
+    )
+    asked = ("IsSchedd", "COLLECTOR.USE_VOMS_ATTRIBUTES")
+    assert say(folder, "-subsystem", "SCHEDD", *asked) == (0, "false\nFalse\n", "")
+
+
 def test_a_detected_fact_has_a_default_too(folder: Path) -> None:
     asked = ("CONDOR_VERSION", "DETECTED_CPUS", "DETECTED_CPUS_LIMIT", "DETECTED_CORES")
     assert say(folder, "-default", *asked)[1] == "25.14.1\n1\n$(DETECTED_CPUS)\n1\n"

@@ -2,6 +2,10 @@
 
 from kettle.attributes.version import VERSION, condor_platform
 
+# Compat: what a file says otherwise counts, as for any knob; of the reference's daemons each sets
+# its own word (`IsSchedd`) whatever files say, and a text that is the default but for the case of
+# its letters is shown there as the default has it
+# (test_what_a_file_says_counts_as_it_is_written).
 SUBSYSTEM_DEFAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "COLLECTOR": {"ISCOLLECTOR": ("IsCollector", "true")},
     "MASTER": {
