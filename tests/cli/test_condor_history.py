@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,15 +71,27 @@ def test_the_records_of_a_pipe_are_shown_newest_first(
 
 def test_what_cannot_be_read_backwards_is_told_in_words(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
+    name = os.ttyname(theirs)
+    # In a process that leads no session: what opens a terminal there makes it the session's own,
+    # and is hung up when it closes.
+    words = [
+        "-c",
+        "from kettle.tools.programs import run_program; exit(run_program('condor_history'))",
+    ]
     try:
-        name = os.ttyname(theirs)
-        code, _, complaint = run(tmp_path, "-file", name)
+        done = subprocess.run(
+            [sys.executable, *words, "-file", name],
+            env={**os.environ, "CONDOR_CONFIG": "ONLY_ENV"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     finally:
         os.close(ours)
         os.close(theirs)
-    assert code == 1
-    assert complaint.startswith(f"Error opening history file {name}: ")
-    assert "seekable" in complaint
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Error opening history file {name}: ")
+    assert "seekable" in done.stderr
 
 
 @pytest.mark.parametrize(

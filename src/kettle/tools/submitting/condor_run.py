@@ -301,11 +301,13 @@ def wait_for_end(log: Path, streams: Streams) -> int | None:
     As in the reference, one that a signal killed has 0, and a job that is held is waited for.
     Compat: here it is said that it is held (test_condor_run_waits_for_a_job_that_is_held).
     """
-    import time
+    # A signal that comes while a class is being made would come out as a RuntimeError of the class.
+    with _signals_held_back():
+        import time
 
-    from kettle.records.event_ends import JobTerminatedEvent
-    from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent
-    from kettle.records.event_log import read_events
+        from kettle.records.event_ends import JobTerminatedEvent
+        from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent
+        from kettle.records.event_log import read_events
 
     told = 0
     while True:
